@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
 from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
-from benchbrief.model.engine_spec import EngineSpec
+from benchbrief.model.engine_spec import EVERYWHERE, WAYS, EngineSpec
 from benchbrief.model.extension_spec import (
     API,
     ExtensionSpec,
@@ -25,6 +25,7 @@ from benchbrief.model.extension_spec import (
     MeterSpec,
     ProbeSpec,
     SchedulerSpec,
+    SnapshotSpec,
     TemplateSpec,
     TransportSpec,
     raised,
@@ -251,6 +252,7 @@ METER_SPECS = Registry(MeterSpec, "meters")
 TEMPLATE_SPECS = Registry(TemplateSpec, "templates", "benchbrief.reports.templates.plain")
 TRANSPORT_SPECS = Registry(TransportSpec, "transports")
 SCHEDULER_SPECS = Registry(SchedulerSpec, "schedulers")
+SNAPSHOT_SPECS = Registry(SnapshotSpec, "snapshots")
 
 REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
     ENGINE_SPECS,
@@ -261,6 +263,7 @@ REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
     TEMPLATE_SPECS,
     TRANSPORT_SPECS,
     SCHEDULER_SPECS,
+    SNAPSHOT_SPECS,
 )
 
 
@@ -324,7 +327,11 @@ def own_words(language: str) -> Mapping[str, str]:
         *(each.measures for each in TOOL_SPECS.own.values()),
     )
     measures = (pair for each in telling for pair in each.items())
-    speaking = (*(each.texts for each in TOOL_SPECS.own.values()), *(each.texts for each in ENGINE_SPECS.own.values()))
+    speaking = (
+        *(each.texts for each in TOOL_SPECS.own.values()),
+        *(each.texts for each in ENGINE_SPECS.own.values()),
+        *(each.texts for each in SNAPSHOT_SPECS.own.values()),
+    )
     tools = (pair for each in speaking for pair in each.items())
     return {
         **{spec.word: spec.label(language) for spec in TEMPLATE_SPECS.own.values()},
@@ -369,6 +376,19 @@ def remedy(tool: ToolSpec, engine: EngineSpec, lacking: Capability) -> str:
     where nothing is known."""
     able = tools_able(engine, lambda each: getattr(each, lacking))
     return tool.advice.get(lacking) or (f"use `tool = {able[0]}`" if able else "")
+
+
+def resets_of(engine: EngineSpec) -> tuple[str, ...]:
+    """Return the ways to reset the data of an engine, but for a command."""
+    own = (*EVERYWHERE, *(each for each in engine.resets if each != "command"))
+    return (*(each for each in WAYS if each in own), *(snapshot_names() if engine.snapshots else ()))
+
+
+def snapshot_names() -> tuple[str, ...]:
+    """Return the names of all snapshots, which of ours are those of their folders. Imports nothing, as they are asked
+    for by each check."""
+    offered = (offer.name for offer in SNAPSHOT_SPECS.offered())
+    return tuple(dict.fromkeys((*_folders(SNAPSHOT_SPECS.package), *offered)))
 
 
 def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:

@@ -15,6 +15,7 @@ from benchbrief.compiler.registry import (
     SCHEDULER_SPECS,
     TEMPLATE_SPECS,
     own_families,
+    resets_of,
     usual_template,
 )
 from benchbrief.model.engine_spec import EngineSpec
@@ -173,6 +174,13 @@ def _default(defaults: Mapping[str, str]) -> str:
     return ", ".join(f"{default} for {owner}" for owner, default in defaults.items() if default)
 
 
+def _ways_to_reset(specs: Mapping[str, EngineSpec]) -> str:
+    """Return the words of `reset`, each with the engines that have it where others have not."""
+    by = {name: resets_of(spec) for name, spec in specs.items()}
+    able = {each: [name for name in by if each in by[name]] for ways in by.values() for each in ways}
+    return ", ".join(f"`{each}`" + (f" ({', '.join(of)})" if len(of) < len(by) else "") for each, of in able.items())
+
+
 def owners(only: Iterable[str]) -> str:
     """Return the owners of an attribute, in words."""
     return " or ".join(only)
@@ -194,10 +202,7 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
                 example='path = "{path}/data"',
             ),
             "reset": Key(
-                Special(
-                    "`as_needed`, `after_writes`, `drop_and_load`, `undo` (mongodb), `snapshot`, `links` (rocksdb), "
-                    '`btrfs`, `zfs` or `lvm_thin` (rocksdb), `reuse`, or what brings the data back, `command("...")`'
-                ),
+                Special(f'{_ways_to_reset(specs)}, or what brings the data back, `command("...")`'),
                 "How each cell comes by its data: loaded again if it would notice what the cells before it changed "
                 "(all inserts; updates too, but for MongoDB); loaded again if a cell that wrote was before it; loaded "
                 "again always; without what the cells before it inserted; copied, linked or put back by a "

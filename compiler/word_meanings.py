@@ -11,7 +11,15 @@ from benchbrief.compiler.blocks.measured_times import FEWEST
 from benchbrief.compiler.blocks.ramps import GAIN, HELD_OUT, LATENCY, RISE
 from benchbrief.compiler.measure_catalogue import find_measure
 from benchbrief.compiler.metrics.curves import FEWEST_LOADS, FEWEST_POINTS
-from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS, own_tools
+from benchbrief.compiler.registry import (
+    ENGINE_SPECS,
+    PROBE_SPECS,
+    SNAPSHOT_SPECS,
+    TEMPLATE_SPECS,
+    TOOL_SPECS,
+    own_tools,
+    resets_of,
+)
 from benchbrief.model.achieved_load import KEEPS_UP
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.plan import Dimension
@@ -75,11 +83,14 @@ TEMPLATES: Mapping[str, str] = {name: spec.doc for name, spec in TEMPLATE_SPECS.
 def _with_engines(reset: str, meaning: str) -> str:
     """Return the meaning of a reset. It names the engines if only some have that reset."""
     own = ENGINE_SPECS.own.values()
-    engines = [spec.label for spec in own if reset in spec.resets]
+    engines = [spec.label for spec in own if reset in resets_of(spec)]
     return f"{meaning}; {' and '.join(engines)} only" if 0 < len(engines) < len(own) else meaning
 
 
-RESETS: Mapping[str, str] = {reset: _with_engines(reset, meaning) for reset, meaning in _WORDS["resets"].items()}
+_BY_SYSTEM = {name: f"{spec.doc[0].lower()}{spec.doc[1:].rstrip('.')}" for name, spec in SNAPSHOT_SPECS.own.items()}
+RESETS: Mapping[str, str] = {
+    reset: _with_engines(reset, meaning) for reset, meaning in {**_WORDS["resets"], **_BY_SYSTEM}.items()
+}
 """How each cell gets its data."""
 
 

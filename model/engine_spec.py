@@ -11,28 +11,35 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import NAME, ExtensionSpec, word_of_fact
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
-Reset = Literal[
+Reset = str
+"""How a cell gets its data set: a word of `WAYS`, or the name of a `SnapshotSpec`, by which it is put back."""
+
+Way = Literal[
     "drop_and_load",
     "after_writes",
     "as_needed",
     "undo",
     "snapshot",
     "links",
-    "btrfs",
-    "zfs",
-    "lvm_thin",
     "reuse",
     "command",
 ]
 """How a cell gets its data set: loaded again; loaded again after a cell that writes, or after one whose changes the
-next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load, or
-put back by the file system; left as it is; or reset by the database's own commands."""
+next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load;
+left as it is; or reset by the database's own commands."""
 
-BY_FILE_SYSTEM: Mapping[Reset, str] = {"btrfs": "btrfs", "zfs": "ZFS", "lvm_thin": "LVM"}
-"""The resets by a snapshot of the file system or volume, each with its name."""
+WAYS: tuple[Way, ...] = get_args(Way)
 
-RESTORED: tuple[Reset, ...] = ("snapshot", "links", *BY_FILE_SYSTEM, "command")
-"""The resets that bring the data back, whatever the cells before did."""
+
+def by_file_system(reset: Reset) -> bool:
+    """Return whether a snapshot by the file system or the volume, which has this name, brings the data back."""
+    return reset not in WAYS
+
+
+def is_restored(reset: Reset) -> bool:
+    """Return whether the data are brought back, whatever the cells before did."""
+    return reset in ("snapshot", "links", "command") or by_file_system(reset)
+
 
 AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
 """The resets that bring the data back only after a cell that writes. The others also empty caches, or do what only
@@ -112,6 +119,8 @@ class EngineSpec(ExtensionSpec):
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
     """Further ways to reset its data, such as `snapshot`, `command` and `undo`. Its class has the methods of each."""
+    snapshots: bool = False
+    """Whether snapshots by any file system can bring its data back, which are then all in one directory."""
     updates_in_place: bool = False
     """Whether a data set is as good as a new load after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
@@ -181,7 +190,7 @@ class EngineSpec(ExtensionSpec):
         if not all(texts.get("en") for texts in self.names.values()):
             return "each of its `names` needs words in English, `en`"
         for reset in (self.default_reset, *self.resets):
-            if reset not in get_args(Reset):
+            if reset not in WAYS:
                 return f"`{reset}` is no way to reset a database"
         if self.default_reset not in (*EVERYWHERE, *self.resets):
             return f"its `default_reset` is `{self.default_reset}`, which is not among its `resets`"

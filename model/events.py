@@ -144,6 +144,7 @@ class JobCollected(Record):
 
 
 MEASURE = "measure"
+"""The job that measures."""
 PROBE = "probe:"
 SAMPLES = "samples"
 """The file of an imported log of samples."""

@@ -1,4 +1,4 @@
-"""The specs of importers, meters, probes, schedulers, templates and transports, and what all extensions share."""
+"""The specs of all extensions but engines and tools, and what all extensions share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
-API = 2
+API = 3
 """The version of all that extensions may use: `benchbrief.extend`. It rises when an extension of before can no longer
 be sure to work; `tests/extensions/surface.txt` has what each version promises."""
 
@@ -147,7 +147,9 @@ SHARED = Key(
 )
 """The argument `shared`: one meter for all hosts."""
 SCALE = Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W")
+"""The argument `scale` of a meter."""
 BOUNDARY = Key(Word(("wall", "node", "cpu", "formula")), "What its watts are the power of.", default="unknown")
+"""The argument `boundary` of a meter."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +203,10 @@ class MeterSpec(ExtensionSpec):
 
 
 COUNTERS = "a counter then gives one mean, which includes time before or after the measured time"
+"""`single_reading` of a probe of counters."""
 GAUGES = "a gauge then gives one moment, or nothing"
 COUNTERS_AND_GAUGES = f"{COUNTERS}; {GAUGES}"
+"""`single_reading` of a probe that has both."""
 
 _TAKEN = frozenset({"throughput", "latency", "errors", "energy", "nodes", "steady"})
 _TAKEN_DIMENSIONS = frozenset(
@@ -347,6 +351,39 @@ class SchedulerSpec(ExtensionSpec):
         except re.error as error:
             return f"`asks_form` is no regular expression: {error}"
         return "" if self.label else "it needs a `label`: what people call it"
+
+
+@dataclass(frozen=True)
+class SnapshotSpec(ExtensionSpec):
+    """A file system or volume manager whose snapshots bring data back. Its name is a word of `reset`.
+
+    `implementation` is the package whose folder has `snapshots.sh`, the functions of
+    `benchbrief.runners.engines.file_system_snapshots` as shell code. `label` is what people call it, and `described` is
+    what a brief says of the reset, by language, with what it leaves in brackets. `restore_s` is about how long a
+    restore takes.
+    """
+
+    kind: ClassVar[str] = "snapshot"
+    has_code: ClassVar[bool] = False
+
+    label: str
+    described: Mapping[str, str]
+    restore_s: float = 2.0
+
+    @property
+    def texts(self) -> Mapping[str, Mapping[str, str]]:
+        """What a brief says of the reset, by the key of a catalogue of words."""
+        return {f"d_reset_{self.name}": self.described}
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        return super().mistake(name) or self._wrong_words()
+
+    def _wrong_words(self) -> str:
+        if not self.implementation or ":" in self.implementation:
+            return "`implementation` names the package whose folder has `snapshots.sh`: `bench_zfs`"
+        if not self.label or not self.described.get("en"):
+            return "it needs a `label`, and `described`, what a brief says of it, in English at least: `en`"
+        return "" if self.restore_s >= 0 else "`restore_s` is below 0"
 
 
 Format = Literal["pdf", "html", "markdown", "pptx", "xlsx", "docx"]

@@ -176,7 +176,7 @@ def database_parts(database: Database) -> Parts:
     )
     # An absent value has no part, so that plans from before the attribute existed keep their hashes.
     said = database.model_dump(
-        include={"members", "shards", "version", "max_lag_s", "drop_caches", "settings", "package"},
+        include={"members", "shards", "version", "max_lag_s", "drop_caches", "settings", "package", "reset_package"},
         exclude_defaults=True,
     )
     parts |= {key: value for key, value in said.items() if value is not None}

@@ -11,6 +11,7 @@ from itertools import pairwise
 from benchbrief.model.measurement import Bucket, Histogram
 
 US_PER_S = 1_000_000
+"""The microseconds of a second."""
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:

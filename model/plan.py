@@ -20,7 +20,8 @@ from benchbrief.model.tool_spec import Arrival, Change
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
-ResetWork = Literal["", "load", "undo", "copy", "links", "btrfs", "zfs", "lvm_thin", "command"]
+ResetWork = str
+"""What a reset does: "", "load", "undo", "copy", "links", "command", or the name of a `SnapshotSpec`."""
 """How a cell gets its data set: by a load, by deleting what cells inserted, by copying, linking or putting a snapshot
 back, or by the declared commands; "" when it is there already."""
 
@@ -582,6 +583,8 @@ class Database(Node):
     options: dict[str, Option] = field(default_factory=dict)
     options_file: str | None = None
     reset: Reset
+    reset_package: str = ""
+    """The package of the snapshots that `reset` names, with its version; "" for benchbrief's own."""
     drop_caches: bool = False
     """Whether the hosts under test drop their page cache before each measurement."""
     hooks: tuple[Hook, ...] = ()
@@ -1170,6 +1173,7 @@ class Probe(Node):
 
 
 StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_down"]
+"""What a step of a cell is."""
 
 
 class Step(Node):
@@ -1339,6 +1343,8 @@ class SpecRef(Node):
 
 
 class Plan(Node):
+    """All that a run needs to know, made from a spec: experiments with their cells, hardware, databases, workloads."""
+
     format: Literal["benchbrief-plan"] = "benchbrief-plan"
     version: int = PLAN_VERSION
     spec: SpecRef
@@ -1388,6 +1394,7 @@ class Plan(Node):
         meters = (meter for hardware in self.hardware.values() for meter in hardware.power)
         found = {
             **{f"engine {database.engine}": database.package for database in self.databases.values()},
+            **{f"snapshot {database.reset}": database.reset_package for database in self.databases.values()},
             **{f"tool {cell.tool.driver}": cell.tool.package for cell in self.cells},
             **{f"probe {probe.name}": probe.package for probe in probes},
             **{f"transport {host.transport}": host.package for host in self.hosts.values()},

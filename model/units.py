@@ -15,6 +15,7 @@ Dimension = tuple[tuple[str, int], ...]
 """Base dimensions with their exponents, sorted by name; `()` for a plain number."""
 
 DIMENSIONLESS: Dimension = ()
+"""The dimension of a plain number."""
 
 
 class UnknownUnitError(ValueError):

@@ -65,6 +65,8 @@ class Word(_Shape):
 
 @dataclass(frozen=True)
 class Flag(_Shape):
+    """A switch: `true` or `false`."""
+
     @property
     def wanted(self) -> str:
         return "`true` or `false`"

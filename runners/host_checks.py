@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TRANSPORT_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.model.engine_spec import by_file_system
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Plan, Workload
 from benchbrief.runners.engines import data_directories
@@ -293,7 +293,7 @@ def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str
     """
     if database.reset == "command" or holds in ("", _EMPTY):
         return database.reset == "command"
-    if database.server == "attach" or database.reset in BY_FILE_SYSTEM:
+    if database.server == "attach" or by_file_system(database.reset):
         return True  # the files of others, and snapshots, do not all show here
     return cell.dataset is not None and cell.dataset.reuse and kept * _COMPRESSED_AT_MOST >= data
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dis import get_instructions
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TOOL_SPECS, RefusedExtension, Registry
-from benchbrief.model.engine_spec import RESTORED, EngineSpec, Reset
+from benchbrief.model.engine_spec import WAYS, EngineSpec, Reset, is_restored
 from benchbrief.model.extension_spec import ExtensionSpec, raised
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.seams import (
+    ChecksPlace,
     CountsWriters,
     Driver,
     Engine,
@@ -69,7 +72,7 @@ def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = ob
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
-    if wrong := find_misfit(made, seam) or find_unhonoured(made, spec):
+    if wrong := find_misfit(made, seam) or find_private(made) or find_unhonoured(made, spec):
         source = registry.source(name) or "benchbrief"
         raise RunnerError(
             f"the {registry.kind} `{name}` of {source} can't be used: its class {spec.implementation} {wrong}",
@@ -93,8 +96,31 @@ def find_misfit(made: object, seam: type) -> str:
     return f"lacks the method{'s' * (len(lacking) > 1)} {methods}" if lacking else ""
 
 
+def find_private(made: object) -> str:
+    """Return which name a class takes that is private to a class of benchbrief below it; "" for none."""
+    if not isinstance(made, type):
+        return ""
+    theirs: dict[str, str] = {}
+    for owner in reversed(made.__mro__):
+        own, module = _private_names(owner), owner.__module__
+        if module.startswith("benchbrief.") and not module.startswith("benchbrief.extensions."):
+            theirs |= dict.fromkeys(own, owner.__name__)
+        elif taken := sorted(own & theirs.keys()):
+            return f"takes the name `{taken[0]}`, which {theirs[taken[0]]} has for itself: call yours otherwise"
+    return ""
+
+
+def _private_names(owner: type) -> set[str]:
+    """Return the names with an underscore that a class has, or that its methods set in its objects."""
+    names = {*vars(owner), *vars(owner).get("__annotations__", {})}
+    for value in vars(owner).values():
+        code = getattr(value, "__code__", None) or getattr(getattr(value, "fget", None), "__code__", None)
+        names |= {str(each.argval) for each in get_instructions(code) if each.opname == "STORE_ATTR"} if code else set()
+    return {name for name in names if re.fullmatch(r"_[a-z][a-z0-9_]*", name) and not name.startswith("_abc")}
+
+
 _METHODS_OF_RESETS: Mapping[Reset, tuple[type, ...]] = {
-    **dict.fromkeys(RESTORED, (Restores,)),
+    **dict.fromkeys(filter(is_restored, WAYS), (Restores,)),
     "undo": (Undoes, KnowsChanges, CountsWriters),
 }
 
@@ -105,6 +131,9 @@ def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
         for seam in _METHODS_OF_RESETS.get(reset, ()):
             if wrong := find_misfit(made, seam):
                 return f"offers the reset `{reset}`, and {wrong}"
+    for seam in (Restores, ChecksPlace) if isinstance(spec, EngineSpec) and spec.snapshots else ():
+        if wrong := find_misfit(made, seam):
+            return f"offers snapshots by file systems, and {wrong}"
     return ""
 
 

@@ -25,6 +25,8 @@ class Stopping(Protocol):
 
 
 class GoesOn:
+    """A `Stopping` that never asks anything to stop."""
+
     def is_set(self) -> bool:
         return False  # nobody asks it to stop
 

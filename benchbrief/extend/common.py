@@ -14,12 +14,12 @@ from benchbrief.model.plan import (
     Experiment,
     Hardware,
     Host,
-    Option,
     Plan,
     Probe,
     StepKind,
     Workload,
 )
+from benchbrief.model.plan import Option as OptionValue
 from benchbrief.model.run_messages import say as _say
 from benchbrief.runners.driver_contexts import Endpoint, loading_hosts
 from benchbrief.runners.errors import (
@@ -36,7 +36,8 @@ from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.hosts.host_facts import size_text
 from benchbrief.runners.jobs.commands import printable, quote, read_script, with_values
 from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobFile, JobOutput, Word
+from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobFile, JobOutput
+from benchbrief.runners.jobs.tasks import Word as CommandWord
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import GoesOn, Hosts, Node, Requirement, Stopping, Transport
@@ -93,11 +94,13 @@ class CommonSentences(Protocol):
 
 
 say: CommonSentences = _say
+"""Makes the sentences that all extensions share."""
 
 __all__ = [
     "BadOutput",
     "Cell",
     "Command",
+    "CommandWord",
     "CommonSentences",
     "Completed",
     "Database",
@@ -117,7 +120,7 @@ __all__ = [
     "LoadShort",
     "Message",
     "Node",
-    "Option",
+    "OptionValue",
     "OwnWords",
     "Plan",
     "PlanRefused",
@@ -132,7 +135,6 @@ __all__ = [
     "Stopping",
     "ToolMissing",
     "Transport",
-    "Word",
     "Workload",
     "did_you_mean",
     "duration",

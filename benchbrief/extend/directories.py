@@ -2,7 +2,7 @@
 
 `from benchbrief.extend import directories`. What its functions return in place of None says what is wrong."""
 
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.model.engine_spec import by_file_system
 from benchbrief.runners.engines.data_directories import (
     LIST,
     MARKER,
@@ -17,23 +17,21 @@ from benchbrief.runners.engines.data_directories import (
     take_snapshot,
     warn_of_aged,
 )
-from benchbrief.runners.engines.file_systems.file_system_snapshots import free, run_step, with_system
+from benchbrief.runners.engines.file_system_snapshots import FileSystemSnapshots
 
 __all__ = [
-    "BY_FILE_SYSTEM",
     "LIST",
     "MARKER",
     "RESTORE",
     "SNAPSHOT",
     "TAKE",
+    "FileSystemSnapshots",
+    "by_file_system",
     "empty_directory",
-    "free",
     "mark_directory",
     "open_directory",
     "read_mark",
     "restore_snapshot",
-    "run_step",
     "take_snapshot",
     "warn_of_aged",
-    "with_system",
 ]

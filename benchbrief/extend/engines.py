@@ -6,7 +6,6 @@ from benchbrief.model.plan import DatabaseKey, Reference, ServerStart
 from benchbrief.model.tool_spec import Change
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
-from benchbrief.runners.engines.data_directories import warn_of_aged
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.directory_engine import DirectoryEngine
 from benchbrief.runners.engines.server_addresses import address_of, listening_address
@@ -73,7 +72,6 @@ __all__ = [
     "secrets_of",
     "server_command",
     "tolerated",
-    "warn_of_aged",
     "worse",
     "writes",
 ]

@@ -13,8 +13,8 @@ from benchbrief.results.imports.imported_files import (
     only_file,
     parse_time,
     read_lines,
+    refuse_contradictions,
     refuse_no_text,
-    require_consistent,
     tool_that_wrote,
     whole_run,
 )
@@ -26,7 +26,6 @@ from benchbrief.results.imports.importer_seams import (
     Setting,
     TableImporter,
 )
-from benchbrief.runners.text_encoding import text_encoding
 
 __all__ = [
     "STDOUT",
@@ -51,10 +50,9 @@ __all__ = [
     "only_file",
     "parse_time",
     "read_lines",
+    "refuse_contradictions",
     "refuse_no_text",
-    "require_consistent",
     "sql_text",
-    "text_encoding",
     "tool_that_wrote",
     "whole_run",
 ]

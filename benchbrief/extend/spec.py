@@ -5,11 +5,9 @@ stays fast. The code of the extension is imported when it runs."""
 
 from benchbrief.model.engine_spec import EngineSpec, Option, ServerProgram
 from benchbrief.model.extension_spec import (
-    API,
     BOUNDARY,
     COUNTERS,
     COUNTERS_AND_GAUGES,
-    GAUGES,
     SCALE,
     SHARED,
     ImporterSpec,
@@ -18,6 +16,7 @@ from benchbrief.model.extension_spec import (
     ProbeMeasure,
     ProbeSpec,
     SchedulerSpec,
+    SnapshotSpec,
     TemplateSpec,
     TransportSpec,
 )
@@ -25,11 +24,9 @@ from benchbrief.model.tool_spec import Attribute, Flags, FlagType, Limit, Measur
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
 __all__ = [
-    "API",
     "BOUNDARY",
     "COUNTERS",
     "COUNTERS_AND_GAUGES",
-    "GAUGES",
     "SCALE",
     "SHARED",
     "Attribute",
@@ -50,6 +47,7 @@ __all__ = [
     "ProbeSpec",
     "SchedulerSpec",
     "ServerProgram",
+    "SnapshotSpec",
     "Special",
     "TemplateSpec",
     "Text",

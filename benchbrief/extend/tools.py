@@ -1,6 +1,5 @@
 """What a load generator needs beside `common`: `Driver`, the cell that it sees, evidence, and what it measured."""
 
-from benchbrief.model.histogram import US_PER_S, from_counts, percentile
 from benchbrief.model.measurement import (
     Bucket,
     Histogram,
@@ -25,7 +24,6 @@ from benchbrief.runners.drivers.output_evidence import (
     require_few_errors,
     timeout_s,
 )
-from benchbrief.runners.drivers.output_invariants import QUANTISED, format_number
 from benchbrief.runners.errors import BeganLate, GeneratorLate, NotServed
 from benchbrief.runners.scheduling.measuring_ends import unsteady_warnings
 from benchbrief.runners.scheduling.promise_search import is_kept_though_late
@@ -42,8 +40,6 @@ from benchbrief.runners.seams import (
 
 __all__ = [
     "COUNT",
-    "QUANTISED",
-    "US_PER_S",
     "Arrivals",
     "AskedStatistics",
     "BeganLate",
@@ -74,12 +70,9 @@ __all__ = [
     "counted_job",
     "counted_run",
     "decode_hdr",
-    "format_number",
-    "from_counts",
     "is_kept_though_late",
     "judge_batches",
     "judge_window",
-    "percentile",
     "read_output_lines",
     "require_consistent",
     "require_exit",

@@ -23,7 +23,15 @@ from benchbrief.dsl.bench_error import BenchError
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.model.engine_spec import EVERYWHERE, EngineSpec
 from benchbrief.model.events import MEASURE
-from benchbrief.model.extension_spec import LANGUAGES, ExtensionSpec, ImporterSpec, ProbeMeasure, ProbeSpec, raised
+from benchbrief.model.extension_spec import (
+    LANGUAGES,
+    ExtensionSpec,
+    ImporterSpec,
+    ProbeMeasure,
+    ProbeSpec,
+    SnapshotSpec,
+    raised,
+)
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.results.imports.imported_files import Wrong
 from benchbrief.results.imports.importer_seams import output_importer
@@ -148,6 +156,11 @@ class Subject:
                 return next(each for each in named if mine in each.tools or each.name in self.spec.drives), self.spec
             case ProbeSpec(name=mine, asks="database", engines=asked):
                 engine = next((each for each in named if each.name in asked or mine in each.probes), named[0])
+            case SnapshotSpec():
+                able = [each for each in named if each.snapshots]
+                if not able:
+                    raise Skipped("no engine is installed whose data snapshots bring back")
+                engine = able[0]
             case _:
                 own = ENGINE_SPECS.own.values()
                 found = ((each, TOOL_SPECS.own[each.default_tool]) for each in own if each.in_process)
@@ -291,7 +304,7 @@ def recorded_output_is_read(subject: Subject) -> str:
 def place_is_reached(subject: Subject) -> str:
     """a run goes through it"""
     if not subject.spec_file:
-        raise Skipped("give a spec with a host that it reaches: --spec")
+        raise Skipped("give a spec with a place that it is for: --spec")
     return subject.run(subject.place())
 
 
@@ -302,6 +315,7 @@ TRIALS: Mapping[str, tuple[Trial, ...]] = {
     "template": (simulated_run_makes_briefs,),
     "importer": (recorded_output_is_read,),
     "transport": (place_is_reached,),
+    "snapshot": (simulated_run_makes_briefs, place_is_reached),
 }
 OF_ALL: tuple[Trial, ...] = (code_has_what_is_called, code_imports_the_surface_alone, spec_speaks_each_language)
 LEFT = {
@@ -311,6 +325,7 @@ LEFT = {
     "meter": "a real meter, or a stand-in that speaks its protocol, also when it is silent or below zero",
     "transport": "a place that is not there, a connection that breaks",
     "importer": "a number that was changed, settings of another cell",
+    "snapshot": "a restore that is cut short, a full device, a snapshot that someone has changed",
     "scheduler": "jobs that are submitted, cancelled or stuck",
     "template": "the pages as you see them: `pdftoppm -r 80 -png brief.pdf page`",
 }
@@ -379,6 +394,8 @@ def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
         yield from ((f"`{key}`", words) for key, words in spec.texts.items())
     if isinstance(spec, EngineSpec):
         yield from ((f"`{key}`", words) for key, words in spec.texts.items())
+    if isinstance(spec, SnapshotSpec):
+        yield from ((f"`{key}`", words) for key, words in spec.texts.items())
     if labels := getattr(spec, "labels", None):
         yield "its label", labels
 
@@ -388,6 +405,8 @@ def _asked(subject: Subject) -> dict[str, str]:
     match subject.spec.kind:
         case "probe":
             return {"probe": f"{subject.spec.name} every 200 ms"}
+        case "snapshot":
+            return {"reset": subject.spec.name}
         case "template":
             return {"template": f"template = {subject.spec.name}"}
     return {}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from importlib.metadata import EntryPoint
+from importlib.resources import files
 
 from benchbrief.compiler.registry import package_files
-from benchbrief.model.extension_spec import ExtensionSpec, ImporterSpec, raised
+from benchbrief.model.extension_spec import ExtensionSpec, ImporterSpec, SnapshotSpec, raised
 from benchbrief.results.imports.importer_seams import SORTS
+from benchbrief.runners.engines.file_system_snapshots import FILE, find_lacking
 from benchbrief.runners.fleet.scheduler import Scheduler
 from benchbrief.runners.meters.meter_base import AnyMeter
-from benchbrief.runners.plugins import find_misfit, find_unhonoured
+from benchbrief.runners.plugins import find_misfit, find_private, find_unhonoured
 from benchbrief.runners.seams import Driver, Engine, ProbeKind
 from benchbrief.runners.transports.transport_base import JobTransport
 
@@ -46,14 +48,17 @@ def code_problem(spec: ExtensionSpec) -> str:
     seam = _seam(spec)
     try:
         made = EntryPoint("", target, "").load()
-        wrong = (find_misfit(made, seam) if seam else "") or find_unhonoured(made, spec)
+        wrong = (find_misfit(made, seam) if seam else "") or find_private(made) or find_unhonoured(made, spec)
+        if isinstance(spec, SnapshotSpec):
+            script = (files(target) / FILE).read_text(encoding="utf-8")
+            wrong = f"lacks in its {FILE} {', '.join(lacking)}" if (lacking := find_lacking(script)) else ""
     except BaseException as error:
         return f"`{target}` can't be imported: {raised(error)}"
     return f"`{target}` {wrong}" if wrong else ""
 
 
 def _seam(spec: ExtensionSpec) -> type | None:
-    """Return the protocol of an extension's class; None for a template, which has no class."""
+    """Return the protocol of an extension's class; None for a template or snapshots, which have no class."""
 
     if isinstance(spec, ImporterSpec):
         return SORTS[spec.reads]

@@ -12,7 +12,7 @@ from benchbrief.compiler.registry import REGISTRIES
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.model.extension_spec import NAME
 
-KINDS = ("engine", "probe", "meter", "importer", "transport", "scheduler", "template")
+KINDS = ("engine", "probe", "meter", "importer", "transport", "scheduler", "snapshot", "template")
 _ENDING = ".in"
 
 

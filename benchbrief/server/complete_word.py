@@ -17,6 +17,7 @@ from benchbrief.compiler.registry import (
     METER_SPECS,
     PROBE_SPECS,
     SCHEDULER_SPECS,
+    SNAPSHOT_SPECS,
     TEMPLATE_SPECS,
     TOOL_SPECS,
     Registry,
@@ -635,7 +636,8 @@ class _Completer(ExpressionSuggestions):
             case "database", "engine":
                 return self.words((*word_meanings.ENGINES.items(), *self.others(ENGINE_SPECS)), ItemKind.EnumMember)
             case _, "reset":
-                return chain(self.words(word_meanings.RESETS.items(), ItemKind.EnumMember), self.calls(_CALLS_OF[key]))
+                known = (*word_meanings.RESETS.items(), *self.others(SNAPSHOT_SPECS))
+                return chain(self.words(known, ItemKind.EnumMember), self.calls(_CALLS_OF[key]))
             case _:
                 return self.of_shape(shape)
 

@@ -33,7 +33,15 @@ from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import UnusableExtension
 from benchbrief.compiler.metrics.metric_errors import UnknownFunction
 from benchbrief.compiler.problems import CompileProblem, Findings
-from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS, RefusedExtension, tool_word, tool_words
+from benchbrief.compiler.registry import (
+    ENGINE_SPECS,
+    SNAPSHOT_SPECS,
+    TOOL_SPECS,
+    RefusedExtension,
+    resets_of,
+    tool_word,
+    tool_words,
+)
 from benchbrief.compiler.schemas import DATABASE, database_schema, options_schema, owners
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -41,7 +49,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import engine_spec, plan
-from benchbrief.model.engine_spec import COMMON, EVERYWHERE, STARTED, EngineSpec, Option, ServerProgram
+from benchbrief.model.engine_spec import COMMON, STARTED, EngineSpec, Option, ServerProgram
 from benchbrief.model.tool_spec import Flags, FlagType
 from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import BlockSchema, Fact, Key, Number, Shape, Text, Word
@@ -316,18 +324,6 @@ def _wrong(key: str, option: Option, expr: ast.Expr, reader: Reader) -> None:
     reader.report(structure_errors.WrongType(expr.span, key, wanted, described(expr)))
 
 
-_WAYS: Mapping[str, engine_spec.Reset] = {
-    "drop_and_load": "drop_and_load",
-    "as_needed": "as_needed",
-    "after_writes": "after_writes",
-    "undo": "undo",
-    "snapshot": "snapshot",
-    "links": "links",
-    "btrfs": "btrfs",
-    "zfs": "zfs",
-    "lvm_thin": "lvm_thin",
-    "reuse": "reuse",
-}
 _ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}
 _TIMEOUT_S = 600.0
 _USAGE = '`command("./restore.sh", timeout: 10 min)`'
@@ -352,20 +348,23 @@ def read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
 
 def _read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
     exprs, default = values.series("reset"), engine.default_reset
-    known = [word for word, how in _WAYS.items() if how in (*EVERYWHERE, *engine.resets)]
+    known = resets_of(engine)
     called = ("command",) if "command" in engine.resets else ()
     if len(exprs) == 1 and isinstance(word := reader.deref(exprs[0]), ast.Name):
-        how = _WAYS.get(word.text)
-        if how is None:
-            reader.report(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, *called)))
-        elif how not in (*EVERYWHERE, *engine.resets):
-            reader.report(equipment_errors.ResetNotHere(word.span, word.text, engine.label, tuple(known)))
-        else:
+        how = word.text
+        system = SNAPSHOT_SPECS.find(how) if engine_spec.by_file_system(how) else None
+        if how in known and not isinstance(system, RefusedExtension):
             return Reset(how)
+        if isinstance(system, RefusedExtension):
+            reader.report(UnusableExtension.of(word.span, system))
+        elif system is not None or (how in engine_spec.WAYS and how != "command"):
+            reader.report(equipment_errors.ResetNotHere(word.span, how, engine.label, known))
+        else:
+            reader.report(structure_errors.UnknownWord(word.span, "reset", how, (*known, *called)))
         return Reset(default)
     commands = tuple(_commands(exprs, "reset", (*known, *called), reader))
     if commands and not called:
-        reader.report(equipment_errors.ResetNotHere(exprs[0].span, "command", engine.label, tuple(known)))
+        reader.report(equipment_errors.ResetNotHere(exprs[0].span, "command", engine.label, known))
         return Reset(default)
     return Reset("command", commands) if commands else Reset(default)
 
@@ -776,6 +775,7 @@ def database_on(
         options=_filled_options(spec, unit, reader),
         options_file=spec.options_file,
         reset=spec.reset.how,
+        reset_package=SNAPSHOT_SPECS.build(spec.reset.how) if engine_spec.by_file_system(spec.reset.how) else "",
         drop_caches=spec.drop_caches,
         hooks=spec.hooks,
         origin=origin(spec.span),

@@ -35,7 +35,6 @@ from benchbrief.compiler.explain.explain_factors import (
     rows_with_rest,
 )
 from benchbrief.compiler.explain.explain_rules import (
-    RESET_WORDS,
     describe_adaptive,
     describe_arrivals,
     describe_events,
@@ -44,6 +43,7 @@ from benchbrief.compiler.explain.explain_rules import (
     describe_probes,
     describe_promise,
     describe_steadiness,
+    reset_words,
 )
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.planning.plan_lanes import lanes_of
@@ -530,7 +530,7 @@ def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:
 def _location(database: Database, shared: Sequence[str]) -> str:
     own = [option for option in _options(database) if option not in shared]
     parts = [_called(database.label, database.name), *_where(database), *own]
-    parts.append(RESET_WORDS[database.reset])
+    parts.append(reset_words(database.reset))
     parts += ["page cache dropped for each cell"] if database.drop_caches else []
     return ", ".join(parts)
 

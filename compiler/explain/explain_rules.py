@@ -7,9 +7,10 @@ from typing import get_args
 
 from benchbrief.compiler.estimates.estimate import shares_points
 from benchbrief.compiler.explain.plain_text import number
+from benchbrief.compiler.registry import SNAPSHOT_SPECS
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
 from benchbrief.model.achieved_load import to_serve
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM, Reset
+from benchbrief.model.engine_spec import Reset
 from benchbrief.model.plan import Adaptive, Arrivals, Cell, Event, Experiment, KneeSearch, Plan, Promise, UntilSteady
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
@@ -134,17 +135,24 @@ def _describe_event(event: Event, hosts: Iterable[str]) -> str:
     return f'at {duration(event.at_s)} "{event.label}" on {", ".join(hosts)}: {event.line}{data}'
 
 
-RESET_WORDS: Mapping[Reset, str] = {
+_RESET_WORDS: Mapping[Reset, str] = {
     "drop_and_load": "loaded again for each cell",
     "after_writes": "loaded once, and again after cells that write",
     "as_needed": "loaded once, and again after cells that insert",
     "undo": "loaded once, and what cells insert is deleted",
     "snapshot": "loaded once, and copied back after cells that write",
     "links": "loaded once, and linked back after cells that write",
-    **{how: f"loaded once, and a snapshot by {name} put back for each cell" for how, name in BY_FILE_SYSTEM.items()},
     "reuse": "loaded once and kept",
     "command": "brought back by a command for each cell",
 }
+
+
+def reset_words(reset: Reset) -> str:
+    """Return how the data are reset, in words."""
+    if reset in _RESET_WORDS:
+        return _RESET_WORDS[reset]
+    system = SNAPSHOT_SPECS.usable(reset)
+    return f"loaded once, and a snapshot by {system.label if system else reset} put back for each cell"
 
 
 _BOUNDARY = {

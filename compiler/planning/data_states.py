@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import field, replace
 
-from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, SNAPSHOT_SPECS, TOOL_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED, Reset
+from benchbrief.model.engine_spec import AFTER_WRITES, Reset, by_file_system, is_restored
 from benchbrief.model.plan import Event, ResetWork, Workload
 from benchbrief.model.tool_spec import CHANGES, Change
 
@@ -15,7 +15,7 @@ from benchbrief.model.tool_spec import CHANGES, Change
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
     """Return which changes by a cell leave a data set fit for the next cell, so that it is neither loaded
     nor undone."""
-    if reset in ("reuse", *RESTORED):  # all but the first bring it back
+    if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
     if reset in ("as_needed", "undo") and spec and spec.updates_in_place:
@@ -24,6 +24,7 @@ def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
 
 
 def worse(one: Change, other: Change) -> Change:
+    """Return which of two changes leaves less of a data set as it was."""
     return max(one, other, key=CHANGES.index)
 
 
@@ -68,13 +69,8 @@ class ResetStep:
     seconds: float = 0.0
 
 
-_SHARED: Mapping[Reset, ResetStep] = {
-    "links": ResetStep("links", 0.5),
-    "btrfs": ResetStep("btrfs", 2.0),
-    "zfs": ResetStep("zfs", 2.0),
-    "lvm_thin": ResetStep("lvm_thin", 3.0),
-}
-"""How files are brought back without a copy, in a time that does not depend on their size."""
+LINKED_S = 0.5
+"""How long files are estimated to be linked back."""
 
 
 @dataclass
@@ -95,11 +91,16 @@ class DataStates:
         self._held[place] = there if there and fit else _State(dataset)
         if reset == "command":
             return ResetStep("command")
-        if there and reset in RESTORED:
+        if there and is_restored(reset):
             self._held[place] = _State(dataset)
             if reset in AFTER_WRITES and there.changes == "nothing":
                 return ResetStep()
-            return _SHARED.get(reset) or ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
+            if reset == "links":
+                return ResetStep("links", LINKED_S)
+            if by_file_system(reset):
+                system = SNAPSHOT_SPECS.usable(reset)
+                return ResetStep(reset, system.restore_s if system else 0.0)
+            return ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
         if fit:
             return ResetStep()
         if there and reset == "undo" and there.changes == "inserts":

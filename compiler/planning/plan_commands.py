@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Literal
 
+from benchbrief.compiler.registry import SNAPSHOT_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.model.engine_spec import by_file_system
 from benchbrief.model.node import Node
 from benchbrief.model.plan import (
     Cell,
@@ -121,8 +122,9 @@ def _database(database: Database) -> Iterator[Brought]:
         yield from _server(database, database.start)
     if database.drop_caches:
         yield Brought("command", "drop_caches", f"empties the page cache of the hosts of {of}", at)
-    if database.reset in BY_FILE_SYSTEM:
-        system = BY_FILE_SYSTEM[database.reset]
+    if by_file_system(database.reset):
+        found = SNAPSHOT_SPECS.usable(database.reset)
+        system = found.label if found else database.reset
         yield Brought("command", f"reset={database.reset}", f"puts snapshots of {system} in place of {of}, by sudo", at)
     for key, value in database.settings.items():
         if key == "destroys":

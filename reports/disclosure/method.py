@@ -18,7 +18,7 @@ from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Method
 from benchbrief.reports.disclosure.disclosure import disclose_latency, smallest_memory
 from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
-from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
+from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, reset_text, served_by
 from benchbrief.reports.notices.repeat_variation import tested
 from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, fixed, points, quantity
 from benchbrief.reports.words.brief_words import Words, counted, sentences
@@ -238,7 +238,7 @@ def _resets(results: Results) -> Iterator[str]:
     alike: dict[str, dict[str, None]] = {}
     for key, database in results.plan.databases.items():
         if key in used:
-            text = words[f"d_reset_{database.reset}"]
+            text = reset_text(database.reset, results)
             alike.setdefault(text.rpartition(opening)[0] or text, {})[database_name(database, results.plan)] = None
     yield from _said_of(alike, results)
     if any(database.drop_caches for key, database in results.plan.databases.items() if key in used):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, SNAPSHOT_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.extension_spec import Boundary, word_of_fact
 from benchbrief.model.message import Message
@@ -135,6 +135,12 @@ def engine_text(engine: str, results: Results) -> str:
     """Return what a database of an engine is, if it is neither a server nor a library, else an empty text."""
     key, spec = f"d_engine_{engine}", ENGINE_SPECS.usable(engine)
     return _in_words(key, spec.texts if spec else {}, results)
+
+
+def reset_text(reset: str, results: Results) -> str:
+    """Return how the data were brought back between measurements, and what that leaves."""
+    key, spec = f"d_reset_{reset}", SNAPSHOT_SPECS.usable(reset)
+    return _in_words(key, spec.texts if spec else {}, results) or reset
 
 
 def _text(tool: str, what: str, results: Results) -> str:
@@ -422,7 +428,7 @@ class _Described:
             if all(other.options.get(name) == value for other in others)
         ]
         options += [f"options_file = {database.options_file}"] if database.options_file else []
-        after = [words[f"d_reset_{database.reset}"]]
+        after = [reset_text(database.reset, results)]
         after += [words["d_drop_caches"]] if database.drop_caches else []
         after += _sizes(keys, results)
         return cls(before, options, after)

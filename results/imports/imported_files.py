@@ -98,7 +98,7 @@ class OutputProblem(Wrong):
         self.name, self.line = name, line
 
 
-def require_consistent(name: str, problems: Sequence[str]) -> None:
+def refuse_contradictions(name: str, problems: Sequence[str]) -> None:
     """Raise OutputProblem if an output contradicts itself. `problems` name the values that disagree."""
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -159,6 +159,7 @@ def last_text(path: Path, most: int) -> str:
 
 
 def line_count(path: Path) -> int:
+    """Return the number of lines of a file, for a problem at its end."""
     with path.open(encoding=text_encoding(path), errors="replace") as file:
         return 1 + sum(block.count("\n") for block in iter(lambda: file.read(1 << 20), ""))
 

@@ -72,6 +72,7 @@ def format_number(value: float) -> str:
 
 
 def format_seconds(value: float) -> str:
+    """Return seconds as microseconds, in words."""
     return f"{format_number(round(value * 1e6, 3))} us"
 
 

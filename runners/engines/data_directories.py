@@ -19,7 +19,9 @@ from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.seams import Stopping, Transport
 
 MARKER = "BENCHBRIEF"
+"""The file that makes a directory ours."""
 SNAPSHOT = "BENCHBRIEF.snapshot"
+"""The folder of the snapshot in the directory."""
 LIST = "BENCHBRIEF.files"
 """The file in a snapshot that lists the names, sizes and times of the snapshot's files."""
 _TIMEOUT_S = 600.0
@@ -44,8 +46,10 @@ _OPEN = _script("open_directory")
 _EMPTY = _script("empty_directory")
 
 TAKE = _script("take_snapshot")
+"""The script that copies the contents into a snapshot."""
 
 RESTORE = _script("restore_snapshot")
+"""The script that copies the snapshot back."""
 
 _FORGET_HALF = f'rm -rf -- "$1/{SNAPSHOT}.new"'
 

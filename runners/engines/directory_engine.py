@@ -8,26 +8,64 @@ from typing import Literal
 
 from benchbrief.model.plan import Database, Hardware, Plan
 from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.errors import PlanRefused, RunnerError
-from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping, Transport
 
 
 class DirectoryEngine:
     """The common part of engines without a server. Implements a part of `seams.Engine`, and
-    of `seams.OutlivesController`."""
+    of `seams.OutlivesController`.
+
+    `host_id` is the host that has the data, the first of the hardware.
+    """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self.keep: Path | None = None  # there is no server with output
         self.stopping: Stopping = GoesOn()
-        self._plan = plan
-        self._database = database
-        self._hardware = hardware
-        self._hosts = hosts
-        self._host = hardware.hosts[0]
+        self.plan, self.database, self.hardware, self.hosts = plan, database, hardware, hosts
+        self.host_id = hardware.hosts[0]
         self._opened = False
         self._entered = False
+
+    # --- what an engine says ---
+
+    def open(self) -> None:
+        """Make the directory ours before the first cell: an engine that has more to look at does so here. Raises
+        RunnerError when it can't be used."""
+        self.open_directory()
+
+    def endpoint(self) -> Endpoint:
+        """Return where the load generator finds the data. Raises PlanRefused when the spec does not say."""
+        return Endpoint(path=self.path)
+
+    # --- its life ---
+
+    @property
+    def host(self) -> Transport:
+        """The host that has the data. Raises HostError."""
+        return self.hosts[self.host_id]
+
+    @property
+    def path(self) -> str:
+        """The database's directory. Raises PlanRefused when the spec names none."""
+        if not self.database.path:
+            raise PlanRefused(
+                say.database_pathless(database=self.database.name), say.hint_path(origin=self.database.origin)
+            )
+        return self.database.path
+
+    def start(self) -> Endpoint:
+        """Run what `prepare` declares, and open the directory, both once. Raises RunnerError."""
+        endpoint = self.endpoint()
+        if not self._opened:
+            self._entered = True
+            self.run_hooks("prepare")
+            self.open()
+            self._opened = True
+        return endpoint
 
     def look(self) -> None:
         """Do nothing: there is no server."""
@@ -49,34 +87,29 @@ class DirectoryEngine:
         """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
         entered, self._entered, self._opened = self._entered, False, False
         if entered:
-            self._hooks("teardown")
+            self.run_hooks("teardown")
 
-    def _open_directory(self) -> None:
+    # --- for an engine's own methods ---
+
+    def open_directory(self) -> None:
         """Make the directory ours. Raises RunnerError when it can't be used, or is not ours."""
-        said = data_directories.open_directory(self._hosts[self._host], self._path())
+        said = data_directories.open_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(
-                say.directory_unusable(database=self._database.name, host=self._host, said=said),
-                say.hint_new_directory(origin=self._database.origin),
+                say.directory_unusable(database=self.database.name, host=self.host_id, said=said),
+                say.hint_new_directory(origin=self.database.origin),
             )
 
-    def _empty_directory(self, refused: str | None = None) -> None:
+    def empty_directory(self, refused: str | None = None) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or with `refused`, the reason why it may not
         be emptied."""
-        said = refused or data_directories.empty_directory(self._hosts[self._host], self._path())
+        said = refused or data_directories.empty_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(
-                say.directory_not_emptied(database=self._database.name, host=self._host, said=said),
+                say.directory_not_emptied(database=self.database.name, host=self.host_id, said=said),
                 say.hint_empty_directory(),
             )
 
-    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
-
-    def _path(self) -> str:
-        path = self._database.path
-        if not path:
-            raise PlanRefused(
-                say.database_pathless(database=self._database.name), say.hint_path(origin=self._database.origin)
-            )
-        return path
+    def run_hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        """Run the commands that the spec declares for a moment. Raises RunnerError."""
+        run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)

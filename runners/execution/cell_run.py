@@ -21,7 +21,7 @@ from typing import Literal, TypeGuard
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
-from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED
+from benchbrief.model.engine_spec import AFTER_WRITES, is_restored
 from benchbrief.model.measurement import Measurement, Together
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Database, Plan
@@ -326,7 +326,7 @@ class CellRun:
 
     def _is_to_be_restored(self, engine: Engine) -> TypeGuard[Restores]:
         """Return whether to restore the data set before the cell, even though it is there."""
-        if not isinstance(engine, Restores) or self._database.reset not in RESTORED:
+        if not isinstance(engine, Restores) or not is_restored(self._database.reset):
             return False
         if self._database.reset in AFTER_WRITES and isinstance(engine, KnowsUnchanged):
             return not engine.is_unchanged(self._known_cell)

@@ -29,6 +29,7 @@ class SchedulerRefused(RunnerError):
 
 
 JobState = Literal["waiting", "running", "ended"]
+"""What a job of a scheduler is doing."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 Word = str | Secret
+"""A word of a command line."""
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,7 @@ def given(meter: PowerMeter, key: str) -> str:
 
 
 def secret(meter: PowerMeter, key: str, whose: str) -> Secret:
+    """Return the text of an argument as a secret. `whose` meter it is stands in messages."""
     return Secret(given(meter, key), name=f"{key} of {whose}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from benchbrief.compiler.registry import METER_SPECS
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.model.engine_spec import by_file_system
 from benchbrief.model.plan import Cell, Database, Plan
 from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
@@ -171,7 +171,7 @@ def refuse_places(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterabl
     there = set(held)
     for key in dict.fromkeys(cell.database for cell in cells):
         database, hardware = plan.databases[key], plan.hardware[key.hardware]
-        if world.simulated or database.reset not in BY_FILE_SYSTEM or database.hooks or hardware.prepare:
+        if world.simulated or not by_file_system(database.reset) or database.hooks or hardware.prepare:
             continue
         engine = world.engine(plan, database, hardware, hosts)
         if hardware.hosts[0] in there and isinstance(engine, ChecksPlace):

@@ -11,8 +11,8 @@ import pytest
 
 from benchbrief.compiler.plan_elsewhere import on_hosts
 from benchbrief.compiler.planning.plan_commands import Brought, brought_by, not_allowed
+from benchbrief.compiler.registry import SNAPSHOT_SPECS
 from benchbrief.model import plan as p
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.node import Node
 from benchbrief.reports.capsule.same_settings import measured_otherwise
 from tests.compiler.specs import check_fixture
@@ -98,7 +98,7 @@ def test_no_command_of_a_spec_is_missing_from_the_list(path: Path) -> None:
 
 
 NO_REACH = {
-    p.Database: {"name", "label", "engine", "package", "topology", "version"},
+    p.Database: {"name", "label", "engine", "package", "reset_package", "topology", "version"},
     p.ServerStart: {"config", "config_sha256"},  # a text of the capsule, which is listed by its name
     p.Auth: {"user"},
     p.Hook: {"env"},  # the levels of factors
@@ -163,7 +163,7 @@ def test_every_text_of_databases_workloads_probes_and_tools_is_listed(plan: p.Pl
 def test_what_overwrites_or_needs_root_is_listed(plan: p.Plan) -> None:
     ((key, database),) = plan.databases.items()
     reaching = {"drop_caches": True, "settings": {"destroys": "/dev/nvme1n1"}, "options": {"threads": 3}}
-    for reset in BY_FILE_SYSTEM:
+    for reset in SNAPSHOT_SPECS.own:
         changed = database.model_copy(update={**reaching, "reset": reset})
         found = brought_by(plan.model_copy(update={"databases": {key: changed}}))
         assert {(each.reach, each.text) for each in found} >= {

@@ -20,7 +20,7 @@ from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 TRANSPORT = """
 from benchbrief.extend.spec import TransportSpec
 SPEC = TransportSpec(
-    2, "inner", "A place.", "benchbrief.runners.transports.nested_transport:NestedTransport", label="inner",
+    3, "inner", "A place.", "benchbrief.runners.transports.nested_transport:NestedTransport", label="inner",
     address="[a-z0-9-]+", address_is="a word",
 )
 """

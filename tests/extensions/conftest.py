@@ -41,7 +41,7 @@ packages = ["bench_broken"]
 """
 UNFINISHED = """\
 from benchbrief.extend.spec import MeterSpec
-SPEC = MeterSpec(2, "unfinished", "A meter.", "bench_broken.reader:Unfinished", usage="`unfinished`", boundary="node")
+SPEC = MeterSpec(3, "unfinished", "A meter.", "bench_broken.reader:Unfinished", usage="`unfinished`", boundary="node")
 """
 READER = """\
 from benchbrief.runners.meters.meter_base import Meter

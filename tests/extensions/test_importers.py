@@ -47,7 +47,7 @@ def test_each_of_our_own_importers_is_right_and_is_of_the_sort_that_it_says(name
 
 def test_what_is_wrong_with_a_spec_is_said() -> None:
     def wrong(**changed: Any) -> str:
-        given = {"tells": "All.", "implementation": "a:B", "name": "x-y", "doc": "A log.", "api": 2, **changed}
+        given = {"tells": "All.", "implementation": "a:B", "name": "x-y", "doc": "A log.", "api": 3, **changed}
         return ImporterSpec(**given).mistake("x-y")
 
     assert wrong() == ""

@@ -13,6 +13,7 @@ from benchbrief.compiler.registry import (
     METER_SPECS,
     PROBE_SPECS,
     SCHEDULER_SPECS,
+    SNAPSHOT_SPECS,
     TEMPLATE_SPECS,
     TOOL_SPECS,
     TRANSPORT_SPECS,
@@ -110,6 +111,11 @@ def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
 def test_a_meter_an_importer_a_template_or_a_transport_is_named_in_its_folder_alone() -> None:
     named = {name: words for name, path in modules().items() if (words := quoted(path) & (OTHERS - AMBIGUOUS))}
     assert named == OTHERS_ALLOWED
+
+
+def test_snapshots_of_a_file_system_are_named_in_their_folder_alone() -> None:
+    named = {name: words for name, path in modules().items() if (words := quoted(path) & set(SNAPSHOT_SPECS.own))}
+    assert named == {}
 
 
 def test_a_scheduler_is_named_in_its_folder_alone() -> None:

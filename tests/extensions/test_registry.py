@@ -32,7 +32,7 @@ report brief {
 GOOD = """
 from benchbrief.extend.spec import Flag, Key, Number, ProbeMeasure, ProbeSpec, Text
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="NAME",
     doc="What a test samples.",
     implementation="PACKAGE.sampler:Sampler",
@@ -185,10 +185,10 @@ BROKEN = {
     ),
     "type": ("SPEC = {}", "is no ProbeSpec but dict"),
     "class": ("class SPEC: pass", "is no ProbeSpec but SPEC"),
-    "older": (GOOD.replace("api=2", "api=0"), "it is made for version 0 of the interface of extensions"),
-    "newer": (GOOD.replace("api=2", "api=9"), "install a newer version of benchbrief"),
-    "api": (GOOD.replace("api=2", 'api="1"'), "its `api` is '1', which is no whole number such as 2"),
-    "no api": (GOOD.replace("api=2", "api=None"), "its `api` is None"),
+    "older": (GOOD.replace("api=3", "api=0"), "it is made for version 0 of the interface of extensions"),
+    "newer": (GOOD.replace("api=3", "api=9"), "install a newer version of benchbrief"),
+    "api": (GOOD.replace("api=3", 'api="1"'), "its `api` is '1', which is no whole number such as 3"),
+    "no api": (GOOD.replace("api=3", "api=None"), "its `api` is None"),
     "name": (GOOD.replace('name="NAME"', 'name="other"'), "it is registered as `gauge`, and its name is `other`"),
     "family": (GOOD.replace("NAME.level", "cpu.level"), "`cpu.level` has to be called `gauge.` and a word"),
     "unit": (GOOD.replace('"B", ', '"parsecs", '), "the measure `gauge.level` has an unknown unit, `parsecs`"),

@@ -66,6 +66,29 @@ def test_what_the_surface_promises_changes_only_with_its_number(request: pytest.
     assert not changed, "\n".join((*changed, "add it to the listing: --update-goldens"))
 
 
+def offered() -> dict[str, list[str]]:
+    """The doors of each name."""
+    found: dict[str, list[str]] = {}
+    for door in sorted(DOORS.glob("[a-z]*.py")):
+        for name in import_module(f"benchbrief.extend.{door.stem}").__all__:
+            found.setdefault(name, []).append(door.stem)
+    return found
+
+
+def test_no_name_is_in_two_doors() -> None:
+    assert {name: doors for name, doors in offered().items() if len(doors) > 1} == {}
+
+
+def test_each_name_is_taken_by_an_extension_or_is_a_type_that_the_others_speak_of() -> None:
+    root = DOORS.parents[1]
+    folders = (root / "extensions", root / "examples" / "extensions", *PACKAGES, DOORS.parent / "data" / "kit")
+    files = (path for folder in folders for end in ("*.py", "*.py.in") for path in folder.rglob(end))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    lacking = {name: doors[0] for name, doors in offered().items() if not re.search(rf"\b{name}\b", text)}
+    made = {name: getattr(import_module(f"benchbrief.extend.{door}"), name) for name, door in lacking.items()}
+    assert [name for name, each in made.items() if not isinstance(each, type)] == []
+
+
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
 def test_packages_of_others_import_the_surface_alone(package: Path) -> None:
     taken = {

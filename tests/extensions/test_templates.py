@@ -56,7 +56,7 @@ def test_each_of_our_own_templates_is_right_and_has_its_layout(name: str) -> Non
 
 def test_what_is_wrong_with_a_spec_is_said() -> None:
     def wrong(**changed: Any) -> str:
-        given = {"api": 2, "name": "memo", "doc": "A.", "implementation": "a.b", "labels": {"en": "Memo"}, **changed}
+        given = {"api": 3, "name": "memo", "doc": "A.", "implementation": "a.b", "labels": {"en": "Memo"}, **changed}
         return TemplateSpec(**given).mistake("memo")
 
     assert wrong() == ""

@@ -47,7 +47,7 @@ def test_each_of_our_own_transports_is_right(name: str) -> None:
 
 
 def test_what_is_wrong_with_a_spec_is_said() -> None:
-    given = {"api": 2, "name": "x", "doc": "A place.", "implementation": "a:B"}
+    given = {"api": 3, "name": "x", "doc": "A place.", "implementation": "a:B"}
     assert "`address` with `address_is`" in TransportSpec(**given, label="x").mistake("x")  # type: ignore[arg-type]
     odd = TransportSpec(**given, label="x", address="(", address_is="a name")  # type: ignore[arg-type]
     assert "no regular expression" in odd.mistake("x")

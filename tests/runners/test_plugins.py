@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from benchbrief.extensions.tools.db_bench.db_bench import DbBench
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.runners import plugins
+from benchbrief.runners.engines.directory_engine import DirectoryEngine
+from benchbrief.runners.engines.started_server import StartedServer
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.meters.meter_base import AnyMeter, Meter
 from benchbrief.runners.seams import Driver, Engine
@@ -63,8 +66,8 @@ def test_an_unknown_name_lists_those_there_are() -> None:
 METHODS = ("candidates", "requirements", "load", "check_load", "warm_up", "measure", "parse")
 SPECS = """
 from benchbrief.extend.spec import ToolSpec
-SPEC = ToolSpec(2, "other", "Another.", "other_driver:Other", label="other", runs="ycsb")
-BROKEN = ToolSpec(2, "broken", "A broken one.", "no_such_module:X", label="broken", runs="ycsb")
+SPEC = ToolSpec(3, "other", "Another.", "other_driver:Other", label="other", runs="ycsb")
+BROKEN = ToolSpec(3, "broken", "A broken one.", "no_such_module:X", label="broken", runs="ycsb")
 """
 
 
@@ -107,12 +110,52 @@ def test_a_class_that_lacks_methods_is_refused_with_its_package_and_their_names(
 
 
 def test_a_reset_that_an_engine_offers_and_does_not_honour_is_named() -> None:
-    made = EngineSpec(2, "e", "An engine.", "a:B", label="E", tools=("ycsb",), resets=("snapshot",))
+    made = EngineSpec(3, "e", "An engine.", "a:B", label="E", tools=("ycsb",), resets=("snapshot",))
     assert plugins.find_unhonoured(DbBench, made) == "offers the reset `snapshot`, and lacks the method `restore`"
     assert plugins.find_unhonoured(RocksDB, made) == ""
-    undone = EngineSpec(2, "e", "An engine.", "a:B", label="E", tools=("ycsb",), resets=("snapshot", "undo"))
+    undone = EngineSpec(3, "e", "An engine.", "a:B", label="E", tools=("ycsb",), resets=("snapshot", "undo"))
     wanted = "offers the reset `undo`, and lacks the methods `can_undo`, `undo`"
     assert plugins.find_unhonoured(RocksDB, undone) == wanted
+
+
+class _TakesMethod(DirectoryEngine):
+    def _entered(self) -> None:  # type: ignore[override]  # what mypy would say, and nobody asked
+        """Of an engine that calls one of its own names as the base does."""
+
+
+class _TakesAttribute(StartedServer):
+    def ready(self) -> str:
+        self._job = "mine"  # type: ignore[assignment]  # the same
+        return ""
+
+
+class _TakesNothing(DirectoryEngine):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._mine = self.path
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (_TakesMethod, "takes the name `_entered`, which DirectoryEngine has for itself: call yours otherwise"),
+        (_TakesAttribute, "takes the name `_job`, which StartedServer has for itself: call yours otherwise"),
+        (_TakesNothing, ""),
+        (int, ""),
+        (3, ""),
+    ],
+)
+def test_a_name_that_a_class_of_benchbrief_has_for_itself_is_refused(made: object, wanted: str) -> None:
+    assert plugins.find_private(made) == wanted
+
+
+def test_an_extension_that_takes_a_private_name_is_refused_when_it_is_loaded(site: Path) -> None:
+    write_driver(site, [*METHODS, "_hooks"], "StartedServer")
+    driver = site / "other_driver.py"
+    driver.write_text(f"from benchbrief.extend.engines import StartedServer\n{driver.read_text()}")
+    wanted = r"`other` of bench-other 1.0 can't be used: its class other_driver:Other takes the name `_hooks`, which "
+    with pytest.raises(RunnerError, match=wanted):
+        plugins.driver("other")
 
 
 def test_what_is_no_class_or_is_not_below_the_seam_s_is_no_fit() -> None:

@@ -15,6 +15,7 @@ from tools.reference import (
     messages,
     reports,
     results,
+    surface,
     tools,
     units,
     workloads,
@@ -33,6 +34,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "journal.md": journal.page,
     "commands.md": commands.page,
     "messages.md": messages.page,
+    "surface.md": surface.page,
 }
 
 

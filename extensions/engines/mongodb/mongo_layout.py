@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote as percent_encode
 
-from benchbrief.extend.common import Database, Host, Option, PlanRefused
+from benchbrief.extend.common import Database, Host, OptionValue, PlanRefused
 from benchbrief.extend.engines import ServerStart
 from benchbrief.extensions.engines.mongodb.mongo_client import say
 
@@ -53,7 +53,7 @@ class MongoUri:
         """Return the name of the replica set that the string asks for; "" when it asks for none."""
         return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
-    def having(self, options: Mapping[str, Option]) -> MongoUri:
+    def having(self, options: Mapping[str, OptionValue]) -> MongoUri:
         """Return the string with more options, by their names in connection strings."""
         return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
@@ -64,7 +64,7 @@ class MongoUri:
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
 
 
-def _written(value: Option) -> str:
+def _written(value: OptionValue) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return percent_encode(value, safe=",") if isinstance(value, str) else f"{value:.0f}"

@@ -11,7 +11,7 @@ _POOL = Number("", "100", plain=True, integer=True, maximum=1e6)
 _CONNECTION_TIME = Number("s", "10 s", above=True, maximum=86400.0)
 
 SPEC = EngineSpec(
-    api=2,
+    api=3,
     name="mongodb",
     label="MongoDB",
     doc="A MongoDB server, or what speaks its wire protocol; it is reached over the network.",

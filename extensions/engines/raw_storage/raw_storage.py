@@ -96,48 +96,46 @@ class RawStorage(DirectoryEngine):
     @property
     def _device(self) -> str | None:
         """The device that may be destroyed; None for a file."""
-        said = self._database.settings.get("destroys")
+        said = self.database.settings.get("destroys")
         return said if isinstance(said, str) else None
 
     def check_place(self) -> str:
         """Implement `seams.ChecksPlace`. Returns "" for a directory, which gets the usual checks."""
-        path = self._path()
+        path = self.path
         if self._device is None:
             if self._run('[ -b "$1" ]', path).exit_code == 0:
                 raise PlanRefused(
-                    say.is_device(path=path, host=self._host),
-                    say.hint_is_device(path=path, origin=self._database.origin),
+                    say.is_device(path=path, host=self.host_id),
+                    say.hint_is_device(path=path, origin=self.database.origin),
                 )
             return ""
         if self._device != path:
             raise PlanRefused(
-                say.other_device(database=self._database.name, device=self._device, path=path),
-                say.hint_other_device(origin=self._database.origin),
+                say.other_device(database=self.database.name, device=self._device, path=path),
+                say.hint_other_device(origin=self.database.origin),
             )
-        if self._database.reset == "snapshot":
+        if self.database.reset == "snapshot":
             raise PlanRefused(
-                say.device_unrestorable(database=self._database.name, path=path),
-                say.hint_device_reset(origin=self._database.origin),
+                say.device_unrestorable(database=self.database.name, path=path),
+                say.hint_device_reset(origin=self.database.origin),
             )
-        done = self._run(_CHECK_DEVICE, path, str(extent(self._database)))
+        done = self._run(_CHECK_DEVICE, path, str(extent(self.database)))
         said = done.stdout.strip()
         if done.exit_code != 0 or not re.fullmatch(r"\d{1,18}", said):
             why = (said or done.stderr.strip())[:300] or say.exit_code(code=done.exit_code)
             raise RunnerError(
-                say.device_refused(path=path, host=self._host, said=why),
-                say.hint_device_refused(origin=self._database.origin),
+                say.device_refused(path=path, host=self.host_id, said=why),
+                say.hint_device_refused(origin=self.database.origin),
             )
         return say.device_overwritten(size=size_text(int(said)))
 
-    def start(self) -> Endpoint:
+    def open(self) -> None:
         """Open the directory, or check the device. Raises RunnerError when it can't be used."""
-        if not self._opened:
-            self._entered = True
-            self._hooks("prepare")
-            self.check_place()
-            if self._device is None:
-                self._open_directory()
-            self._opened = True
+        self.check_place()
+        if self._device is None:
+            self.open_directory()
+
+    def endpoint(self) -> Endpoint:
         return Endpoint(path=self._place)
 
     def describe(self) -> dict[str, str]:
@@ -145,7 +143,7 @@ class RawStorage(DirectoryEngine):
 
     def shaping(self) -> dict[str, str]:
         """Implement `seams.ShapesData`."""
-        return command_files(self._database, self._hardware, self._hosts)
+        return command_files(self.database, self.hardware, self.hosts)
 
     def build(self) -> str:
         return ""  # the load generator's own build is known
@@ -153,10 +151,10 @@ class RawStorage(DirectoryEngine):
     def holds(self, cell: Cell) -> bool:
         if cell.dataset is None or not cell.dataset.reuse:
             return False
-        if self._database.reset == "command":
+        if self.database.reset == "command":
             return True
-        writers = self._writers(cell.dataset.hash, snapshot=self._database.reset == "snapshot")
-        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+        writers = self._writers(cell.dataset.hash, snapshot=self.database.reset == "snapshot")
+        return writers is not None and (writers == 0 or self.database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
         """Implement `data_seams.KnowsUnchanged`, by our count of the cells that wrote."""
@@ -165,14 +163,14 @@ class RawStorage(DirectoryEngine):
     def restore(self, cell: Cell) -> str:
         """Implement `seams.Restores`."""
         del cell
-        if self._database.reset == "command":
-            self._hooks("reset")
+        if self.database.reset == "command":
+            self.run_hooks("reset")
             self._require_size()
             return say.restored_by_command()
-        said = directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        said = directories.restore_snapshot(self.host, self.path, self.stopping)
         if said is not None:
             raise RunnerError(
-                say.snapshot_uncopied(path=self._path(), host=self._host, said=said),
+                say.snapshot_uncopied(path=self.path, host=self.host_id, said=said),
                 say.hint_second_copy(reset="drop_and_load"),
             )
         return say.restored()
@@ -181,12 +179,12 @@ class RawStorage(DirectoryEngine):
         """Implement `data_seams.CountsWriters`. Checks once more that a device may be overwritten."""
         if self._device is not None:
             self.check_place()
-        if cell.dataset is None or self._database.reset == "command":
+        if cell.dataset is None or self.database.reset == "command":
             return ()
         writers = self._writers(cell.dataset.hash)
         if writers is None:
             return ()
-        if writes(self._plan.workload_of(cell), cell.events):
+        if writes(self.plan.workload_of(cell), cell.events):
             self._remember(cell.dataset.hash, writers + 1)
         return directories.warn_of_aged(writers)
 
@@ -197,46 +195,44 @@ class RawStorage(DirectoryEngine):
             self._on_device = None
             self.check_place()
             return
-        self._empty_directory()
+        self.empty_directory()
         self._require_room()
 
     def loaded(self, cell: Cell, records: int) -> None:
         """Check how many bytes the load wrote, which is its number of `records`. Raises LoadShort."""
         if cell.dataset is None:
             return
-        wanted = extent(self._database)
+        wanted = extent(self.database)
         if records < wanted:
             raise LoadShort(
-                say.layout_short(place=self._place, host=self._host, found=records, wanted=wanted),
+                say.layout_short(place=self._place, host=self.host_id, found=records, wanted=wanted),
                 say.hint_layout(),
             )
         self._require_size()
         self._remember(cell.dataset.hash, 0)
-        if self._database.reset == "snapshot":
-            said = directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        if self.database.reset == "snapshot":
+            said = directories.take_snapshot(self.host, self.path, self.stopping)
             if said is not None:
                 raise RunnerError(
-                    say.snapshot_untaken(path=self._path(), host=self._host, said=said),
+                    say.snapshot_untaken(path=self.path, host=self.host_id, said=said),
                     say.hint_second_copy(reset="drop_and_load"),
                 )
 
     def healthy(self) -> None:
         if self._run('[ -f "$1" ] || [ -b "$1" ]', self._place).exit_code != 0:
-            raise ServerFailed(say.storage_gone(place=self._place, host=self._host), say.hint_storage_gone())
+            raise ServerFailed(say.storage_gone(place=self._place, host=self.host_id), say.hint_storage_gone())
 
     @property
     def _place(self) -> str:
         """The path of the file or the device."""
-        return self._path() if self._device is not None else f"{self._path().rstrip('/')}/{FILE}"
+        return self.path if self._device is not None else f"{self.path.rstrip('/')}/{FILE}"
 
     def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:
         """Return how many cells wrote to the data set since it was laid out; None when it is not there."""
         if self._device is not None:
             return self._on_device[1] if self._on_device and self._on_device[0] == dataset else None
-        held, _, writers = directories.read_mark(self._hosts[self._host], self._path(), snapshot=snapshot).partition(
-            " "
-        )
-        if held != dataset or self._file_size(snapshot=snapshot) != extent(self._database):
+        held, _, writers = directories.read_mark(self.host, self.path, snapshot=snapshot).partition(" ")
+        if held != dataset or self._file_size(snapshot=snapshot) != extent(self.database):
             return None
         return int(writers) if re.fullmatch(r"\d{1,9}", writers) else None
 
@@ -244,36 +240,36 @@ class RawStorage(DirectoryEngine):
         if self._device is not None:
             self._on_device = (dataset, writers)
             return
-        said = directories.mark_directory(self._hosts[self._host], self._path(), f"{dataset} {writers}")
+        said = directories.mark_directory(self.host, self.path, f"{dataset} {writers}")
         if said is not None:
-            raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
+            raise LoadShort(say.load_left_nothing(host=self.host_id, said=said), say.hint_load())
 
     def _require_size(self) -> None:
         if self._device is not None:
             return
-        found, wanted = self._file_size(), extent(self._database)
+        found, wanted = self._file_size(), extent(self.database)
         if found is None or found < wanted:
             raise LoadShort(
-                say.layout_short(place=self._place, host=self._host, found=found or 0, wanted=wanted),
+                say.layout_short(place=self._place, host=self.host_id, found=found or 0, wanted=wanted),
                 say.hint_layout(),
             )
 
     def _file_size(self, *, snapshot: bool = False) -> int | None:
-        folder = f"{self._path()}/{directories.SNAPSHOT}" if snapshot else self._path()
+        folder = f"{self.path}/{directories.SNAPSHOT}" if snapshot else self.path
         said = self._run(_FILE_SIZE, folder, FILE).stdout.strip()
         return int(said) if re.fullmatch(r"\d{1,18}", said) else None
 
     def _require_room(self) -> None:
-        copies = 2 if self._database.reset == "snapshot" else 1
-        needed = copies * extent(self._database) + _SPARE
-        said = self._run(_FREE, self._path()).stdout.strip()
+        copies = 2 if self.database.reset == "snapshot" else 1
+        needed = copies * extent(self.database) + _SPARE
+        said = self._run(_FREE, self.path).stdout.strip()
         free = int(said) * 1024 if re.fullmatch(r"\d{1,15}", said) else None
         if free is not None and free < needed:
             raise RunnerError(
-                say.layout_no_room(needed=size_text(needed), path=self._path(), host=self._host, free=size_text(free)),
+                say.layout_no_room(needed=size_text(needed), path=self.path, host=self.host_id, free=size_text(free)),
                 say.hint_layout_room(),
             )
 
     def _run(self, script: str, *arguments: str) -> Completed:
         command = Command(("sh", "-c", script, "sh", *arguments))
-        return run_persistently(self._hosts[self._host], command, timeout_s=_TIMEOUT_S)
+        return run_persistently(self.host, command, timeout_s=_TIMEOUT_S)

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import EngineSpec, Key, Number, Text
 
 SPEC = EngineSpec(
-    api=2,
+    api=3,
     name="raw_storage",
     label="Raw storage",
     doc="A file or a block device on the hardware's own hosts, without a database.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar, Protocol
 
 from benchbrief.extend import directories, programs
@@ -20,7 +20,6 @@ from benchbrief.extend.common import (
     Command,
     CommonSentences,
     Completed,
-    Endpoint,
     LoadShort,
     Message,
     Plan,
@@ -34,7 +33,7 @@ from benchbrief.extend.common import (
     speaker,
     with_values,
 )
-from benchbrief.extend.directories import BY_FILE_SYSTEM, free, run_step, with_system
+from benchbrief.extend.directories import FileSystemSnapshots, by_file_system
 from benchbrief.extend.engines import DirectoryEngine, Reset, Room, Size, command_files, driver, record_bytes, writes
 from benchbrief.extend.tools import HoldsEngine
 
@@ -125,17 +124,20 @@ class SnapshotWay:
     without_room: bool = True
 
 
-def _by(system: Reset) -> SnapshotWay:
-    """Return the scripts for the snapshots of a file system."""
+def way_of(reset: Reset) -> SnapshotWay | None:
+    """Return the scripts for a reset by snapshots; None for another. Raises RunnerError for an unknown one."""
+    if not by_file_system(reset):
+        return WAYS.get(reset)
+    system = FileSystemSnapshots(reset)
     return SnapshotWay(
-        run_step(system, "take"),
-        run_step(system, "restore"),
-        with_system(system, read_script(__file__, "scripts/system_holds_data.sh")),
-        partial(say.restored_by_system, system=BY_FILE_SYSTEM[system]),
-        check=run_step(system, "check"),
-        open=run_step(system, "open"),
-        forget=run_step(system, "forget"),
-        free=free(system),
+        system.step("take"),
+        system.step("restore"),
+        system.calling(read_script(__file__, "scripts/system_holds_data.sh")),
+        partial(say.restored_by_system, system=system.label),
+        check=system.step("check"),
+        open=system.step("open"),
+        forget=system.step("forget"),
+        free=system.free,
     )
 
 
@@ -149,7 +151,6 @@ WAYS: Mapping[Reset, SnapshotWay] = {
         without_room=False,
     ),
     "links": SnapshotWay(TAKE, RESTORE, HOLDS_SNAPSHOT, say.restored_by_links),
-    **{system: _by(system) for system in BY_FILE_SYSTEM},
 }
 
 
@@ -165,7 +166,7 @@ def room_for(plan: Plan, cell: Cell) -> Room:
     records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
     data = int(records * record_bytes(workload))
     reset = plan.databases[cell.database].reset
-    beside = reset == "snapshot" or (reset in WAYS and _writes(plan, cell))
+    beside = reset == "snapshot" or ((reset in WAYS or by_file_system(reset)) and _writes(plan, cell))
     needed = (2 if beside else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
     why = (say.room_for_snapshot if reset == "snapshot" else say.room_for_writes) if beside else say.room_once
     return Room(needed, why(data=size_text(data), spare=size_text(_ROOM_SPARE)))
@@ -203,35 +204,29 @@ class RocksDB(DirectoryEngine):
 
     name: ClassVar[str] = "rocksdb"
 
-    def start(self) -> Endpoint:
+    def open(self) -> None:
         """Open the directory. Raises RunnerError when it can't be used, or is not ours."""
-        path = self._path()
-        if not self._opened:
-            self._entered = True
-            self._hooks("prepare")
-            if self._way and self._way.open:
-                self._require_place(self._way.open)
-            self._open_directory()
-            options = self._database.options_file
-            if options and self._run('[ -r "$2" ]', options).exit_code != 0:
-                raise RunnerError(
-                    say.options_file_unread(path=options, host=self._host),
-                    say.hint_options_file(origin=self._database.origin),
-                )
-            alone = self._way is not None and self._way.alone
-            if options and alone and (said := self._run(ELSEWHERE, options).stdout.strip()):
-                raise RunnerError(
-                    say.options_elsewhere(
-                        reset=self._database.reset,
-                        database=self._database.name,
-                        path=options,
-                        host=self._host,
-                        said=said,
-                    ),
-                    say.hint_options_elsewhere(origin=self._database.origin),
-                )
-            self._opened = True
-        return Endpoint(path=path)
+        if self._way and self._way.open:
+            self._require_place(self._way.open)
+        self.open_directory()
+        options = self.database.options_file
+        if options and self._run('[ -r "$2" ]', options).exit_code != 0:
+            raise RunnerError(
+                say.options_file_unread(path=options, host=self.host_id),
+                say.hint_options_file(origin=self.database.origin),
+            )
+        alone = self._way is not None and self._way.alone
+        if options and alone and (said := self._run(ELSEWHERE, options).stdout.strip()):
+            raise RunnerError(
+                say.options_elsewhere(
+                    reset=self.database.reset,
+                    database=self.database.name,
+                    path=options,
+                    host=self.host_id,
+                    said=said,
+                ),
+                say.hint_options_elsewhere(origin=self.database.origin),
+            )
 
     def check_place(self) -> str:
         """Implement `seams.ChecksPlace`. Returns "": the place is always a directory, which gets the usual checks."""
@@ -241,10 +236,10 @@ class RocksDB(DirectoryEngine):
 
     def room_for_load(self, cell: Cell) -> Room:
         """Implement `data_seams.KnowsRoom`."""
-        return room_for(self._plan, cell)
+        return room_for(self.plan, cell)
 
     def describe(self) -> dict[str, str]:
-        facts = {"server": say.no_server(), "path": self._path()}
+        facts = {"server": say.no_server(), "path": self.path}
         version = self._version()
         if version:
             facts["version"] = version
@@ -255,22 +250,22 @@ class RocksDB(DirectoryEngine):
         number of keys."""
         said = self._run(_SIZE).stdout.strip()
         on_disk = float(said) if re.fullmatch(r"\d{1,18}", said) else None
-        workload = self._plan.workload_of(cell)
+        workload = self.plan.workload_of(cell)
         logical: float | None = None
         why: str = say.size_keys(benchmark=workload.benchmark)
         if cell.dataset:
             logical, why = cell.dataset.records * record_bytes(workload), ""
-        why_no_disk: str = say.no_rocksdb(path=self._path())
+        why_no_disk: str = say.no_rocksdb(path=self.path)
         if on_disk is not None:
             why_no_disk = ""
         elif said != _NO_DATABASE:
-            why_no_disk = say.no_size(host=self._host, path=self._path(), said=said[:_SHOWN] or say.printed_nothing())
+            why_no_disk = say.no_size(host=self.host_id, path=self.path, said=said[:_SHOWN] or say.printed_nothing())
         return Size(on_disk, logical, why_no_disk, why)
 
     def shaping(self) -> dict[str, str]:
         """Implement `seams.ShapesData`."""
-        facts = command_files(self._database, self._hardware, self._hosts)
-        if options := self._database.options_file:
+        facts = command_files(self.database, self.hardware, self.hosts)
+        if options := self.database.options_file:
             digest = self._run(_DIGEST, options).stdout.strip()
             facts["options file"] = f"{options} (SHA-256 {digest or 'unknown'})"
         return facts
@@ -281,29 +276,31 @@ class RocksDB(DirectoryEngine):
     def holds(self, cell: Cell) -> bool:
         if cell.dataset is None or not cell.dataset.reuse:
             return False
-        if self._database.reset == "command":
+        if self.database.reset == "command":
             return True
         writers = self._writers(cell.dataset.hash)
-        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+        return writers is not None and (writers == 0 or self.database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
         """Implement `data_seams.KnowsUnchanged`. The files must be as the load or the last cell left them."""
         return cell.dataset is not None and self._writers(cell.dataset.hash, snapshot=False) == 0
 
     def restore(self, cell: Cell) -> str:
-        if self._database.reset == "command":
-            self._hooks("reset")
+        if self.database.reset == "command":
+            self.run_hooks("reset")
             if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
                 raise RunnerError(
-                    say.no_rocksdb_after_reset(path=self._path(), host=self._host),
-                    say.hint_after_reset(workload=cell.workload, origin=self._database.origin),
+                    say.no_rocksdb_after_reset(path=self.path, host=self.host_id),
+                    say.hint_after_reset(workload=cell.workload, origin=self.database.origin),
                 )
             return say.restored_by_command()
-        way = WAYS[self._database.reset]
-        said = directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, way.restore)
+        way = self._way
+        if way is None:
+            raise RunnerError(f"{self.database.reset} brings nothing back")
+        said = directories.restore_snapshot(self.host, self.path, self.stopping, way.restore)
         if said is not None:
             raise RunnerError(
-                say.snapshot_unrestored(path=self._path(), host=self._host, said=said),
+                say.snapshot_unrestored(path=self.path, host=self.host_id, said=said),
                 self._room_hint(),
             )
         return way.describe()
@@ -314,30 +311,30 @@ class RocksDB(DirectoryEngine):
             return ""
         if self._way is not None:
             changed = self._holding(cell.dataset.hash, self._way.holds) == "changed"
-            return say.snapshot_changed(path=self._path(), host=self._host) if changed else ""
+            return say.snapshot_changed(path=self.path, host=self.host_id) if changed else ""
         # After a cell that writes it is loaded again anyway.
-        if self._database.reset != "reuse" and self._writers(cell.dataset.hash, check=False):
+        if self.database.reset != "reuse" and self._writers(cell.dataset.hash, check=False):
             return ""
         changed = self._holding(cell.dataset.hash, HOLDS, KEPT) == "changed"
-        return say.files_changed(path=self._path(), host=self._host) if changed else ""
+        return say.files_changed(path=self.path, host=self.host_id) if changed else ""
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`. Raises BadOutput when somebody else changed the files during
         the cell."""
-        if cell.dataset is None or self._database.reset == "command":
+        if cell.dataset is None or self.database.reset == "command":
             return
         done = self._run(END, KEPT, BEGUN)
         if done.exit_code == 0 and (name := done.stdout.strip()):
             raise BadOutput(
-                say.changed_meanwhile(what=say.table_changed(name=name[:_SHOWN], path=self._path(), host=self._host)),
+                say.changed_meanwhile(what=say.table_changed(name=name[:_SHOWN], path=self.path, host=self.host_id)),
                 say.hint_changed_meanwhile(),
             )
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Implement `data_seams.CountsWriters`."""
-        if cell.dataset is None or self._database.reset == "command":
+        if cell.dataset is None or self.database.reset == "command":
             return ()
-        writing = writes(self._plan.workload_of(cell), cell.events)
+        writing = writes(self.plan.workload_of(cell), cell.events)
         done = self._run(BEGIN, KEPT, BEGUN, "writes" if writing else "reads", _MARKER, cell.dataset.hash)
         writers = _count(done.stdout.strip())
         if writers is None:
@@ -349,7 +346,7 @@ class RocksDB(DirectoryEngine):
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
         said = self._script(self._way.forget) if self._way and self._way.forget else None
-        self._empty_directory(said)
+        self.empty_directory(said)
         self._require_room(cell)
 
     def loaded(self, cell: Cell, records: int) -> None:
@@ -357,25 +354,23 @@ class RocksDB(DirectoryEngine):
             return
         if records < cell.dataset.records:
             raise LoadShort(
-                say.load_short_rocksdb(n=cell.dataset.records, path=self._path(), found=records),
+                say.load_short_rocksdb(n=cell.dataset.records, path=self.path, found=records),
                 say.hint_load_again(),
             )
         self._remember(cell.dataset.hash, 0)
         noted = self._run(END, KEPT, BEGUN)
         if noted.exit_code != 0:
             why = noted.stderr.strip()[:_SHOWN]
-            raise RunnerError(say.files_unnoted(path=self._path(), host=self._host, said=why), self._room_hint())
+            raise RunnerError(say.files_unnoted(path=self.path, host=self.host_id, said=why), self._room_hint())
         if self._way:
-            said = directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
+            said = directories.take_snapshot(self.host, self.path, self.stopping, self._way.take)
             if said is not None:
-                raise RunnerError(
-                    say.snapshot_untaken(path=self._path(), host=self._host, said=said), self._room_hint()
-                )
+                raise RunnerError(say.snapshot_untaken(path=self.path, host=self.host_id, said=said), self._room_hint())
 
     def healthy(self) -> None:
         if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
             raise ServerFailed(
-                say.database_gone(path=self._path(), host=self._host),
+                say.database_gone(path=self.path, host=self.host_id),
                 say.hint_unmounted(),
             )
 
@@ -394,10 +389,10 @@ class RocksDB(DirectoryEngine):
         done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
 
-    @property
+    @cached_property
     def _way(self) -> SnapshotWay | None:
         """The kind of snapshot that brings the data set back before each cell; None for another `reset`."""
-        return WAYS.get(self._database.reset)
+        return way_of(self.database.reset)
 
     def _require_place(self, script: str) -> None:
         """Raise PlanRefused when the script says that there can be no snapshots of the directory."""
@@ -405,30 +400,30 @@ class RocksDB(DirectoryEngine):
         if said is not None:
             raise PlanRefused(
                 say.reset_impossible(
-                    reset=self._database.reset, database=self._database.name, host=self._host, said=said
+                    reset=self.database.reset, database=self.database.name, host=self.host_id, said=said
                 ),
-                say.hint_reset_links(origin=self._database.origin),
+                say.hint_reset_links(origin=self.database.origin),
             )
 
     def _room_hint(self) -> str:
         if self._way and self._way.without_room:
-            return say.hint_no_snapshot(origin=self._database.origin)
+            return say.hint_no_snapshot(origin=self.database.origin)
         return say.hint_second_copy(reset="links")
 
     def _remember(self, dataset: str, writers: int) -> None:
         said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")
         if said is not None:
-            raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
+            raise LoadShort(say.load_left_nothing(host=self.host_id, said=said), say.hint_load())
 
     def _require_room(self, cell: Cell) -> None:
-        room = room_for(self._plan, cell)
+        room = room_for(self.plan, cell)
         free, _ = self._room()
         if free is not None and free < room.needed:
             raise RunnerError(
                 say.load_no_room(
                     needed=size_text(room.needed),
-                    path=self._path(),
-                    host=self._host,
+                    path=self.path,
+                    host=self.host_id,
                     why=room.why,
                     free=size_text(free),
                 ),
@@ -440,7 +435,7 @@ class RocksDB(DirectoryEngine):
         free, size = self._room()
         if free is None or size is None or free >= max(_FULL, min(_FULL_AT_MOST, _FULL_SHARE * size)):
             return ""
-        return say.no_room_left(path=self._path(), host=self._host, free=size_text(free), size=size_text(size))
+        return say.no_room_left(path=self.path, host=self.host_id, free=size_text(free), size=size_text(size))
 
     def _room(self) -> tuple[int | None, int | None]:
         """Return the free bytes and all bytes where the data are; None for both when unknown."""
@@ -451,10 +446,10 @@ class RocksDB(DirectoryEngine):
 
     def _version(self) -> str:
         """Return the version of RocksDB in the load generator that is linked with it; "" when unknown."""
-        mine = (cell.tool for cell in self._plan.cells if self._plan.databases[cell.database] == self._database)
+        mine = (cell.tool for cell in self.plan.cells if self.plan.databases[cell.database] == self.database)
         if (tool := next(mine, None)) is None:
             return ""
-        host, program = self._hosts[self._host], driver(tool.driver)
+        host, program = self.host, driver(tool.driver)
         try:
             found = programs.find(host, program, tool.path)
         except ToolMissing:  # the cells that need it will report this
@@ -473,9 +468,9 @@ class RocksDB(DirectoryEngine):
         return (done.stdout.strip() or done.stderr.strip() or f"code {done.exit_code}")[:300]
 
     def _run(self, script: str, *arguments: str) -> Completed:
-        command = Command(("sh", "-c", script, "sh", self._path(), *arguments))
-        host = self._hosts[self._host]
-        with host.session.underway.waited_for(f"{self._path()} on {self._host}", _REMOVE_TIMEOUT_S, short=True):
+        command = Command(("sh", "-c", script, "sh", self.path, *arguments))
+        host = self.host
+        with host.session.underway.waited_for(f"{self.path} on {self.host_id}", _REMOVE_TIMEOUT_S, short=True):
             return run_persistently(host, command, timeout_s=_REMOVE_TIMEOUT_S)
 
 

@@ -7,7 +7,7 @@ BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 _BLOCK = replace(BYTES, maximum=2.0**31 - 1)
 
 SPEC = EngineSpec(
-    api=2,
+    api=3,
     name="rocksdb",
     label="RocksDB",
     doc="RocksDB, inside its load generator on the hardware's own hosts.",
@@ -47,6 +47,7 @@ SPEC = EngineSpec(
     },
     # Each cell starts from the same LSM tree, which a load does not give, and at no cost.
     default_reset="links",
-    resets=("snapshot", "command", "links", "btrfs", "zfs", "lvm_thin"),
+    resets=("snapshot", "command", "links"),
+    snapshots=True,
     probes=("database",),
 )

@@ -21,7 +21,7 @@ from benchbrief.extend.importers import (
     Setting,
     only_file,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
     whole_run,
 )
@@ -63,7 +63,7 @@ class DbBenchImporter(OutputImporter):
         found = db_bench_output.read(part, ())
         headline = found.headline(benchmark)
         if headline is None:
-            require_consistent(name, found.oddities)
+            refuse_contradictions(name, found.oddities)
             raise OutputProblem(name, len(text), f"cut: the line of {benchmark} is not whole")
         hits, asked = headline.found or (1, 1)
         if not hits and asked and benchmark != "readmissing":
@@ -79,7 +79,7 @@ class DbBenchImporter(OutputImporter):
         count = headline.operations if headline.operations is not None else sum(block.count for block in blocks)
         if not headline.ops_per_s or headline.operations == 0:
             raise OutputProblem(name, None, f"{benchmark} did no operations")
-        require_consistent(name, db_bench_invariants.find_problems(found, headline))
+        refuse_contradictions(name, db_bench_invariants.find_problems(found, headline))
         exact = headline.seconds is not None and headline.ops_per_s < 1000
         seconds = headline.seconds if exact and headline.seconds else count / headline.ops_per_s
         operations = tuple(block.as_operation() for block in blocks)

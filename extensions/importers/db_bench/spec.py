@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="db_bench",
     doc="RocksDB's db_bench: its output, from which the workload's benchmark is taken.",
     implementation="benchbrief.extensions.importers.db_bench.db_bench_importer:DbBenchImporter",

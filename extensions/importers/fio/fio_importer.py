@@ -21,7 +21,7 @@ from benchbrief.extend.importers import (
     Setting,
     only_file,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
     whole_run,
 )
@@ -55,7 +55,7 @@ class FioImporter(OutputImporter):
         _require_alike(name, found)
         count = _completed(name, found)
         try:
-            require_consistent(name, fio_invariants.find_problems(found))
+            refuse_contradictions(name, fio_invariants.find_problems(found))
         except NotFio as error:
             raise OutputProblem(name, None, f"not an output of fio: {error}", error.hint) from error
         errors, seconds = sum(job.total_err for job in found.jobs), found.seconds

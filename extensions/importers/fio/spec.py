@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="fio",
     doc="fio's JSON with its bins, as --output-format=json+ writes it.",
     implementation="benchbrief.extensions.importers.fio.fio_importer:FioImporter",

@@ -22,7 +22,7 @@ from benchbrief.extend.importers import (
     Setting,
     only_file,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
     whole_run,
 )
@@ -51,7 +51,7 @@ class GoYcsbImporter(OutputImporter):
             problem = "not an output of go-ycsb in its plain style: it has no row such as `READ - Takes(s): ...`"
             raise OutputProblem(name, None, problem, tool_that_wrote(text))
         count, seconds = _total(name, text, found)
-        require_consistent(name, go_ycsb_invariants.find_problems(found))
+        refuse_contradictions(name, go_ycsb_invariants.find_problems(found))
         failed = {row: each.count for row, each in found.final.items() if row.endswith("_ERROR")}
         printed = say.percentiles_go_ycsb()
         latencies = [value for row in found.final.values() for _, value in row.printed]
@@ -126,7 +126,7 @@ def _total(name: str, text: Sequence[str], found: go_ycsb_output.GoYcsbOutput) -
     if total is not None and total.count and total.seconds:
         return go_ycsb.read_transactions(found.final), total.seconds
     # A row that can't be read is there, so the output is not cut off. Report the row instead.
-    require_consistent(name, found.oddities)
+    refuse_contradictions(name, found.oddities)
     if total is not None or not found.final or any("TOTAL" in rows for rows in found.interim):
         raise OutputProblem(name, len(text), "cut: it has no final TOTAL row")
     counts = {row: each.count for row, each in found.final.items() if row in go_ycsb_output.OPERATIONS}

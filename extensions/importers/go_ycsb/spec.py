@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="go-ycsb",
     doc="go-ycsb's output in its plain style.",
     implementation="benchbrief.extensions.importers.go_ycsb.go_ycsb_importer:GoYcsbImporter",

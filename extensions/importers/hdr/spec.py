@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec, Key, Word
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="hdr",
     doc="HDR logs by themselves, each of one operation, or with tags for several.",
     implementation="benchbrief.extensions.importers.hdr.hdr_importer:HdrImporter",

@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchbrief.extend.common import Sample
-from benchbrief.extend.importers import BadLog, SampleImporter, parse_time, text_encoding
+from benchbrief.extend.importers import BadLog, SampleImporter, parse_time
+from benchbrief.extend.samplers import text_encoding
 from benchbrief.extend.tools import read_output_lines
 
 _COLUMNS = {

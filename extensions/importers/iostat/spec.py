@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="iostat",
     doc="A log of `iostat -x -t`, as text or JSON.",
     implementation="benchbrief.extensions.importers.iostat.iostat_importer:Iostat",

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="ipmitool",
     doc="A log of ipmitool's readings of power, each with its time.",
     implementation="benchbrief.extensions.importers.ipmitool.ipmitool_importer:Ipmitool",

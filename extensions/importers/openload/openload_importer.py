@@ -24,7 +24,7 @@ from benchbrief.extend.importers import (
     Setting,
     Where,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
 )
 from benchbrief.extend.invariants import parse_printed
@@ -200,7 +200,7 @@ class OpenloadImporter(OutputImporter):
             log = read_log(files[LOG])
         except BadOpenloadLog as error:
             raise OutputProblem(LOG, None, str(error)) from error
-        require_consistent(STDOUT, openload_invariants.find_problems(run, log))
+        refuse_contradictions(STDOUT, openload_invariants.find_problems(run, log))
         measured = measurement_of(asked_of(run), run, log)
         if not measured.total.count:
             raise OutputProblem(STDOUT, None, "it completed no operation in its window")

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="openload",
     doc="openload's final record (record.json), with the histogram log that it wrote beside it (histograms.hlog).",
     implementation="benchbrief.extensions.importers.openload.openload_importer:OpenloadImporter",

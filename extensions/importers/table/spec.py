@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="table",
     doc="A table of published figures (CSV), which says its cells itself.",
     implementation="benchbrief.extensions.importers.table.figure_tables:TableOfFigures",

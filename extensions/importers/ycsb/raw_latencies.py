@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.extend.histograms import US_PER_S, from_counts
-from benchbrief.extend.importers import BadLine, last_text, sql_text, text_encoding
+from benchbrief.extend.importers import BadLine, last_text, sql_text
 from benchbrief.extend.invariants import parse_printed
+from benchbrief.extend.samplers import text_encoding
 from benchbrief.extend.tools import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.extensions.importers.ycsb.ycsb_command_line import disclosed, has_interval, of_command_line
 from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbText, operation_of, read_text, say

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ImporterSpec, Key, Text
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="ycsb",
     doc="YCSB's output, as text or JSON, with the HDR logs beside it; or its raw latencies.",
     implementation="benchbrief.extensions.importers.ycsb.ycsb_importer:YcsbImporter",

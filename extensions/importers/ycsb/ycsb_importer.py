@@ -27,7 +27,7 @@ from benchbrief.extend.importers import (
     find_files,
     line_count,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
     whole_run,
 )
@@ -164,7 +164,7 @@ def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.YcsbText]:
     threads = str(said.value) if said else ""
     at_once = int(threads) if threads.isdecimal() and len(threads) < 7 else None
     intended = _only_intended(name, text, found)
-    require_consistent(name, ycsb_invariants.find_problems(found, at_once, intended=intended))
+    refuse_contradictions(name, ycsb_invariants.find_problems(found, at_once, intended=intended))
     return text, found
 
 

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import BOUNDARY, SHARED, Key, MeterSpec, Word
 
 SPEC = MeterSpec(
-    api=2,
+    api=3,
     name="command",
     doc="A command that prints one number, in watts; `$BENCH_HOST` is the host that it is about.",
     implementation="benchbrief.extensions.meters.command.command_meter:CommandMeter",

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import BOUNDARY, SCALE, SHARED, Key, MeterSpec, Number, Text
 
 SPEC = MeterSpec(
-    api=2,
+    api=3,
     name="csv",
     doc="The log that a meter writes itself: a file on the controller, read at the end of each cell.",
     implementation="benchbrief.extensions.meters.csv.csv_log:CsvLog",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.extend.common import Node, Word, quote
+from benchbrief.extend.common import CommandWord, Node, quote
 from benchbrief.extend.meters import ANSWER_S, Meter, MeterPoint, MeterReader, given, name_and_port, secret
 from benchbrief.extend.probes import Reading
 
@@ -34,7 +34,7 @@ class Ipmi(Meter):
     )
 
     def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
-        env: dict[str, Word] = {"LC_ALL": "C"}
+        env: dict[str, CommandWord] = {"LC_ALL": "C"}
         header = ["echo meter ipmi"]
         reads = []
         for number, point in enumerate(points):

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import SHARED, Key, Login, MeterSpec, Number, Text
 
 SPEC = MeterSpec(
-    api=2,
+    api=3,
     name="ipmi",
     doc="The BMC of each host, asked over the network by `ipmitool`; `ipmi` alone asks it on the host, as root.",
     implementation="benchbrief.extensions.meters.ipmi.ipmi_meter:Ipmi",

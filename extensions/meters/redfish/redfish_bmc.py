@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 
-from benchbrief.extend.common import Job, Node, Probe, Word
+from benchbrief.extend.common import CommandWord, Job, Node, Probe
 from benchbrief.extend.meters import MeterPoint, SampledMeter, given, sampler_job, secret
 
 
 class Redfish(SampledMeter):
     def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
-        env: dict[str, Word] = {}
+        env: dict[str, CommandWord] = {}
         described: list[dict[str, object]] = []
         for number, point in enumerate(points):
             options = point.meter.options

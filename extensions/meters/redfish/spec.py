@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import SHARED, Flag, Key, Login, MeterSpec, Special, Text, Word
 
 SPEC = MeterSpec(
-    api=2,
+    api=3,
     name="redfish",
     doc="The BMC of each host, asked over HTTPS (Redfish `PowerWatts` or `PowerConsumedWatts`).",
     implementation="benchbrief.extensions.meters.redfish.redfish_bmc:Redfish",

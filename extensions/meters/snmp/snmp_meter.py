@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from benchbrief.extend.common import JobFile, Message, Node, RunnerError, Secret, Word, speaker
+from benchbrief.extend.common import CommandWord, JobFile, Message, Node, RunnerError, Secret, speaker
 from benchbrief.extend.meters import ANSWER_S, Meter, MeterPoint, MeterReader, PowerMeter, given, name_and_port
 from benchbrief.extend.probes import Reading
 
@@ -65,7 +65,7 @@ class Snmp(Meter):
 
     def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
         reads, files = [], []
-        env: dict[str, Word] = {"LC_ALL": "C", "MIBS": "", "MIBDIRS": "/nonexistent"}
+        env: dict[str, CommandWord] = {"LC_ALL": "C", "MIBS": "", "MIBDIRS": "/nonexistent"}
         for number, point in enumerate(points):
             name, port = name_and_port(point.address, "161")
             files.append(JobFile(f"snmp-{number}/snmp.conf", _configuration(point.meter)))
@@ -103,12 +103,16 @@ def _oids(point: MeterPoint) -> list[str]:
     return [oid.format(".".join(index)) for oid in (family.oid, family.digits) if oid]
 
 
-def _configuration(meter: PowerMeter) -> tuple[Word, ...]:
+def _configuration(meter: PowerMeter) -> tuple[CommandWord, ...]:
     """Return lines of snmp.conf. Raises RunnerError for a value that snmp.conf can't contain."""
     if "community" in meter.options:
         return ("defVersion 2c\ndefCommunity ", *_quoted(meter, "community"), "\n")
     level = "authPriv" if "privacy" in meter.options else "authNoPriv" if "auth" in meter.options else "noAuthNoPriv"
-    lines: list[Word] = ["defVersion 3\ndefSecurityName ", *_quoted(meter, "user"), f"\ndefSecurityLevel {level}\n"]
+    lines: list[CommandWord] = [
+        "defVersion 3\ndefSecurityName ",
+        *_quoted(meter, "user"),
+        f"\ndefSecurityLevel {level}\n",
+    ]
     if "auth" in meter.options:
         kind = {"sha256": "SHA-256", "sha512": "SHA-512"}.get(given(meter, "auth_protocol"))
         lines += [f"defAuthType {kind or given(meter, 'auth_protocol').upper() or 'SHA'}\n"]
@@ -119,7 +123,7 @@ def _configuration(meter: PowerMeter) -> tuple[Word, ...]:
     return tuple(lines)
 
 
-def _quoted(meter: PowerMeter, key: str) -> tuple[Word, ...]:
+def _quoted(meter: PowerMeter, key: str) -> tuple[CommandWord, ...]:
     value = given(meter, key)
     if not value.isprintable():
         raise RunnerError(say.meter_control(option=key, origin=meter.origin), say.hint_take_another())

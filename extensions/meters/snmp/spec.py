@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import SCALE, SHARED, Key, Login, MeterSpec, Text, Word
 
 SPEC = MeterSpec(
-    api=2,
+    api=3,
     name="snmp",
     doc="A number that a PDU's outlet or a UPS gives by SNMP, asked by `snmpget`.",
     implementation="benchbrief.extensions.meters.snmp.snmp_meter:Snmp",

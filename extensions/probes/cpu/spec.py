@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import COUNTERS, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="cpu",
     doc="The busy time of all processors of the host, from the kernel's counters in `/proc/stat`.",
     implementation="benchbrief.extensions.probes.cpu.cpu_probe:Cpu",

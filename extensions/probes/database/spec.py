@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="database",
     doc=(
         "What the database counts itself: MongoDB's `serverStatus`, asked over the network, or RocksDB's "

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="disk",
     doc="The requests and bytes of block devices, from the kernel's counters in `/proc/diskstats`.",
     implementation="benchbrief.extensions.probes.disk.disk_probe:Disk",

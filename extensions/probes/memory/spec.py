@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="memory",
     doc="The use of memory, swapping and page faults, from `/proc/meminfo` and `/proc/vmstat`.",
     implementation="benchbrief.extensions.probes.memory.memory_probe:Memory",

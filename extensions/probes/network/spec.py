@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="network",
     doc="The bytes and packets of network interfaces, from the kernel's counters in `/proc/net/dev`.",
     implementation="benchbrief.extensions.probes.network.network_probe:Network",

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="power",
     doc="The power that each host draws, from its meter.",
     implementation="benchbrief.runners.meters.power_probe:Power",

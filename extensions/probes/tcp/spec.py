@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="tcp",
     doc="TCP of the host: connections, segments, retransmissions and full listen queues, from `/proc/net/snmp` and "
     "`/proc/net/netstat`. They count the whole host, but no container with a network of its own.",

@@ -5,7 +5,7 @@ from benchbrief.extend.spec import Key, Number, SchedulerSpec, Text
 _PARTITION = Key(Text(), "The partition whose nodes are asked for.", example='partition = "bench"')
 
 SPEC = SchedulerSpec(
-    api=2,
+    api=3,
     name="slurm",
     doc="Slurm: each lane is a batch job with nodes of its own.",
     implementation="benchbrief.extensions.schedulers.slurm.slurm_scheduler:SlurmScheduler",

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=2,
+    api=3,
     name="blog",
     doc="A post: the title stands on the paper. Also in Markdown, its figures as files beside it.",
     implementation="benchbrief.extensions.templates.blog",

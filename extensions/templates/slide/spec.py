@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=2,
+    api=3,
     name="slide",
     doc="Slides in 16:9: a figure or a table each, under what it claims.",
     implementation="benchbrief.extensions.templates.slide",

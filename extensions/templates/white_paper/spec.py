@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=2,
+    api=3,
     name="white_paper",
     doc="A cover with the first figure, the contents, and numbered sections.",
     implementation="benchbrief.extensions.templates.white_paper",

@@ -16,8 +16,8 @@ from math import exp, sqrt
 from benchbrief.extend import histograms as h
 from benchbrief.extend import invariants as rule
 from benchbrief.extend.common import BadOutput, share_figure
-from benchbrief.extend.invariants import Invariant, Printed, parse_printed
-from benchbrief.extend.tools import QUANTISED, CellContext, Histogram
+from benchbrief.extend.invariants import QUANTISED, Invariant, Printed, parse_printed
+from benchbrief.extend.tools import CellContext, Histogram
 from benchbrief.extensions.tools.db_bench.db_bench_output import DbBenchOutput, Headline, HistogramBlock, say
 
 _BY_FILLRANDOM = 1 - exp(-1)

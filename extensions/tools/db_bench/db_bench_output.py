@@ -17,7 +17,8 @@ from itertools import pairwise
 from typing import Protocol
 
 from benchbrief.extend.common import CommonSentences, Message, Sample, speaker
-from benchbrief.extend.tools import US_PER_S, Histogram, Interim, Operation, from_counts
+from benchbrief.extend.histograms import US_PER_S, from_counts
+from benchbrief.extend.tools import Histogram, Interim, Operation
 
 
 class DbBenchMessages(CommonSentences, Protocol):

@@ -4,7 +4,7 @@ from benchbrief.extensions.tools.db_bench.db_bench_flags import KNOWN, OURS, RES
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0, maximum=2.0**31 - 1)
 
 SPEC = ToolSpec(
-    api=2,
+    api=3,
     name="db_bench",
     label="db_bench",
     doc="RocksDB's own benchmark.",

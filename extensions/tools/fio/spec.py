@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import Attribute, Flag, Key, Limit, Number, ProbeMeasure, ToolSpec, Word, WorkloadSpec
 
 SPEC = ToolSpec(
-    api=2,
+    api=3,
     name="fio",
     label="fio",
     doc="fio: reads and writes a file or a block device by a pattern.",

@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import MeasuredAnew, ToolSpec
 
 SPEC = ToolSpec(
-    api=2,
+    api=3,
     name="go_ycsb",
     label="go-ycsb",
     doc="go-ycsb: YCSB's workloads without a Java machine.",

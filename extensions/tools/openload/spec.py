@@ -1,7 +1,7 @@
 from benchbrief.extend.spec import MeasuredAnew, ProbeMeasure, ToolSpec
 
 SPEC = ToolSpec(
-    api=2,
+    api=3,
     name="openload",
     label="openload",
     doc="openload: YCSB's workloads at a fixed schedule, with latencies from when an operation was due.",

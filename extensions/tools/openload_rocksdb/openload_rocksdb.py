@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchbrief.extend.common import Command, JobOutput, Option, PlanRefused, Probe, Sample, Workload
+from benchbrief.extend.common import Command, JobOutput, OptionValue, PlanRefused, Probe, Sample, Workload
 from benchbrief.extend.tools import CellContext, Measurement, bad_output, best_line, read_output_lines
 from benchbrief.extensions.tools.db_bench import db_bench_output as history
 from benchbrief.extensions.tools.openload.openload import Openload
@@ -109,7 +109,7 @@ def _layout(workload: Workload) -> dict[str, object]:
     return {"layout": "db_bench", "value-size": workload.properties.get("field_length", 100.0)}
 
 
-def _opened(options: Mapping[str, Option], context: CellContext) -> dict[str, object]:
+def _opened(options: Mapping[str, OptionValue], context: CellContext) -> dict[str, object]:
     """Return the flags that open the database: ours, and RocksDB's own options in its text format."""
     flags: dict[str, object] = {}
     ours: list[str] = []
@@ -142,7 +142,7 @@ def _opened(options: Mapping[str, Option], context: CellContext) -> dict[str, ob
     return flags
 
 
-def _text(name: str, value: Option) -> str:
+def _text(name: str, value: OptionValue) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

@@ -4,7 +4,7 @@ _SHARE = Number("", "95 %", plain=True, maximum=1.0)
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 
 SPEC = ToolSpec(
-    api=2,
+    api=3,
     name="ycsb",
     label="YCSB",
     doc="YCSB: reads and writes records of a document store.",

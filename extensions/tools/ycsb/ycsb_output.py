@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Protocol
 
 from benchbrief.extend.common import CommonSentences, Message, speaker
-from benchbrief.extend.tools import US_PER_S, Histogram, Interim, decode_hdr, from_counts, read_output_lines
+from benchbrief.extend.histograms import US_PER_S, from_counts
+from benchbrief.extend.tools import Histogram, Interim, decode_hdr, read_output_lines
 
 
 class YcsbMessages(CommonSentences, Protocol):

@@ -3,7 +3,7 @@
 from benchbrief.extend.spec import TransportSpec
 
 SPEC = TransportSpec(
-    api=2,
+    api=3,
     name="local",
     doc="The machine that runs `bench`, written as the word `local`.",
     implementation="benchbrief.runners.transports.local_transport:LocalTransport",

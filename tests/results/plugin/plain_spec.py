@@ -6,7 +6,7 @@ from benchbrief.model.extension_spec import ProbeMeasure, ProbeSpec
 from benchbrief.model.tool_spec import ToolSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="gauge",
     doc="A gauge on the wall.",
     implementation="plain_tools:Gauge",
@@ -14,7 +14,7 @@ SPEC = ProbeSpec(
 )
 
 BROKEN = ProbeSpec(
-    api=2,
+    api=3,
     name="broken",
     doc="A gauge whose code has a mistake.",
     implementation="plain_tools:Broken",
@@ -22,7 +22,7 @@ BROKEN = ProbeSpec(
 )
 
 TOOL = ToolSpec(
-    api=2,
+    api=3,
     name="plain",
     label="plain",
     doc="A load generator that prints what it measured.",

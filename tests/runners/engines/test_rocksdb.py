@@ -396,7 +396,7 @@ def test_a_teardown_has_its_declared_time_when_the_run_is_to_stop(tmp_path: Path
     engine.start()
     engine.stopping = stopping = threading.Event()
     stopping.set()
-    underway = engine._hosts["local"].session.underway
+    underway = engine.hosts["local"].session.underway
 
     def ask() -> None:
         until(underway.waited)
@@ -449,7 +449,7 @@ def test_a_directory_that_takes_long_to_be_made_empty_is_reported_as_waited_for(
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
     emptying = threading.Thread(target=engine.reset, args=(context.cell,))
     emptying.start()
-    underway = engine._hosts["local"].session.underway
+    underway = engine.hosts["local"].session.underway
     until(lambda: f"{tmp_path}/db on local, for up to 600 s" in underway.waited())
     (tmp_path / "go").touch()
     emptying.join(30)

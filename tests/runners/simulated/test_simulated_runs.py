@@ -205,7 +205,7 @@ def test_a_probe_of_ours_may_say_in_its_spec_what_is_simulated(monkeypatch: pyte
         "tasks.running": ProbeMeasure("", "Tasks that run.", {"en": "Running tasks"}, simulated=3.0),
         "tasks.blocked": ProbeMeasure("", "Tasks that wait.", {"en": "Waiting tasks"}),
     }
-    spec = ProbeSpec(2, "tasks", "The kernel's tasks.", "benchbrief.tasks:Tasks", measures=measures)
+    spec = ProbeSpec(3, "tasks", "The kernel's tasks.", "benchbrief.tasks:Tasks", measures=measures)
     monkeypatch.setitem(vars(PROBE_SPECS), "own", {**PROBE_SPECS.own, "tasks": spec})
     assert measures_of("tasks") == ("tasks.running",)
     sampler = Sampler("tasks", "db-1", 1.0, Machine(), seed=0)

@@ -13,11 +13,11 @@ from bench_mariadb.messages import say_mariadb
 from benchbrief.extend.common import (
     Cell,
     Command,
+    CommandWord,
     Completed,
     LoadShort,
     ServerFailed,
     ToolMissing,
-    Word,
     figure,
     now,
     printable,
@@ -57,7 +57,7 @@ class Mariadb(StartedServer):
 
     # --- its life ---
 
-    def arguments(self) -> Sequence[Word]:
+    def arguments(self) -> Sequence[CommandWord]:
         return (
             f"--defaults-file={self.config}" if self.config else "--no-defaults",
             f"--datadir={self.directory}",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PORT = Number("", "3306", plain=True, integer=True, minimum=1.0, maximum=65535.0)
 
 ENGINE = EngineSpec(
-    api=2,
+    api=3,
     name="mariadb",
     label="MariaDB",
     doc="A MariaDB server, which is started for the run, or runs already.",
@@ -74,7 +74,7 @@ def _workload(english: str, japanese: str, *, writes: bool = False) -> WorkloadS
 
 
 TOOL = ToolSpec(
-    api=2,
+    api=3,
     name="sysbench",
     label="sysbench",
     doc="sysbench: the OLTP transactions of its own scripts, on rows of tables that are all alike.",
@@ -158,7 +158,7 @@ def check(plan: Plan) -> Iterator[PlanFinding]:
 
 
 PROBE = ProbeSpec(
-    api=2,
+    api=3,
     name="mariadb",
     doc="What InnoDB counts itself: its log, its buffer pool, locks and the purge. Each reading is one connection.",
     implementation="bench_mariadb.mariadb_probe:MariadbProbe",
@@ -194,7 +194,7 @@ PROBE = ProbeSpec(
 )
 
 IMPORTER = ImporterSpec(
-    api=2,
+    api=3,
     name="sysbench",
     doc="sysbench's output of one of its OLTP scripts.",
     implementation="bench_mariadb.sysbench_importer:SysbenchImporter",

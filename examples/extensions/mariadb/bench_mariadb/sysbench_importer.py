@@ -13,7 +13,7 @@ from benchbrief.extend.importers import (
     Setting,
     only_file,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
     whole_run,
 )
@@ -32,7 +32,7 @@ class SysbenchImporter(OutputImporter):
             raise OutputProblem(
                 name, error.line, f"cut, or none of sysbench: {error}", tool_that_wrote(text)
             ) from error
-        require_consistent(name, list(contradictions(found)))
+        refuse_contradictions(name, list(contradictions(found)))
         if not found.count or not found.took:
             raise OutputProblem(name, len(text), "no transaction was done")
         return measurement(found, 0.0, more=(whole_run(),))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from bench_postgres.postgres_messages import say_pg
-from benchbrief.extend.common import Database, RunnerError, Secret, Word
+from benchbrief.extend.common import CommandWord, Database, RunnerError, Secret
 
 _URI = re.compile(r"postgres(?:ql)?://(?:([^@/?]*)@)?([^/?]*)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 _VARIABLES = {
@@ -42,7 +42,7 @@ _USUAL = {"PGAPPNAME": "benchbrief", "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
 """What holds where the connection string says nothing. The programs translate what they print, but in the locale C."""
 
 
-def environment(uri: Secret, database: Database) -> Mapping[str, Word]:
+def environment(uri: Secret, database: Database) -> Mapping[str, CommandWord]:
     """Return the variables for a connection string. Raises RunnerError with a text that does not show the string."""
     match = _URI.fullmatch(uri.value)
     if match is None:
@@ -68,7 +68,7 @@ def _addresses(hosts: str) -> dict[str, str]:
     return {"host": ",".join(names), "port": ",".join(ports) if has_ports else ""}
 
 
-def _word(name: str, value: str, uri: Secret) -> Word:
+def _word(name: str, value: str, uri: Secret) -> CommandWord:
     secret = name == "PGPASSWORD" or any(part in value for part in uri.of)
     return Secret(value, name=f"{name} of the {uri.name}", of=uri.of) if secret else value
 

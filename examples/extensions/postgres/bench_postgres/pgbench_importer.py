@@ -25,8 +25,8 @@ from benchbrief.extend.importers import (
     Setting,
     Where,
     read_lines,
+    refuse_contradictions,
     refuse_no_text,
-    require_consistent,
     tool_that_wrote,
     whole_run,
 )
@@ -53,7 +53,7 @@ class PgbenchImporter(OutputImporter):
         found = _summary(text)
         if not found.done or not found.seconds:
             raise OutputProblem(STDOUT, len(text), "no transaction was done")
-        require_consistent(STDOUT, list(contradictions(found)))
+        refuse_contradictions(STDOUT, list(contradictions(found)))
         logs = {name: path for name, path in files.items() if name != STDOUT}
         return _with_logs(found, logs) if logs else _without_logs(found)
 
@@ -131,7 +131,7 @@ def _with_logs(found: Summary, logs: Mapping[str, Path]) -> Measurement:
     except NotALog as error:
         name = next((each for each in texts if str(error).startswith(f"{each} ")), next(iter(logs)))
         raise OutputProblem(name, error.line, str(error), "give the logs of `--log` alone") from error
-    require_consistent(STDOUT, list(against_log(found, log)))
+    refuse_contradictions(STDOUT, list(against_log(found, log)))
     return _measured(found, log)
 
 

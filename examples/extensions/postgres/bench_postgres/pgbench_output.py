@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from bench_postgres.transaction_log import NotALog, Transactions
-from benchbrief.extend.tools import QUANTISED, US_PER_S, format_number
+from benchbrief.extend.histograms import US_PER_S
+from benchbrief.extend.invariants import QUANTISED, format_number
 
 _MS = 1000.0
 _HALF_DIGIT_MS = 0.0005

@@ -38,7 +38,8 @@ from benchbrief.extend.common import (
     now,
     say,
 )
-from benchbrief.extend.engines import Size, command_files, resolve_uri, run_hooks, warn_of_aged, writes
+from benchbrief.extend.directories import warn_of_aged
+from benchbrief.extend.engines import Size, command_files, resolve_uri, run_hooks, writes
 
 _TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
 _NOTE = """SELECT json_build_object(

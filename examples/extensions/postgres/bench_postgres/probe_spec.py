@@ -3,7 +3,7 @@
 from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 PROBE = ProbeSpec(
-    api=2,
+    api=3,
     name="postgresql",
     doc=(
         "What PostgreSQL counts itself: WAL, checkpoints, its buffer cache, locks, and how far standbys are behind. "

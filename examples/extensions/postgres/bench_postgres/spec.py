@@ -18,7 +18,7 @@ ACCOUNTS_PER_SCALE = 100_000.0
 """Rows of pgbench_accounts for each unit of the scale factor (PostgreSQL's documentation of pgbench, `-s`)."""
 
 ENGINE = EngineSpec(
-    api=2,
+    api=3,
     name="postgresql",
     label="PostgreSQL",
     doc="A PostgreSQL server that runs already; psql and pgbench reach it from the load generator's host.",
@@ -52,7 +52,7 @@ ENGINE = EngineSpec(
 _COUNT = Number("", "10", plain=True, integer=True, minimum=1.0, maximum=100_000.0)
 
 TOOL = ToolSpec(
-    api=2,
+    api=3,
     name="pgbench",
     label="pgbench",
     doc="pgbench: runs transactions of SQL, its own or yours, and logs each.",
@@ -183,7 +183,7 @@ TOOL = ToolSpec(
 )
 
 IMPORTER = ImporterSpec(
-    api=2,
+    api=3,
     name="pgbench",
     doc="pgbench's output, with its logs of transactions (`--log`) where they were kept.",
     implementation="bench_postgres.pgbench_importer:PgbenchImporter",

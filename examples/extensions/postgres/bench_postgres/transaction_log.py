@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.extend.common import Sample
-from benchbrief.extend.tools import US_PER_S, Histogram, Interval, from_counts
+from benchbrief.extend.histograms import US_PER_S, from_counts
+from benchbrief.extend.tools import Histogram, Interval
 
 _EXACT = 256
 """Below this, each microsecond has a bucket. Above, 128 buckets share each power of two."""

@@ -3,7 +3,7 @@
 from benchbrief.extend.spec import Key, Number, SchedulerSpec
 
 SPEC = SchedulerSpec(
-    api=2,
+    api=3,
     name="queue",
     doc="A queue on this machine: each lane is a process, and only so many go on at once.",
     implementation="bench_queue.queue_scheduler:QueueScheduler",

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from benchbrief.extend.common import (
     Cell,
+    CommandWord,
     Endpoint,
     Interrupted,
     LoadShort,
     Message,
     RunnerError,
     ServerFailed,
-    Word,
     now,
     printable,
     say,
@@ -58,7 +58,7 @@ class Redis(StartedServer):
     name: ClassVar[str] = "redis"
     _run_id = ""
 
-    def arguments(self) -> Sequence[Word]:
+    def arguments(self) -> Sequence[CommandWord]:
         """Without protected mode: it would let in nobody from other hosts, whatever `--bind` says."""
         given = (
             word

@@ -38,7 +38,7 @@ _POLICIES = (
 )
 
 ENGINE = EngineSpec(
-    api=2,
+    api=3,
     name="redis",
     label="Redis",
     doc="Redis: a server with its data in memory, started for the run or reached by its URI.",
@@ -90,7 +90,7 @@ ENGINE = EngineSpec(
 )
 
 TOOL = ToolSpec(
-    api=2,
+    api=3,
     name="redis_benchmark",
     label="redis-benchmark",
     doc="Redis' own load generator: connections that each send a request when the last one was answered.",
@@ -145,7 +145,7 @@ TOOL = ToolSpec(
 )
 
 PROBE = ProbeSpec(
-    api=2,
+    api=3,
     name="redis_info",
     doc="Redis' own counters, as INFO tells them.",
     implementation="bench_redis.redis_probe:RedisInfo",
@@ -179,7 +179,7 @@ PROBE = ProbeSpec(
 )
 
 IMPORTER = ImporterSpec(
-    api=2,
+    api=3,
     name="redis_benchmark",
     doc="what redis-benchmark prints with `--csv`",
     implementation="bench_redis.redis_importer:RedisBenchmarkCsv",

@@ -3,7 +3,7 @@
 from benchbrief.extend.spec import ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=2,
+    api=3,
     name="entropy",
     doc="How much entropy the kernel has for random numbers, from `/proc/sys/kernel/random/entropy_avail`.",
     implementation="bench_entropy.entropy_probe:Entropy",

@@ -3,7 +3,7 @@
 from benchbrief.extend.spec import Key, MeterSpec, Text
 
 SPEC = MeterSpec(
-    api=2,
+    api=3,
     name="hwmon",
     doc="A power sensor of the host, which the kernel gives in microwatts.",
     implementation="bench_hwmon.hwmon_meter:Hwmon",

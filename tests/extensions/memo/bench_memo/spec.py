@@ -5,7 +5,7 @@ from dataclasses import replace
 from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=2,
+    api=3,
     name="memo",
     doc="A memo on one page, without a title band.",
     implementation="bench_memo.memo",

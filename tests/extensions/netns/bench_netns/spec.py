@@ -5,7 +5,7 @@ from dataclasses import replace
 from benchbrief.extend.spec import TransportSpec
 
 SPEC = TransportSpec(
-    api=2,
+    api=3,
     name="netns",
     doc="A network namespace of this machine, made by `ip netns add`.",
     implementation="bench_netns.netns_transport:NetnsTransport",

@@ -15,7 +15,7 @@ from benchbrief.extend.spec import (
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 
 ENGINE = EngineSpec(
-    api=2,
+    api=3,
     name="sqlite",
     label="SQLite",
     doc="SQLite: a library that keeps a database in one file.",
@@ -32,7 +32,7 @@ ENGINE = EngineSpec(
 )
 
 TOOL = ToolSpec(
-    api=2,
+    api=3,
     name="sqlite_load",
     label="SQLite's load",
     doc="Reads and writes rows of a table, one transaction each.",

@@ -3,7 +3,7 @@
 from benchbrief.extend.spec import ImporterSpec, Key, Word
 
 SPEC = ImporterSpec(
-    api=2,
+    api=3,
     name="sysbench_plain",
     doc="sysbench's output of a database test (`oltp_point_select` and others), as it prints it.",
     implementation="bench_sysbench.sysbench_importer:SysbenchImporter",

@@ -29,7 +29,7 @@ from benchbrief.extend.importers import (
     Setting,
     only_file,
     read_lines,
-    require_consistent,
+    refuse_contradictions,
     tool_that_wrote,
     whole_run,
 )
@@ -53,7 +53,7 @@ class SysbenchImporter(OutputImporter):
             raise OutputProblem(name, len(text), f"cut: it has no {' and no '.join(lacking)}")
         value = {key: number for key, (number, _) in found.items()}
         count, seconds = int(value["transactions"]), value["total time"]
-        require_consistent(name, [*_problems(count, seconds, value, found["transactions"][1])])
+        refuse_contradictions(name, [*_problems(count, seconds, value, found["transactions"][1])])
         printed = ((float(match[1]), value[key] / 1e3) for key in value if (match := _PERCENTILE.fullmatch(key)))
         read = Operation(
             operation=str(options.get("operation", "read")),

@@ -15,7 +15,7 @@ import pytest
 
 from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.engines.file_systems.file_system_snapshots import run_step
+from benchbrief.runners.engines.file_system_snapshots import FileSystemSnapshots
 from benchbrief.runners.errors import PlanRefused, RunnerError
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashes, killed_at, overwritten
@@ -140,7 +140,7 @@ def test_a_snapshot_that_was_killed_before_it_was_made_is_none(place: Path, tmp_
     engine, context = loaded(place / "db")
     engine.reset(context.cell)
     db_bench(place / "db", "fillseq", "flush")
-    killed_at(program, run_step("btrfs", "take"), place / "db", tmp_path)
+    killed_at(program, FileSystemSnapshots("btrfs").step("take"), place / "db", tmp_path)
     assert not engine.holds(context.cell)
     engine.loaded(context.cell, RECORDS)
     assert engine.holds(context.cell)
@@ -154,7 +154,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(
     before = hashes(place / "db")
     engine.begin(context.cell)
     overwritten(place / "db")
-    killed_at(program, run_step("btrfs", "restore"), place / "db", tmp_path)
+    killed_at(program, FileSystemSnapshots("btrfs").step("restore"), place / "db", tmp_path)
     after, context = engine_at(place / "db")
     after.start()
     assert after.holds(context.cell)
@@ -227,8 +227,9 @@ def test_another_file_system_is_refused(tmp_path: Path, system: Path) -> None:
 
 def test_a_user_who_may_not_remove_subvolumes_is_refused(place: Path) -> None:
     place.chmod(0o777)
+    check = FileSystemSnapshots("btrfs").step("check")
     done = subprocess.run(
-        ["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", run_step("btrfs", "check"), "sh", place / "db"],
+        ["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", check, "sh", place / "db"],
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchbrief.runners.engines.file_systems.file_system_snapshots import run_step
+from benchbrief.runners.engines.file_system_snapshots import FileSystemSnapshots
 from tests.support.snapshot_vm import Machine, snapshot_vm
 
 pytestmark = pytest.mark.timeout(3600)
@@ -80,7 +80,7 @@ class Place:
 
     def step(self, name: str, user: str = "root") -> str:
         """Do a step: what it says when it is refused, else ""."""
-        done = self.machine.run(run_step(self.system, name), self.path, user=user)
+        done = self.machine.run(FileSystemSnapshots(self.system).step(name), self.path, user=user)
         assert bool(done.returncode) == bool(done.stdout), done.stdout + done.stderr
         return done.stdout.strip()
 
@@ -132,7 +132,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(place: P
         place.system
     ]:
         place.sh(OVERWRITE)
-        place.machine.sh(KILLED, run_step(place.system, "restore"), place.path, program, when)
+        place.machine.sh(KILLED, FileSystemSnapshots(place.system).step("restore"), place.path, program, when)
         place.is_restored_to(before)
 
 
@@ -326,7 +326,7 @@ def test_a_look_at_the_snapshot_that_fails_leaves_nothing(machine: Machine) -> N
     place = Place.made(machine, "lvm_thin", "failing")
     place.keep()
     machine.sh("mkdir -p /tmp/none && printf '#!/bin/sh\\nexit 1\\n' >/tmp/none/mount && chmod +x /tmp/none/mount")
-    done = machine.run("PATH=/tmp/none:$PATH\n" + run_step("lvm_thin", "restore"), place.path)
+    done = machine.run("PATH=/tmp/none:$PATH\n" + FileSystemSnapshots("lvm_thin").step("restore"), place.path)
     assert "there is no snapshot" in done.stdout
     machine.sh("! ls -d /tmp/benchbrief.* && [ ! -e /dev/vg/failing.BENCHBRIEF.snapshot ]")
     assert place.step("restore") == ""

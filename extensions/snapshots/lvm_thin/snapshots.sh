@@ -3,7 +3,7 @@
 #
 # A restore removes the volume and makes it again from its snapshot. The tags of the snapshot keep where and how it is
 # mounted, and the volume's own tags, so that one that was cut short can be finished. LVM's tags have no commas.
-. ../parts/names.sh
+: "${real?}" "${marker?}" "${snapshot?}"
 export LVM_SUPPRESS_FD_WARNINGS=1
 ours=benchbrief
 at=$ours.at=$real

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Snapshots of the directory $1 by btrfs, of which it is a subvolume. The snapshot lies beside it, as do, for a moment,
 # the directory's successor and predecessor while it is restored.
-. ../parts/names.sh
+: "${real?}" "${marker?}" "${snapshot?}"
 kept=$real.$snapshot
 fresh=$real.$marker.new
 old=$real.$marker.old

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Snapshots of the directory $1 by ZFS, of which it is a dataset. A rollback is whole or did not happen.
-. ../parts/names.sh
+: "${real?}" "${marker?}" "${snapshot?}"
 
 # Finds the name of the dataset that is mounted at the directory, as a whole.
 find_dataset() {

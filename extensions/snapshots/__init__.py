@@ -1,0 +1,1 @@
+"""Snapshots of data by file systems and volume managers, one folder each."""

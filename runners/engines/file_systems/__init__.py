@@ -1,1 +1,0 @@
-"""Snapshots of a data directory by its file system: one mechanism for btrfs, ZFS and LVM."""
