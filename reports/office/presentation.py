@@ -54,6 +54,7 @@ from benchbrief.reports.office.slide_parts import (
     add_foot,
     add_grid,
     add_text,
+    closed_up,
     fill,
     fill_placeholder,
     height_of_all,
@@ -90,6 +91,8 @@ _MOST_CARDS = 8
 """The most numbers of a box that are set large."""
 _GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 """The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
+_FEW_ROWS = 3
+"""The most rows of a table that stands below a figure."""
 _TAG_WIDER = 1.12
 """How much wider than thought the text of a tag may be."""
 _COLUMN_GAP, _RULE_TOP, _CLOSING = 48.0, 36.0, 110.0
@@ -99,13 +102,12 @@ _LINE_LESS, _ONE_LINE = 30.0, 0.75
 but one."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
-_NONE = Markup()
 _DPI = 220
 _MOST_SCALE = 1.6
 """The most points of a slide that a pixel of a drawing takes: its texts then have about 16."""
 _SMALLEST_SHARE = 0.55
 """The least share of its height that a picture is drawn again at."""
-_AIR, _WIDEST, _WIDEST_OF_HOUSES = 8.0, 1.22, 1.4
+_AIR, _WIDEST, _WIDEST_OF_HOUSES = 8.0, 1.1, 1.4
 """The room between parts of a slide; and how much wider than thought a large number may be in another typeface."""
 
 
@@ -161,7 +163,7 @@ class _Deck:
         if not self.view.disclosed:
             self.flow(self.words["limits"], front.warnings)
         waiting: list[Topic] = []
-        for slide in slides_of(blocks):
+        for slide in _with_short_tables(slides_of(blocks)):
             topics = self.topics_of(slide)
             if not topics:
                 self.write_topics(waiting)
@@ -242,7 +244,7 @@ class _Deck:
 
     def name_slide_of_limits(self) -> None:
         """Add to the line of limits on the first slides where they stand."""
-        line, slides = self.view.limits_line, list(self.masters.presentation.slides)
+        line, slides = closed_up(self.view.limits_line), list(self.masters.presentation.slides)
         if not line or not self.slide_of_limits:
             return
         for shape in (shape for slide in slides[:2] for shape in slide.shapes if shape.has_text_frame):
@@ -286,17 +288,20 @@ class _Deck:
     def write_columns(self, topics: Sequence[Topic], spare: float) -> bool:
         """Write topics in two columns of one slide; return False where they have no room."""
         whole = self.masters.content
-        width = (whole.width - _COLUMN_GAP) / 2
-        fit = side_by_side(topics, width, whole.height - spare)
-        if fit is None:
+        width, least = whole.width - _COLUMN_GAP, title_size(self.masters.others) * _ONE_LINE
+        narrow = replace(whole, width=width * 0.4)
+        low = all(self.lines_at(escape(each.head), narrow, least) < 2 for each in topics)
+        columns = side_by_side(topics, width, whole.height - spare + _LINE_LESS * low)
+        if columns is None:
             return False
-        at, points = fit
-        heads = [escape(topics[place].head) for place in (0, at)]
-        left, right = (replace(whole, left=whole.left + (width + _COLUMN_GAP) * place, width=width) for place in (0, 1))
-        self.open(heads[0], within=left, beside=heads[1])
-        for place, column in ((left, topics[:at]), (right, topics[at:])):
-            self.put(below(column), replace(place, top=self.content.top), points)
-        self.used = max(height_of_all(below(each), width, points) for each in (topics[:at], topics[at:]))
+        at, points = columns.left, columns.points
+        left = replace(whole, width=width * columns.share)
+        right = replace(whole, left=left.left + left.width + _COLUMN_GAP, width=width - left.width)
+        self.open(escape(topics[0].head), within=left, beside=(escape(topics[at].head), right))
+        sides = [(left, below(topics[:at], self.brand)), (right, below(topics[at:], self.brand))]
+        for area, said in sides:
+            self.put(said, replace(area, top=self.content.top), points)
+        self.used = max(height_of_all(said, area.width, points) for area, said in sides)
         end = whole.bottom - spare
         if not spare and self.close_with_headline(whole.width):
             end = self.content.top + self.used
@@ -345,7 +350,7 @@ class _Deck:
 
     def write_legal(self, said: Sequence[Paragraph], height: float) -> None:
         """Write the small print at the foot of the last slide, or on one of its own."""
-        area = self.masters.content
+        area = self.content
         if said and self.used + 2 * _AIR + height <= area.height:
             self.put(said, area.below(area.height - height), LEAST_PT)
         elif said:
@@ -353,21 +358,27 @@ class _Deck:
 
     # --- slides ------------------------------------------------------------------------------------------------------
 
-    def open(self, head: str | Markup, part: str = "", within: Area | None = None, beside: Markup = _NONE) -> Any:
+    def open(
+        self,
+        head: str | Markup,
+        part: str = "",
+        within: Area | None = None,
+        beside: tuple[Markup, Area] | None = None,
+    ) -> Any:
         """Begin a slide under its claim, and set its `content`. The claim stands `within` the width of an area, with
-        another `beside` it."""
+        another `beside` it in one of its own."""
         self.close()
         masters, self.used = self.masters, math.inf
         self.slide = masters.presentation.slides.add_slide(masters.others)
         said = Markup("{} {}").format(head, part) if part else escape(head)
         title = placeholder(self.slide, TITLES)
-        if within:
+        if within and beside:
             area = replace(area_of(title), left=within.left, width=within.width)
             place_shape(title, area)
-            other = replace(area, left=area.left + area.width + _COLUMN_GAP)
-            size = min(self.size_of(each, area) or _TITLE_PT for each in (said, beside))
-            add_text(self.slide, other, [Paragraph(self.seen(runs_of(beside)))], size, self.brand, bold=True)
-            lines = max(self.entitle(title, said, size), self.lines_at(beside, area, size))
+            second, other = beside[0], replace(area, left=beside[1].left, width=beside[1].width)
+            size = min(self.size_of(text, place) or _TITLE_PT for text, place in ((said, area), (second, other)))
+            add_text(self.slide, other, [Paragraph(self.seen(runs_of(second)))], size, self.brand, bold=True)
+            lines = max(self.entitle(title, said, size), self.lines_at(second, other, size))
         else:
             lines = self.entitle(title, said)
         self.content = masters.content
@@ -381,9 +392,9 @@ class _Deck:
         return self.slide
 
     def size_of(self, title: Markup, area: Area) -> float:
-        """Return the largest type in which a title fits its place, of one line if that is not much smaller; 0 where it
-        fits in none."""
-        most = title_size(self.slide)
+        """Return the largest type in which a title of a slide fits its place, of one line if that is not much smaller;
+        0 where it fits in none."""
+        most = title_size(self.slide.slide_layout)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
         for rows, least in ((1, most * _ONE_LINE), (99, 0.0)):
             for size in sizes:
@@ -398,7 +409,7 @@ class _Deck:
     def entitle(self, shape: Any, title: Markup, size: float = 0.0) -> int:
         """Write a title in the largest type in which it fits its place, at most that of the layout, and return its
         lines; one that fits in none is shortened, and whole in the notes."""
-        runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide)
+        runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
         points = size or self.size_of(title, area)
         if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
             text, points = "".join(run.text for run in runs), points or _TITLE_PT
@@ -475,16 +486,42 @@ class _Deck:
         if height_of_all(texts, area.width, _TEXT_PT) > area.height * _TEXT_SHARE:
             self.flow(head, texts)
             texts = []
+        match slide.blocks:
+            case (FigureView() as figure, TableView() as table) if self.write_with_table(head, figure, table, texts):
+                return
         for block in slide.blocks:
-            self.write_block(head, block, texts, after)
+            claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
+            self.write_block(claim, block, texts, after)
             texts, after = [], []
 
-    def write_block(self, head: Markup, block: Block, texts: Sequence[Paragraph], after: Sequence[Paragraph]) -> None:
+    def write_with_table(self, head: Markup, figure: FigureView, table: TableView, texts: Sequence[Paragraph]) -> bool:
+        """Write a figure with a short table below it; return False where there is no room for both."""
+        grid, whole = grid_of(table), self.masters.content
+        said = [Paragraph(runs_of(Markup("<b>{}</b>").format(table.title_html or table.title), table.marks))]
+        height = _height_within(grid, whole) + height_of_all(said, whole.width, _TEXT_PT)
+        if height > whole.height * _DATA_SHARE or not can_draw(figure.native):
+            return False
+        self.write_block(head, figure, texts, [], spare=height + _AIR)
+        area = replace(whole, top=whole.bottom - height, height=height)
+        self.put(said, area, _TEXT_PT)
+        self.sources += [source.expression for source in table.sources]
+        self.draw_grid(head, grid, area.below(height_of_all(said, area.width, _TEXT_PT)))
+        return True
+
+    def write_block(
+        self,
+        head: Markup,
+        block: Block,
+        texts: Sequence[Paragraph],
+        after: Sequence[Paragraph],
+        spare: float = 0.0,
+    ) -> None:
+        """Write a block under its claim, with texts above and below. The foot keeps `spare` points free."""
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
         self.open(head)
-        area = self.content
+        area = replace(self.content, height=self.content.height - spare)
         if texts:
             sizes = (_READ_PT + 2, _READ_PT, _TEXT_PT)[isinstance(block, FigureView) :]
             most = area.height * (_TEXT_SHARE if not isinstance(block, FigureView) else _LINES_SHARE)
@@ -702,6 +739,21 @@ class _Deck:
                 pad = CELL_PAD + max(0.0, min(_MOST_PAD, spare / rows.rows / 2)) if len(pages) == 1 else CELL_PAD
                 used = add_grid(self.slide, rows, at, widths, points, name, plain=plain, pad=pad)
         return used
+
+
+def _with_short_tables(slides: Sequence[Slide]) -> list[Slide]:
+    """Return the slides; a table of a few rows, with nothing else on its slide, stands with the figure before it."""
+    found: list[Slide] = []
+    for slide in slides:
+        match (found[-1:], slide.blocks):
+            case ([Slide(blocks=(FigureView(),), after=()) as before], (TableView(notes=(), note=None) as table,)) if (
+                len(table.rows) <= _FEW_ROWS and not (slide.texts or slide.after)
+            ):
+                titled = replace(table, title=plain_text(slide.head), title_html=slide.head)
+                found[-1] = replace(before, blocks=(*before.blocks, titled))
+                continue
+        found.append(slide)
+    return found
 
 
 def _cards(headline: HeadlineView) -> list[Card]:

@@ -17,8 +17,8 @@ from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
 from benchbrief.reports.office.slide_parts import add_text, height_of_all
 
-_IN_A_ROW = 4
-"""The most cards side by side."""
+_IN_A_ROW, _HIGH = 4, 220.0
+"""The most cards side by side, and the height of a place in which so many stand two and two."""
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The room between cards and within them, and the width of the bar at the left of one."""
 _LEAST = 24.0
@@ -50,18 +50,17 @@ class CardLook:
     wider: float
 
 
-def rows_of(count: int) -> list[int]:
-    """Return how many of so many cards stand in each row."""
-    rows = math.ceil(count / _IN_A_ROW)
+def _rows_of(count: int, height: float) -> list[int]:
+    """Return how many of so many cards stand in each row of a place so high."""
+    rows = math.ceil(count / (2 if count == _IN_A_ROW and height >= _HIGH else _IN_A_ROW))
     across = math.ceil(count / rows)
     return [min(across, count - across * row) for row in range(rows)]
 
 
 def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Set cards in rows, their numbers in `most` points or less, and return their height. The last place of an uneven
-    row stays free."""
+    """Set cards in rows of the same width, their numbers in `most` points or less, and return their height."""
     widest = max(card.ems for card in cards) * look.wider
-    rows = rows_of(len(cards))
+    rows = _rows_of(len(cards), area.height)
     if len(rows) == 1 and len(cards) > 2 and (_width(area, len(cards)) - 2 * _PAD) / widest < _LEAST:
         rows = [math.ceil(len(cards) / 2), len(cards) // 2]
     width, pitch = _width(area, rows[0]), (area.height - _GAP * (len(rows) - 1)) / len(rows)
@@ -74,9 +73,10 @@ def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: 
     height = min(pitch, points * 1.25 + labels[of] + 2 * _PAD)
     at = 0
     for row, across in enumerate(rows):
+        wide = _width(area, across)
         for column in range(across):
-            left, top = area.left + column * (width + _GAP), area.top + row * (height + _GAP)
-            _add_card(slide, cards[at], Area(left, top, width, height), points, of, look)
+            left, top = area.left + column * (wide + _GAP), area.top + row * (height + _GAP)
+            _add_card(slide, cards[at], Area(left, top, wide, height), points, of, look)
             at += 1
     return height * len(rows) + _GAP * (len(rows) - 1)
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import (
     XL_CHART_TYPE,
     XL_LABEL_POSITION,
-    XL_LEGEND_POSITION,
     XL_MARKER_STYLE,
     XL_TICK_LABEL_POSITION,
     XL_TICK_MARK,
@@ -57,10 +57,9 @@ _KINDS = {
     ("points", False): XL_CHART_TYPE.XY_SCATTER,
 }
 """The charts by the marks of their series, and by whether these stand at categories."""
-_MARKERS = (
-    XL_MARKER_STYLE.CIRCLE, XL_MARKER_STYLE.SQUARE, XL_MARKER_STYLE.TRIANGLE, XL_MARKER_STYLE.DIAMOND,
-    XL_MARKER_STYLE.X, XL_MARKER_STYLE.PLUS,
-)  # fmt: skip
+_MARKERS = (XL_MARKER_STYLE.CIRCLE, XL_MARKER_STYLE.SQUARE, XL_MARKER_STYLE.TRIANGLE, XL_MARKER_STYLE.DIAMOND)
+_SIGNS = ("\N{BLACK CIRCLE}", "\N{BLACK SQUARE}", "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DIAMOND}")
+"""The markers of lines, and the signs of these in a key."""
 
 
 def can_draw(charts: Sequence[NativeChart]) -> bool:
@@ -93,10 +92,10 @@ def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, 
     """Draw the panels in an area: one chart, or several with the same axes and one legend, below what their values
     are."""
     series = {each.name: each for chart in charts for each in chart.series}
-    alone = len(charts) == 1
-    is_bars = any(each.mark == "bar" for each in series.values())
-    marks = [(Run(_sign(each), colour=each.colour), Run(f"{each.name}     ")) for each in series.values()]
-    named = [run for mark in marks if len(series) > 1 and (is_bars or not alone) for run in mark]
+    charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
+    signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
+    marks = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}     ")) for each in series.values()]
+    named = [run for mark in marks if len(series) > 1 for run in mark]
     if charts[0].left or named:
         said = [Paragraph((Run(f"{charts[0].left}      ", colour=SOFT if ink else ""), *named))]
         add_text(slide, area, said, _KEY_PT, ink)
@@ -113,9 +112,28 @@ def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, 
         _add(slide, chart, own, values, f"{name} {chart.heading}".strip(), alt, points, ink)
 
 
-def _sign(series: NativeSeries) -> str:
-    lines = "\N{EN DASH} \N{EN DASH} " if series.is_level else "\N{EM DASH} "
-    return "\N{BLACK SQUARE} " if series.mark == "bar" else lines
+def _sign(series: NativeSeries, place: int) -> str:
+    if series.mark in ("bar", "bracket"):
+        return "\N{BLACK SQUARE} " if series.mark == "bar" else "\N{EM DASH} "
+    return "\N{EN DASH} \N{EN DASH} " if series.dashed else _SIGNS[place % len(_SIGNS)] + " "
+
+
+def _in_order(chart: NativeChart) -> list[NativeSeries]:
+    """Return a chart's series, those that are levels last."""
+    return sorted(chart.series, key=lambda each: each.is_level)
+
+
+def _with_even_steps(chart: NativeChart) -> NativeChart:
+    """Return a chart whose few places on its x axis are equally far from each other as one with these as categories:
+    the first one then stands clear of the axis of the values."""
+    places = next((each.xs for each in chart.series if each.xs), ())
+    on_scale = [math.log(x) if chart.log_x else x for x in places if x > 0 or not chart.log_x]
+    steps = [after - before for before, after in pairwise(on_scale)]
+    even = steps and min(steps) > 0 and max(steps) - min(steps) < 1e-6 * max(steps)
+    if chart.categories or not even or len(places) > _MOST_STEPS or any(each.xs != places for each in chart.series):
+        return chart
+    series = tuple(replace(each, xs=()) for each in chart.series)
+    return replace(chart, categories=tuple(f"{x:,.12g}" for x in places), series=series)
 
 
 def _bounds(series: NativeSeries) -> bool:
@@ -138,7 +156,7 @@ def _add(
     ink: str,
 ) -> None:
     brackets = [each for each in chart.series if each.mark == "bracket" and any(each.labels)]
-    chart = replace(chart, series=tuple(sorted(_valued(chart), key=lambda each: each.is_level)))
+    chart = replace(chart, series=tuple(each for each in _in_order(chart) if each.mark != "bracket"))
     is_bars = chart.series[0].mark == "bar"
     kind = _KINDS[chart.series[0].mark, bool(chart.categories)]
     box = (Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
@@ -154,10 +172,7 @@ def _add(
         text = made.chart_title.text_frame
         text.text = writable(chart.heading)
         text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(13), True
-    made.has_legend = len(chart.series) > 1 and points > LEAST_PT and not is_bars
-    if made.has_legend:
-        made.legend.position, made.legend.include_in_layout = XL_LEGEND_POSITION.TOP, False
-        made.legend.font.size = Pt(points)
+    made.has_legend = False  # its key stands above it
     above = len(brackets) * _BRACKET + (_BRACKET if brackets else 0.0)
     most = _axes(made, chart, shared, points, ink, above / area.height)
     bars = sum(len(series.values) for series in chart.series)
@@ -185,7 +200,7 @@ def _add(
 
 def _gap(chart: NativeChart) -> int:
     """Return the room between two groups of bars, in hundredths of a bar."""
-    return 70 if len(chart.categories) > 2 else 140
+    return {1: 260, 2: 140}.get(len(chart.categories), 70)
 
 
 def _draw_levels(made: Any, chart: NativeChart) -> None:

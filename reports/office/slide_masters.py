@@ -119,9 +119,8 @@ def placeholder(shapes: Any, kinds: tuple[Any, ...]) -> Any:
     return next((each for each in shapes.placeholders if each.placeholder_format.type in kinds), None)
 
 
-def title_size(slide: Any) -> float:
-    """Return the type of a title in points, as its layout or its master has it."""
-    layout = slide.slide_layout
+def title_size(layout: Any) -> float:
+    """Return the type of a layout's title in points, as it or its master has it."""
     own = placeholder(layout, TITLES)
     styles = (own._element.txBody.find(qn("a:lstStyle")), layout.slide_master._element.find(f".//{qn('p:titleStyle')}"))
     for style in styles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -26,6 +27,9 @@ _PLAIN_TABLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """The style `No Style, No Grid` of PowerPoint."""
 _HEAD, _RULE = "#f2f6f9", "C9D3DA"
 HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
+_BESIDE_LATIN = re.compile(
+    r"(?<=[A-Za-z0-9)%]) (?=[\u3041-\u30fa\u4e00-\u9fff])|(?<=[\u3041-\u30fa\u4e00-\u9fff]) (?=[A-Za-z0-9(])"
+)
 _BETWEEN, _INDENT = 0.45, 1.3
 """The room between paragraphs, and the indent of items of lists, as multiples of the type's size."""
 
@@ -68,6 +72,11 @@ def add_text(
     return box
 
 
+def closed_up(text: str) -> str:
+    """Return a text without blanks between Latin letters and Japanese: programs for slides leave room there."""
+    return _BESIDE_LATIN.sub("", text)
+
+
 def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *, bold: bool = False) -> None:
     """Write runs into a paragraph. Without `points`, they have the size of the placeholder."""
     for run in runs:
@@ -75,7 +84,8 @@ def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *
             if place:
                 paragraph.add_line_break()
             made = paragraph.add_run()
-            made.text = writable(line.replace("\t", " "))
+            text = line if run.number else closed_up(line)
+            made.text = writable(text.replace("\t", " "))
             font = made.font
             if points:
                 font.size = Pt(points)

@@ -10,7 +10,9 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_parts import height_of_all
 
-_SIZES = (20.0, 18.0, 16.0, 15.0, 14.0)
+_SHARES = (0.5, 0.58)
+"""The shares of the width that the first column may have."""
+_SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0)
 
 
 @dataclass(frozen=True)
@@ -22,24 +24,40 @@ class Topic:
     is_facts: bool = False
 
 
-def side_by_side(topics: Sequence[Topic], width: float, height: float) -> tuple[int, float] | None:
-    """Return how many of the topics stand in the left of two columns, and the type in which all of them fit; None where
-    they have no room. The first of each column has its head above it."""
-    found: list[tuple[float, float, int]] = []
+@dataclass(frozen=True)
+class Columns:
+    """`left` topics stand in the first of two columns, which has this `share` of the width; all texts have `points`."""
+
+    left: int
+    share: float
+    points: float
+
+
+def side_by_side(topics: Sequence[Topic], width: float, height: float) -> Columns | None:
+    """Return the two columns in which topics have the largest type; None where they have no room. The first of each
+    column has its head above it."""
+    found: list[tuple[float, float, float, int]] = []
     for at in range(1, len(topics)):
-        for points in _SIZES:
-            heights = [height_of_all(below(column), width, points) for column in (topics[:at], topics[at:])]
-            if max(heights) <= height:
-                found.append((-points, max(heights), at))
-                break
-    return (min(found)[2], -min(found)[0]) if found else None
+        for share in _SHARES:
+            rooms = (width * share, width * (1 - share))
+            for points in _SIZES:
+                columns = zip((topics[:at], topics[at:]), rooms, strict=True)
+                highest = max(height_of_all(below(column), room, points) for column, room in columns)
+                if highest <= height:
+                    found.append((-points, share, highest, at))
+                    break
+    if not found:
+        return None
+    points, share, _, at = min(found)
+    return Columns(at, share, -points)
 
 
-def below(topics: Iterable[Topic]) -> list[Paragraph]:
-    """Return what stands in a column below the head of its first topic."""
+def below(topics: Iterable[Topic], colour: str = "") -> list[Paragraph]:
+    """Return what stands in a column below the head of its first topic; other heads have a `colour`."""
     said: list[Paragraph] = []
     for place, topic in enumerate(topics):
-        heads = (Run(run.text, bold=True, number=run.number) for run in runs_of(topic.head)) if place else ()
-        head = tuple(heads)
-        said += [*((Paragraph(()), Paragraph(head)) if head else ()), *topic.said]
+        if place:
+            head = tuple(Run(run.text, bold=True, number=run.number, colour=colour) for run in runs_of(topic.head))
+            said += [Paragraph(()), Paragraph(head)]
+        said += topic.said
     return said
