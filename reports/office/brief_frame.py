@@ -69,8 +69,12 @@ class Chapter:
 
     @property
     def said(self) -> tuple[Paragraph, ...]:
-        numbered = (Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
-        return (*numbered, *said_of(self.items))
+        return (*self.said_alone, *said_of(self.items))
+
+    @property
+    def said_alone(self) -> tuple[Paragraph, ...]:
+        """Its numbered texts alone."""
+        return tuple(Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
 
 
 def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler.briefs.colours import ACCENT
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.charts.bar_marks import ink_on
 from benchbrief.reports.charts.chart import INK, SOFT, text_width
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.view_model import (
@@ -40,7 +41,7 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
-from benchbrief.reports.office.brief_frame import Front, endings_of, front_of, properties_of, said_of
+from benchbrief.reports.office.brief_frame import Chapter, Front, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import opened, settled
 from benchbrief.reports.office.rich_text import Paragraph as Said
@@ -50,10 +51,12 @@ from benchbrief.reports.office.text_fit import column_widths
 from benchbrief.reports.office.word_parts import (
     Footnotes,
     add_field,
+    add_jump,
     add_link,
     element,
     has_marks,
     line,
+    mark,
     number_anew,
     put,
     set_numbering,
@@ -76,6 +79,12 @@ _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
 """Those of Latin letters: in Japanese, names and units would part anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
+_ON_BAND, _TAG, _TAG_INK = "on the band", "#fff1d6", "#7a4300"
+"""What is written on the band of the first page, and the tag there that says where the numbers are from."""
+_BOX_PAD, _QR = 8.0, Mm(20)
+"""The room within a box, and the size of the code that leads to the disclosure."""
+_MARGIN_OF_DRAWINGS = 8.0
+"""The pixels at the left of a drawing that are free, where it is as wide as the page."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 
@@ -94,8 +103,8 @@ class _Style:
 
 
 _STYLES = {
-    "Title": _Style(26, True, _BAND, 0, 4),
-    "Subtitle": _Style(13, False, SOFT, 0, 6),
+    "Title": _Style(24, True, _ON_BAND, 2, 2),
+    "Subtitle": _Style(12, False, _ON_BAND, 0, 3),
     "Heading 1": _Style(16, True, _BAND, 13, 3, next_to=True),
     "Heading 2": _Style(13.5, True, _BAND, 12, 3, next_to=True),
     "Heading 3": _Style(12, True, _BAND, 10, 2, next_to=True),
@@ -103,17 +112,19 @@ _STYLES = {
     "List Bullet": _Style(),
     "List Number": _Style(),
     "footnote text": _Style(8.5, False, SOFT, 0, 1),
-    "Brief Kicker": _Style(9, True, SOFT, 0, 2),
-    "Brief Origin": _Style(9.5, True, "#8a4b00", 2, 4),
-    "Brief Headline": _Style(_HEADLINE_PT, True, _BAND, 4, 0, next_to=True),
-    "Brief Headline Text": _Style(11, False, INK, 0, 8),
-    "Brief Limits": _Style(9.5, False, INK, 4, 8),
+    "Brief Kicker": _Style(9.5, True, _ON_BAND, 0, 2),
+    "Brief Origin": _Style(9.5, True, _TAG_INK, 2, 2),
+    "Brief Headline": _Style(_HEADLINE_PT, True, _BAND, 0, 0, next_to=True),
+    "Brief Headline Text": _Style(11, False, INK, 0, 2),
+    "Brief Limits": _Style(9, False, INK, 0, 6),
     "Brief Claim": _Style(11.5, True, INK, 10, 0, next_to=True),
     "Brief Figure": _Style(0, None, "", 0, 4),
     "Brief Note": _Style(8.5, False, SOFT, 0, 2),
     "Brief Box": _Style(10, False, INK, 2, 2),
     "Brief Box Number": _Style(_CARD_PT, True, _BAND, 2, 0),
+    "Brief Box Line": _Style(10.5, False, INK, 1, 1),
     "Brief Table": _Style(9, None, "", 1.5, 1),
+    "Brief Ending": _Style(9.5, False, INK, 0, 2),
     "Brief Legal": _Style(8, False, SOFT, 8, 2),
     "Brief Code": _Style(0, None, "", of="character", based="Default Paragraph Font"),
     "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
@@ -121,6 +132,8 @@ _STYLES = {
 }
 """The styles that a document uses. Those of a house's template by these names stand in place of ours."""
 _BASES = ("Normal", "Default Paragraph Font", "Table Grid", "Normal Table")
+_LIMITS = "limits"
+"""The name of the place where the limits stand."""
 _MARK, _NOTE = "footnote reference", "footnote text"
 
 
@@ -167,28 +180,76 @@ class _Writer:
         headline, blocks = headline_of(view.blocks)
         if headline:
             self.write_headline(headline)
-        self.write_paragraphs(front.warnings, "Brief Limits")
+        self.write_limits(front.warnings)
         self.write_blocks(blocks)
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
         for chapter in endings_of(view, self.words) if view.disclosed else ():
-            self.heading(chapter.head, 2)
-            self.write_paragraphs(chapter.said)
+            self.write_chapter(chapter)
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
 
     def write_front(self, front: Front) -> None:
-        self.paragraph("Brief Kicker", runs_of(front.kicker))
-        self.paragraph("Title", runs_of(front.title))
-        if front.subtitle:
-            self.paragraph("Subtitle", runs_of(front.subtitle))
+        """Write what the document is: on a band of the brand's colour, or in the styles of a house alone."""
+        with nullcontext() if self.brief.template else self.inside(self.box(self.brand, pad=12.0)):
+            parts = (front.kicker, front.byline) if not self.brief.template else (front.kicker,)
+            kicker = self.paragraph("Brief Kicker", [Run("\t".join(map(str, filter(None, parts))))])
+            kicker.paragraph_format.tab_stops.add_tab_stop(self.width, WD_TAB_ALIGNMENT.RIGHT)
+            self.paragraph("Title", runs_of(front.title))
+            if front.subtitle:
+                self.paragraph("Subtitle", runs_of(front.subtitle))
+            if front.origin:
+                tag = self.paragraph("Brief Origin", [Run(f"\u00a0{front.origin}\u00a0")])
+                for run in tag.runs if not self.brief.template else ():
+                    run._r.get_or_add_rPr().append(element("w:shd", val="clear", color="auto", fill=_TAG[1:]))
+            if front.byline and self.brief.template:
+                self.paragraph("Brief Note", runs_of(front.byline))
         self.write_notes(self.view.title_notes)
-        if front.origin:
-            self.paragraph("Brief Origin", runs_of(front.origin))
-        last = self.paragraph("Brief Note", runs_of(front.byline)) if front.byline else self.document.paragraphs[-1]
         if not self.brief.template:
-            borders = element("w:pBdr")
-            borders.append(line("bottom", self.brief.report.theme.accent or ACCENT, 18, 6))
-            put(last._p.get_or_add_pPr(), borders)
+            self.gap()
+
+    def write_limits(self, said: Iterable[Said]) -> None:
+        """Write the line of limits, whose end leads to them."""
+        for each in said:
+            last = each.runs[-1:]
+            if not (self.view.disclosed and last and last[0].text.endswith(self.view.limits_line)):
+                self.write_paragraphs([each], "Brief Limits")
+                continue
+            before = replace(last[0], text=last[0].text.removesuffix(self.view.limits_line))
+            line = self.paragraph("Brief Limits", (*each.runs[:-1], before))
+            add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
+
+    def write_chapter(self, chapter: Chapter) -> None:
+        """Write a part of the ending. What names the disclosure has its code beside it."""
+        head = self.heading(chapter.head, 2)
+        if chapter.numbered:
+            mark(head, _LIMITS)
+        other = self.view.companion
+        coded = (
+            other is not None and other.qr and chapter.items and chapter.items[0].term == self.words["full_disclosure"]
+        )
+        self.write_paragraphs(chapter.said_alone if coded else chapter.said, "Brief Ending")
+        if not coded or other is None:
+            return
+        try:
+            content = self.brief.converter.png(str(other.qr), 12.0)
+        except NotDrawn as error:
+            self.brief.faults.append(f"the code of the disclosure is missing from the file for Word: {error}")
+            self.write_paragraphs(said_of(chapter.items), "Brief Ending")
+            return
+        table = self.grid(1, 2, lines=False)
+        put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
+        left, right = table.rows[0].cells
+        wide = Emu(_QR + Pt(_CELL_GAP))
+        for cell, width in ((left, wide), (right, Emu(self.width - wide))):
+            cell.width = width
+        for column, width in zip(table.columns, (wide, Emu(self.width - wide)), strict=True):
+            column.width = width
+        picture = left.paragraphs[0].add_run().add_picture(io.BytesIO(content), width=_QR)
+        picture._inline.docPr.set(
+            "descr", writable(f"{self.words['full_disclosure']} (QR): {other.address or other.file}")
+        )
+        with self.inside(right):
+            self.write_paragraphs(said_of(chapter.items), "Brief Ending")
 
     def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> None:
         """Write paragraphs in a style; the items of lists in theirs, and with marks of ours where that has none. Those
@@ -238,7 +299,7 @@ class _Writer:
 
     def write_headline(self, block: HeadlineView) -> None:
         table = self.grid(1, len(block.numbers), lines=False)
-        room = self.width.pt / len(block.numbers) - _CELL_GAP
+        room = self.width.pt / len(block.numbers) - _CELL_GAP - _BOX_PAD
         widest = max(text_width(plain_text(number.value), _HEADLINE_PT) for number in block.numbers) * _BOLD
         points = max(14, int(_HEADLINE_PT * min(1.0, room / widest)))
         for cell, number in zip(table.rows[0].cells, block.numbers, strict=True):
@@ -246,38 +307,39 @@ class _Writer:
             for run in value.runs if points < _HEADLINE_PT else ():
                 run.font.size = Pt(points)
             self.paragraph("Brief Headline Text", runs_of(number.text), cell)
+            if not self.brief.template:
+                _shade(cell, _SHADED)
+                _border(cell, self.accent)
+        if not self.brief.template:
+            _pad(table, _BOX_PAD)
+            self.gap()
         self.write_notes(block.notes)
 
     def write_callout(self, block: CalloutView) -> None:
         widest = max((text_width(plain_text(card.html), _CARD_PT) for card in block.cards), default=0.0)
         beside = (widest * 1.2 + 14) * len(block.cards) <= self.width.pt
-        columns = len(block.cards) if beside and block.cards else 2 if block.cards else 1
-        table = self.grid(1, columns)
-        table.style = None
-        head = table.rows[0].cells[0].merge(table.rows[0].cells[-1])
         said = joined((Markup("<b>{}</b>").format(block.title_html or block.title), block.column))
-        self.paragraph("Brief Box", runs_of(said, block.marks), head, first=True)
-        if beside and block.cards:
-            row = table.add_row()
-            for cell, card in zip(row.cells, block.cards, strict=True):
-                self.paragraph("Brief Box Number", runs_of(card.html), cell, first=True)
-                self.paragraph("Brief Box", runs_of(card.label, card.marks), cell)
-        else:
-            for card in block.cards:
-                name, value = table.add_row().cells
-                self.paragraph("Brief Box", runs_of(card.label, card.marks), name, first=True)
-                number = self.paragraph("Brief Box", runs_of(card.html), value, first=True)
-                for run in number.runs:
-                    run.bold = True
-        if block.html or block.note:
-            row = table.add_row()
-            with self.inside(row.cells[0].merge(row.cells[-1])):
-                text = Markup("{}<p>{}</p>").format(block.html or "", block.note or "")
-                self.write_paragraphs(paragraphs(text), "Brief Box")
-        for row in table.rows:
-            for place, cell in enumerate(row.cells):
-                _shade(cell, _SHADED)
-                _border(cell, left=self.brief.report.theme.accent or ACCENT if place == 0 else "")
+        with self.inside(self.box(_SHADED, self.accent)):
+            self.paragraph("Brief Box", runs_of(said, block.marks))
+            each_wide = int(self.width / max(1, len(block.cards)))
+            if beside and block.cards:
+                lines = [
+                    ("Brief Box Number", [runs_of(card.html) for card in block.cards]),
+                    ("Brief Box", [runs_of(card.label, card.marks) for card in block.cards]),
+                ]
+                stops = [Emu(each_wide * place) for place in range(1, len(block.cards))]
+            else:
+                bold = [tuple(replace(run, bold=True) for run in runs_of(card.html)) for card in block.cards]
+                named = zip((runs_of(card.label, card.marks) for card in block.cards), bold, strict=True)
+                lines = [("Brief Box Line", list(pair)) for pair in named]
+                stops = [Emu(int(self.width * 0.5))]
+            for style, cells in lines if block.cards else ():
+                runs = [run for place, cell in enumerate(cells) for run in ((Run("\t"), *cell) if place else cell)]
+                line_ = self.paragraph(style, runs)
+                for stop in stops:
+                    line_.paragraph_format.tab_stops.add_tab_stop(stop)
+            text = Markup("{}<p>{}</p>").format(block.html or "", block.note or "")
+            self.write_paragraphs(paragraphs(text), "Brief Box")
         self.gap()
         if block.table:
             self.write_grid(grid_of(block.table))
@@ -349,6 +411,8 @@ class _Writer:
             self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
             return None
         paragraph = self.paragraph("Brief Figure", ())
+        if self.cell is None:  # its axis then stands below the text's left edge
+            paragraph.paragraph_format.left_indent = -Pt(_MARGIN_OF_DRAWINGS * wide.pt / pixels)
         inline = paragraph.add_run().add_picture(io.BytesIO(content), width=wide)
         properties = inline._inline.docPr
         properties.set("descr", writable(block.alt))
@@ -367,11 +431,15 @@ class _Writer:
                 cell._tc.remove(cell.paragraphs[0]._p)
 
     def write_formula(self, block: FormulaView) -> None:
+        """Write a worked example in a box that stays whole: its steps, and what comes out of them."""
         title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
-        self.paragraph("Normal", runs_of(title, block.marks)).paragraph_format.keep_with_next = True
-        for step in block.steps:
-            said = self.paragraph("Normal", (Run("= "), *runs_of(step)))
-            said.paragraph_format.left_indent = Pt(14)
+        with self.inside(self.box(_SHADED, self.accent)):
+            self.paragraph("Brief Box", runs_of(title, block.marks))
+            for step in block.steps[:-1]:
+                self.paragraph("Brief Box Line", (Run("= "), *runs_of(step)))
+            for found in block.steps[-1:]:
+                self.paragraph("Brief Box Number", (Run("= "), *runs_of(found)))
+        self.gap()
         self.write_notes(block.notes)
 
     def write_facts(self, block: FactsView) -> None:
@@ -398,20 +466,39 @@ class _Writer:
 
     # --- parts of them -----------------------------------------------------------------------------------------------
 
-    def heading(self, text: str | Markup, level: int) -> None:
-        self.paragraph(f"Heading {min(3, max(1, level - 1))}", runs_of(text))
+    def heading(self, text: str | Markup, level: int) -> Any:
+        return self.paragraph(f"Heading {min(3, max(1, level - 1))}", runs_of(text))
 
     def caption(
         self, kind: Literal["table", "figure"], number: int, title: str | Markup, marks: Sequence[int] = ()
     ) -> None:
         paragraph = self.paragraph("Caption", ())
         paragraph.add_run(f"{self.words[kind]} ").bold = True
-        add_field(paragraph, f"SEQ {kind.capitalize()} \\* ARABIC", str(number))
+        add_field(paragraph, f"SEQ {kind.capitalize()} \\* ARABIC", str(number), bold=True)
         self.add_runs(paragraph, (Run(self.words["colon"] if title else ""), *runs_of(title, marks)))
 
     def write_notes(self, notes: Iterable[Footnote]) -> None:
         for note in notes:
             self.paragraph("Brief Note", note_runs(note))
+
+    @property
+    def brand(self) -> str:
+        return self.brief.report.theme.brand or _BAND
+
+    @property
+    def accent(self) -> str:
+        return self.brief.report.theme.accent or ACCENT
+
+    def box(self, ground: str, bar: str = "", pad: float = _BOX_PAD) -> _Cell:
+        """Add a box as wide as the text, which no page parts, and return its cell."""
+        table = self.grid(1, 1, lines=False)
+        put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
+        _pad(table, pad)
+        cell: _Cell = table.rows[0].cells[0]
+        cell.width = Emu(self.width - Pt(pad))
+        _shade(cell, ground)
+        _border(cell, bar)
+        return cell
 
     def grid(self, rows: int, columns: int, *, lines: bool = True) -> Any:
         """Add a table as wide as the text."""
@@ -538,9 +625,9 @@ class _Writer:
             spacing.getparent().remove(spacing)
         style.font.italic = False if look.of == "paragraph" else None
         style.font.superscript = True if style.name == _MARK else None
-        brand = self.brief.report.theme.brand if look.colour == _BAND else ""
-        if look.colour and not (self.brief.template and look.colour in (_BAND, INK)):
-            style.font.color.rgb = RGBColor.from_string((brand or look.colour).lstrip("#").upper())
+        colour = {_BAND: self.brand, _ON_BAND: ink_on(self.brand)}.get(look.colour, look.colour)
+        if colour and not (self.brief.template and look.colour in (_BAND, _ON_BAND, INK)):
+            style.font.color.rgb = RGBColor.from_string(colour.lstrip("#").upper())
         if look.of == "paragraph":
             layout = style.paragraph_format
             layout.space_before, layout.space_after = Pt(look.before), Pt(look.after)
@@ -559,7 +646,7 @@ class _Writer:
             size = (Mm(215.9), Mm(279.4)) if self.brief.report.paper == "letter" else (Mm(210), Mm(297))
             section.page_width, section.page_height = size
             section.left_margin = section.right_margin = Mm(20)
-            section.top_margin, section.bottom_margin = Mm(18), Mm(20)
+            section.top_margin, section.bottom_margin = Mm(16), Mm(17)
             section.different_first_page_header_footer = True
             feet.append(section.first_page_footer)
             for mode in self.document.settings.element.iter(qn("w:compatSetting")):
@@ -567,7 +654,7 @@ class _Writer:
                     mode.set(qn("w:val"), "15")
         for place in ("header_distance", "footer_distance"):  # that LibreOffice's templates may lack
             if not self.brief.template or (getattr(section, place) or 0) < Mm(5):
-                setattr(section, place, Mm(10))
+                setattr(section, place, Mm(8))
         self.width = self.text_width
         self.running(section.header, (Run(plain_text(Markup.escape(self.view.title))),))
         for place in feet:
@@ -623,6 +710,14 @@ def _border(cell: _Cell, left: str) -> None:
         borders = element("w:tcBorders")
         borders.append(line("left", left, 24))
         put(cell._tc.get_or_add_tcPr(), borders)
+
+
+def _pad(table: Any, points: float) -> None:
+    """Set the room within a table's cells."""
+    margins = element("w:tblCellMar")
+    for side, share in (("top", 0.5), ("left", 1.0), ("bottom", 0.5), ("right", 1.0)):
+        margins.append(element(f"w:{side}", w=int(points * share * 20), type="dxa"))
+    put(table._tbl.tblPr, margins)
 
 
 def _rule(table: Any) -> None:

@@ -83,10 +83,14 @@ def set_numbering(paragraph: Paragraph, number: int | None) -> None:
         numbering.get_or_add_numId().val = number
 
 
-def add_field(paragraph: Paragraph, code: str, shown: str) -> None:
+def add_field(paragraph: Paragraph, code: str, shown: str, *, bold: bool = False) -> None:
     """Add a field that shows a text until it is computed again: `SEQ Table`, `PAGE`."""
     field = element("w:fldSimple", instr=code)
     run = OxmlElement("w:r")
+    if bold:
+        look = OxmlElement("w:rPr")
+        look.append(OxmlElement("w:b"))
+        run.append(look)
     text = OxmlElement("w:t")
     text.text = shown
     run.append(text)
@@ -101,6 +105,21 @@ def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
     link.set(qn("r:id"), place)
     run = paragraph.add_run(text, style=style)
     link.append(run._r)
+    paragraph._p.append(link)
+
+
+def mark(paragraph: Paragraph, name: str) -> None:
+    """Name a place in a document, for `add_jump`."""
+    begin, end = element("w:bookmarkStart", id=1, name=name), element("w:bookmarkEnd", id=1)
+    properties = paragraph._p.get_or_add_pPr()
+    properties.addnext(begin)
+    paragraph._p.append(end)
+
+
+def add_jump(paragraph: Paragraph, name: str, text: str, style: str) -> None:
+    """Add a link to a named place of the document."""
+    link = element("w:hyperlink", anchor=name, history=1)
+    link.append(paragraph.add_run(text, style=style)._r)
     paragraph._p.append(link)
 
 
