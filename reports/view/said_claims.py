@@ -344,7 +344,8 @@ class _Writer:
         with the range, so that no reader takes one end of it for the result."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
-        at = self.words["said_mixed_at" + kind].format(base=base_text(claim, self.words))
+        what = "_workloads" if claim.points.dims == ("workload",) else "_points"
+        at = self.words[f"said_mixed_at{what}{kind}"].format(base=base_text(claim, self.words))
         where = self.words["said_then"].format(said=at + self._others(verdict, "said_mixed_at"))
         range_ = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
         notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
