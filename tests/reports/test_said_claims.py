@@ -698,6 +698,14 @@ def test_a_highest_value_does_not_stand_alone_where_other_points_are_worse(
     assert said in page(tmp_path, claim(max(found), bound="high", points=points, **ends))
 
 
+def test_what_lies_within_the_noise_of_single_measurements_is_tied(tmp_path: Path) -> None:
+    points = values(("workload",), [("a", 0.98), ("c", 1.3), ("d", 1.9)], by_ratio=True)
+    points = points.model_copy(update={"divides": True})
+    ends: dict[str, Any] = {"opposite": values((), [(0.98,)]), "better": "higher"}
+    said = "2 of 3workloads ahead of Disk, 1 tied. Ratio: 0.98X to 1.9X"
+    assert said in page(tmp_path, claim(1.9, bound="high", points=points, **ends))
+
+
 def test_what_is_beside_a_headline_stands_in_one_pair_of_brackets(tmp_path: Path) -> None:
     points = values(("threads",), [(1.0, 7.9), (2.0, 8.72)], by_ratio=True)
     said = claim(8.72, bound="high", points=points, opposite=values((), [(7.9,)]), named=False)
