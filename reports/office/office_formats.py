@@ -42,8 +42,8 @@ class OfficeFormat:
     package: str
     writer: str
 
-    def write(self, brief: HandOver) -> bytes:
-        """Return the file. Raises ReportError when the library is missing, and where the house's template is broken."""
+    def require_library(self) -> None:
+        """Raise ReportError when the library is missing."""
         try:
             import_module(self.library)
         except ImportError as error:
@@ -51,6 +51,10 @@ class OfficeFormat:
                 f"a file for {self.program} needs {self.package}, which is not installed",
                 "install it: pip install 'benchbrief[office]'",
             ) from error
+
+    def write(self, brief: HandOver) -> bytes:
+        """Return the file. Raises ReportError when the library is missing, and where the house's template is broken."""
+        self.require_library()
         written: Callable[[HandOver], bytes] = import_module(f"benchbrief.reports.office.{self.writer}").written
         try:
             return written(brief)

@@ -8,7 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from benchbrief.cli.terminal import Stop
+from benchbrief.commands.results.report import command as report
+from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.extension_spec import Format
 from benchbrief.reports.data.numbers_file import NumbersFile
 from benchbrief.reports.office.office_formats import OFFICE_FORMATS
@@ -98,3 +102,12 @@ def test_what_is_missing_for_a_file_to_edit_is_said_with_the_command(
     (said,) = rendered.undrawn
     assert said.startswith(f"brief.{kind}: ")
     assert said.endswith("is not installed; install it: pip install 'benchbrief[office]'")
+
+
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_what_is_missing_is_said_before_the_run_is_looked_for(kind: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, OFFICE_FORMATS[kind].library, None)
+    ended = CliRunner().invoke(report, ["no-such-run", "--format", f"pdf,{kind}"])
+    assert isinstance(ended.exception, Stop)
+    assert ended.exception.exit_code == ExitCode.USAGE
+    assert ended.exception.hint == "install it: pip install 'benchbrief[office]'"

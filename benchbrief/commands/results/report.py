@@ -100,6 +100,7 @@ def command(
     from benchbrief.running.make_brief import claims_of_briefs, making_brief, render_briefs, warn_of_holder
 
     to = _deposit_folder(deposit, to, licence)
+    _require_libraries(formats)
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
     own_languages = {report.name: report.language for report in plan.reports}
@@ -144,6 +145,21 @@ def command(
     # Simulated numbers are shown, and decide nothing.
     if not simulated and (code := code_of_verdicts((*verdicts, *claims))):
         raise Stop(code)
+
+
+def _require_libraries(formats: tuple[Format, ...]) -> None:
+    """Stop before any work where a library that a wanted format needs is missing."""
+    if not formats:
+        return
+    from benchbrief.reports.brief_error import ReportError
+    from benchbrief.reports.office.office_formats import OFFICE_FORMATS
+
+    for kind in formats:
+        if kind in OFFICE_FORMATS:
+            try:
+                OFFICE_FORMATS[kind].require_library()
+            except ReportError as error:
+                raise fail(str(error), error.hint) from error
 
 
 def _signing_by(key: Path) -> Sign:
