@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import LEVEL
+from benchbrief.results.statistics.sorted_pairs import SortedPairs
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
@@ -145,7 +146,7 @@ def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = Fal
     if not _are_known(a, b):
         return math.nan
     if _are_ranked(a, b, percentile):
-        return statistics.median(above - below for below in a for above in b)
+        return SortedPairs(a, b, by_ratio=False).median
     if _have_logs(a, b, percentile, by_ratio):
         a, b = _logs(a), _logs(b)
     return statistics.fmean(b) - statistics.fmean(a)
@@ -167,7 +168,7 @@ def difference_of(
     if not _are_known(a, b):
         return None
     if _are_ranked(a, b, percentile):
-        return _of_pairs(sorted(above - below for below in a for above in b), len(a), len(b), level)
+        return _of_pairs(SortedPairs(a, b, by_ratio=False), len(a), len(b), level)
     middle = statistics.fmean(b) - statistics.fmean(a)
     if min(len(a), len(b)) < 2 or _have_logs(a, b, percentile, by_ratio):
         return IntervalEstimate(middle, None, None)
@@ -270,7 +271,7 @@ def ratio_of(
     if not _vary(a, b) or not _have_logs(a, b, percentile, by_ratio):
         return None if _are_ranked(a, b, percentile) else ratio_of_means(a, b, level)
     if _are_ranked(a, b, percentile):
-        return _of_pairs(sorted(above / below for below in a for above in b), len(a), len(b), level)
+        return _of_pairs(SortedPairs(a, b, by_ratio=True), len(a), len(b), level)
     below, above = _logs(a), _logs(b)
     middle = statistics.fmean(above) - statistics.fmean(below)
     half = _half_width(below, above, level)
@@ -323,16 +324,16 @@ def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: fl
     return None
 
 
-def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> IntervalEstimate | None:
-    """Return the median of the differences or ratios of all pairs, with its interval. `found` must be sorted.
+def _of_pairs(found: SortedPairs, n: int, m: int, level: float) -> IntervalEstimate | None:
+    """Return the median of the differences or ratios of all pairs, with its interval.
 
     From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The interval has the values
     that the test of Mann and Whitney does not reject.
     """
     outside = _rejected_orders(n, m, (1 - level) / 2)
     if outside == 0:  # so few repeats reject nothing at this level
-        return _estimate(statistics.median(found), math.nan, math.nan)
-    return _estimate(statistics.median(found), found[outside - 1], found[-outside])
+        return _estimate(found.median, math.nan, math.nan)
+    return _estimate(found.median, found[outside - 1], found[-outside])
 
 
 def _rejected_orders(n: int, m: int, tail: float) -> int:
