@@ -344,7 +344,7 @@ class _Writer:
         with the range, so that no reader takes one end of it for the result."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
-        what = "_workloads" if claim.points.dims == ("workload",) else "_points"
+        what = "_workloads" if self._varied(claim.points) == ["workload"] else "_points"
         at = self.words[f"said_mixed_at{what}{kind}"].format(base=base_text(claim, self.words))
         where = self.words["said_then"].format(said=at + self._others(verdict, "said_mixed_at"))
         range_ = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
@@ -375,6 +375,11 @@ class _Writer:
             better=verdict.better,
             others=self._others(verdict, "said_mixed"),
         )
+
+    def _varied(self, query: p.Query) -> list[p.Dimension]:
+        """Return the dimensions in which the points of a query differ."""
+        keys = list(zip(*self.results.rows(query), strict=True))
+        return [dim for dim, found in zip(query.dims, keys, strict=False) if len(set(found)) > 1]
 
     def _others(self, verdict: ClaimVerdict, key: str) -> str:
         """Return at how many points there is no gain, and at how many no difference to tell."""
