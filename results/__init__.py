@@ -1,1 +1,2 @@
-"""The results of runs: a typed store, built from the journal and the raw outputs, and queries over it."""
+"""The results of runs: a typed store that is built from the journal and the raw outputs, and queries over
+that store."""

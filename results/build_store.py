@@ -1,7 +1,7 @@
 """Building the store: Parquet tables and a DuckDB file over them, completely or not at all.
 
-Everything is written to `store/.building`, under a lock that only builders take, and renamed into place at the end. All
-tables of one build carry its id. So a reader that opens the store between two renames notices, and reads again.
+Everything is written to `store/.building` under a lock that only builders take, and renamed into place at the end. All
+tables of one build carry the build's id, so a reader that opens the store between two renames notices, and reads again.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class StoreManifest:
         return self.files.keys() >= set(names)
 
     def problem(self, store: Path, names: Iterable[str]) -> str:
-        """Return what is wrong with the first of the named files that has changed; "" when none has. Raises OSError."""
+        """Return what is wrong with the first of the named files that has changed; "" if none has changed. Raises
+        OSError."""
         for name in names:
             try:
                 found = sha256_of(store / name)
@@ -80,14 +81,14 @@ class StoreManifest:
 
 
 def write_store_manifest(folder: Path, build: str, names: Iterable[str]) -> None:
-    """Write the manifest of the named files into their folder. Raises OSError."""
+    """Write the manifest of the named files into the folder that contains them. Raises OSError."""
     files = {name: sha256_of(folder / name) for name in names}
     text = json.dumps({"build": build, "files": files}, indent=1) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
 def read_store_manifest(store: Path) -> StoreManifest | None:
-    """Read the manifest. None when it is missing or unreadable. Raises OSError for other failures."""
+    """Read the manifest. Returns None if it is missing or damaged. Raises OSError for other failures."""
     try:
         content = json.loads(read_plain(store / MANIFEST))
         return StoreManifest(
@@ -108,12 +109,13 @@ _LOCK_TIMEOUT_S = 120.0
 _GROUP = 100_000
 """The number of rows and histogram buckets in a row group."""
 _BATCH = 10_000
-"""The most rows and histogram buckets kept as Python objects, which take ten times the memory of Arrow's columns."""
+"""The most rows and histogram buckets that are kept as Python objects, which take ten times the memory of Arrow's
+columns."""
 _DATABASE_MEMORY = "128MB"
-"""DuckDB's memory limit while it copies the tables. DuckDB advises it for one thread; more memory copies 3.6 million
-samples no faster."""
+"""DuckDB's memory limit while it copies the tables. This is the amount that DuckDB recommends for one thread. With more
+memory, copying 3.6 million samples is no faster."""
 _ROOM = 16 << 20
-"""The bytes that a database takes beyond its tables: a block for each column, and for each view's text."""
+"""The bytes that a database needs in addition to its tables: a block for each column, and for each view's text."""
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
@@ -123,10 +125,11 @@ def rebuild(
     evidence: Evidence | None = None,
     is_needed: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Build a run's store again from its journal and raw outputs. Returns whether it did. Raises RunnerError, NoRoom.
+    """Build a run's store again from its journal and raw outputs. Returns whether the store was built. Raises
+    RunnerError, NoRoom.
 
-    `plan` and `evidence` are the run's own, if the caller has already read them. `is_needed` is called once no other
-    process builds the store, so that two simultaneous pushes of a run build it once.
+    `plan` and `evidence` are the run's own, if the caller has already read them. `is_needed` is called when no other
+    process is building the store, so that two simultaneous pushes of a run build it only once.
     """
     store = run_dir / STORE
     if evidence is None and not has_begun(run_dir / JOURNAL):
@@ -161,7 +164,8 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 
 @contextmanager
 def _builder(store: Path) -> Iterator[Path]:
-    """Yield an empty directory to build in, for one process at a time. It is removed with its contents."""
+    """Yield an empty directory for building, to one process at a time. Afterwards the directory is removed with its
+    contents."""
     own_folder(store.parent, store.name).mkdir(parents=True, exist_ok=True)
     lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     building = store / _BUILDING
@@ -228,8 +232,8 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system. Otherwise Arrow keeps it, and DuckDB, which needs memory next, can't
-    use it."""
+    """Return freed memory to the system. Otherwise Arrow keeps it, and DuckDB, which needs memory next, can't use that
+    memory."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
@@ -245,9 +249,9 @@ class _TableWriter:
         self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[tuple[object, ...]] = []
         self._columns: list[list[object]] = [[] for _ in self._schema]
-        """The values of earlier rows, one list a column. They come before the rows in `_rows`."""
+        """The values of earlier rows, as one list for each column. These rows precede the rows in `_rows`."""
         self._rows_size = 0
-        """The rows and histogram buckets in `_rows` and `_columns`."""
+        """The number of rows and histogram buckets in `_rows` and `_columns`."""
         self._batches: list[pa.RecordBatch] = []
         self._batches_size = 0
 
@@ -259,7 +263,7 @@ class _TableWriter:
         self._keep_bounded()
 
     def add_columns(self, columns: Sequence[Sequence[object]]) -> None:
-        """Add rows that are given as columns, all of one length."""
+        """Add rows that are given as columns of equal length."""
         self._turn_rows()
         self._extend(columns)
         self._rows_size += len(columns[0])
@@ -307,7 +311,7 @@ class _TableWriter:
 
 
 def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return the values as an Arrow array. Histograms are flattened first, as they hold by far the most values."""
+    """Return the values as an Arrow array. Histograms are flattened first, because they hold by far the most values."""
     import pyarrow as pa
 
     if not pa.types.is_list(kind):
@@ -327,7 +331,7 @@ def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 @cache
 def arrow_schema(row: type[tuple[object, ...]]) -> pa.Schema:
-    """Return the columns of a named tuple: its fields' types, nullable when optional."""
+    """Return the columns of a named tuple: one of each field's type, nullable if the field is optional."""
     import pyarrow as pa
 
     fields = []
@@ -349,7 +353,7 @@ def _arrow_type(kind: Any) -> pa.DataType:
 
 
 def _write_database(building: Path) -> None:
-    """Write a self-contained DuckDB file: copies of the tables, and the views over them."""
+    """Write a self-contained DuckDB file with copies of the tables, and the views over them."""
     import duckdb
 
     path = building / DATABASE
@@ -368,9 +372,9 @@ def _write_database(building: Path) -> None:
 
 
 def _why_unwritable(building: Path) -> int:
-    """Return the errno of allocating a file as large as the tables; EIO if there is room for one.
+    """Return the errno of an attempt to allocate a file as large as the tables, or EIO if there is enough room.
 
-    DuckDB's exceptions carry no errno.
+    This is needed because DuckDB's exceptions carry no errno.
     """
     size = sum((building / f"{table}.parquet").stat().st_size for table in TABLES) + _ROOM
     try:

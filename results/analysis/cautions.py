@@ -1,5 +1,5 @@
-"""Reasons to doubt a run's numbers, from its tables: how much of the measured time the probes sampled, what else ran on
-the load generators' hosts, and how few operations lie beyond a percentile."""
+"""Reasons to doubt a run's numbers, found in its tables: probes that sampled too little of the measured time, other
+programs that ran on the load generators' hosts, and percentiles with too few operations beyond them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUSY = 0.90
 
 
 class BusyGenerator(NamedTuple):
-    """A measured cell whose load generator's host had a `share` of its processors busy."""
+    """A measured cell during which a `share` of the processors of the load generator's host was busy."""
 
     cell: str
     host: str
@@ -29,8 +29,8 @@ class BusyGenerator(NamedTuple):
 
 
 def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
-    """Return the load generators whose processors were busy, by a probe, the busiest first. On RocksDB's hosts that is
-    the engine."""
+    """Return the load generators whose processors a probe found busy, the busiest first. For RocksDB, the load
+    generator's host is also the engine's."""
     loads = {cell.id: cell.load_hosts for cell in plan.cells if cell.client is not None}
     if not loads:  # reading all samples takes long
         return []
@@ -44,7 +44,8 @@ def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
 
 
 def limited_points(plan: Plan, busy: Iterable[BusyGenerator]) -> frozenset[Point]:
-    """Return the points where the load generator may have been the limit: it was busy on a host that serves nothing."""
+    """Return the points where the load generator may have been the limit: its host was busy, and no server
+    ran there."""
     serving = {host for hardware in plan.hardware.values() for host in hardware.hosts}
     cells = {each.cell for each in busy if each.host not in serving}
     return frozenset(Point.of(cell) for cell in plan.cells if cell.id in cells)
@@ -53,7 +54,7 @@ def limited_points(plan: Plan, busy: Iterable[BusyGenerator]) -> frozenset[Point
 class Patchy(NamedTuple):
     """A probe that sampled too little in `cells` of its `of` measured cells, and nothing at all in `without` of them.
 
-    `share` is the lowest coverage, found in `cell`. Where a cell has several hosts, the host with the lowest counts.
+    `share` is the lowest coverage, which was found in `cell`. In a cell with several hosts, the lowest coverage counts.
     """
 
     probe: str
@@ -65,9 +66,9 @@ class Patchy(NamedTuple):
 
 
 def shares(store: Answering) -> dict[tuple[str, str], float]:
-    """Return the coverages below `COMPLETE` by probe and measured cell, each probe's least first.
+    """Return the coverages below `COMPLETE` for each probe and measured cell, with each probe's lowest coverage first.
 
-    A probe without a note on a gap counts as complete: a late reading is no gap.
+    A probe without a note on a gap counts as complete, because a late reading is not a gap.
     """
     rows: Sequence[Sequence[Any]] = store.sql(
         "SELECT probe, cell_id, "  # noqa: S608  # our own number
@@ -81,7 +82,7 @@ def shares(store: Answering) -> dict[tuple[str, str], float]:
 
 
 def patchy(store: Answering) -> list[Patchy]:
-    """Return the probes, by name, that sampled less than 95 % of the window of at least one measured cell."""
+    """Return, by name, the probes that sampled less than 95 % of the window of at least one measured cell."""
     by_probe: dict[str, list[tuple[float, str]]] = {}
     for (probe, cell), share in shares(store).items():
         by_probe.setdefault(probe, []).append((share, cell))
@@ -97,10 +98,10 @@ def patchy(store: Answering) -> list[Patchy]:
 
 
 def read_other_work(store: Answering, condition: str = "true") -> list[tuple[str, float | None]]:
-    """Return the id of each measured cell, and how many cores other work took on the hosts of its load generator.
+    """Return the id of each measured cell, and how many cores other programs used on the hosts of its load generators.
 
-    The cores are the highest average of its hosts; None where it was small or could not be judged. `condition` is SQL
-    on the rows `c` of cells.
+    The number is the highest average among these hosts, or None if it was small or could not be judged. `condition` is
+    an SQL condition on the rows `c` of cells.
     """
     rows = store.sql(
         "SELECT c.cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM main.notes AS n "  # noqa: S608  # a condition of our own
@@ -119,8 +120,8 @@ class _Counted(NamedTuple):
 
 
 class Beyond:
-    """The number of operations beyond a percentile. It reads a store's counts once, and only when asked for
-    a percentile."""
+    """The number of operations beyond a percentile. The store's counts are read only once, when a percentile is first
+    asked for."""
 
     def __init__(self, store: Answering) -> None:
         self._store = store
@@ -138,10 +139,11 @@ class Beyond:
     def few(
         self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False
     ) -> bool:
-        """Return whether fewer than `FEWEST` operations of some kind lie beyond a percentile (`p99`), in all
-        `cells` together.
+        """Return whether, for some kind of operation, fewer than `FEWEST` operations lie beyond a percentile (`p99`) in
+        all `cells` together.
 
-        False for other statistics, and without counts. `operations` limits the check to some kinds; empty means all.
+        Returns False for other statistics, and if there are no counts. `operations` limits the check to some kinds of
+        operations; empty means all kinds.
         """
         share = share_beyond(statistic)
         if share is None:
@@ -157,7 +159,7 @@ class Beyond:
 
 
 def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons that rest on a percentile with few operations beyond it in some repeat."""
+    """Return the comparisons of percentiles that have few operations beyond them in some repeat."""
     metrics = {each.name: each.query.reads or () for each in side.plan.metrics}
     reading = [(row, reads) for row in rows if (reads := _latencies(row.quantity, metrics))]
     if not reading:
@@ -183,7 +185,8 @@ def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparis
 
 
 def _latencies(quantity: str, metrics: Mapping[str, Sequence[Read]]) -> list[Read]:
-    """Return the latencies that a compared quantity reads: an operation's percentile, or what its metric is made of."""
+    """Return the latencies that a compared quantity reads: an operation's percentile, or the latencies in
+    its metric."""
     if found := _LATENCY.fullmatch(quantity):
         return [
             Read(measure="latency", view="latency", statistic=_statistic(found[1]), keys={"operation": (found[2],)})
@@ -195,5 +198,5 @@ _LATENCY = re.compile(r"latency\.(p\d+)\[(.+)\]")
 
 
 def _statistic(name: str) -> str:
-    """Convert p999 to p99.9, the store's name."""
+    """Convert p999 to p99.9, as the store calls it."""
     return name if len(name) <= len("p99") else f"{name[:3]}.{name[3:]}"

@@ -1,8 +1,10 @@
-"""Verdicts on a brief's claims: what each one's number is, how well it is known, and whether a difference is decided.
+"""Verdicts on a brief's claims: the number of each claim, how certain the number is, and whether the repeats decide
+that there is a difference.
 
-All claims of a brief are decided together: each interval has its share of the 5 % chance to be wrong, by C. E.
-Bonferroni's inequality (see `model/budgets.py`). The interval of a highest or lowest value is that of the repeats at
-the point where it was found; one that is held out takes its held-out repeats alone, which took no part in the choice.
+All claims of a brief are decided together, so the 5 % chance of an error is divided among their intervals, by C. E.
+Bonferroni's inequality (see `model/budgets.py`). The interval of a highest or lowest value comes from the repeats at
+the point where the value was found. For a claim with held-out repeats, only these count, because they did not influence
+the choice of the point.
 """
 
 from __future__ import annotations
@@ -35,37 +37,47 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 State = Literal[
     "decided", "undecided", "opposed", "once", "absolute", "declared", "published", "limited", "missing", "unheld"
 ]
-"""Whether the repeats decide that there is a difference, on the better side of its metric, or the worse (`opposed`);
-`once`: its point was measured once; `absolute`: the value is compared with nothing; `declared`: it is made of facts of
-the spec; `published`: it is what a source states, or made of that; `limited`:
-the load generator was the limit of what it is compared with; `missing`: it has no value; `unheld`: it asks for
-held-out repeats, and none is good, or is made of highest values and asks for none."""
+"""What is known about a claim:
+
+- `decided`: the repeats decide that there is a difference.
+- `opposed`: the repeats decide that there is a difference, on the worse side of the metric.
+- `undecided`: the repeats do not decide whether there is a difference.
+- `once`: the claim's point was measured only once.
+- `absolute`: the value is not compared with anything.
+- `declared`: the value is computed from facts that the spec declares.
+- `published`: a source states the value, or the numbers that it is computed from.
+- `limited`: the load generator limited the value that the claim compares with.
+- `missing`: the claim has no value.
+- `unheld`: the claim asks for held-out repeats and has no good ones, or it is computed from highest values and does
+  not ask for held-out repeats.
+"""
 _NOT_SAID = ("undecided", "opposed", "limited", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
-"""The digits that a number keeps, however wide its interval is."""
+"""The least number of digits that are kept, however wide the interval is."""
 _FEWEST_REPEATS = 2
-"""The repeats without which nothing can be decided."""
+"""The least number of repeats that can decide anything."""
 _FEWEST_TYPICAL = 3
-"""The points of a range whose median tells more than its ends."""
+"""The number of points from which the median of a range says more than its ends."""
 SINGLE_NOISE, PUBLISHED_NOISE = 0.05, 0.02
 """The noise of a value that was measured once, and of a published one, as a share of it."""
 _MOST_MORE = 3
-"""The most digits that are added to a format so that a decided difference is seen."""
+"""The most digits that are added to a format to make a decided difference visible."""
 
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What is known of a claim's number, in the unit of its sentence.
+    """What is known about a claim's number, in the unit of its sentence.
 
-    `at` is the point of a highest or lowest value, one of `points` with a value, and `opposite` the other end of their
-    range. `low` and `high` are the interval of the `level`, None without one. `claims` is how many claims share the
-    chance to be wrong. `held` has the held-out repeats of a claim that asks for them. `overstated` is by which share of
-    a highest value its choice among noisy points makes it too high, None where that is not known. `typical` is the
-    median of the values among which it was found, and `at_least` whether the load generator was the limit there.
-    `better` and `worse` count the points of an extreme on either side of no difference; of a metric without a better
-    side, those above and below it; `tied` those that are no further from it than their noise. An extreme `is_mixed`
-    where what it is taken from is no gain everywhere, so that it must not stand alone.
+    `at` is the point of a highest or lowest value, which is one of `points` that have a value. `opposite` is the other
+    end of their range. `low` and `high` are the confidence interval at `level`, or None if there is none. `claims` is
+    the number of claims that share the chance of an error. `held` has the held-out repeats of a claim that asks for
+    them. `overstated` is the share by which choosing the highest of several noisy points makes the value too high; it
+    is None if unknown. `typical` is the median of the values that the highest or lowest one was chosen from. `at_least`
+    is whether the load generator was the limit there. For an extreme, `better` and `worse` count the points on either
+    side of "no difference" (above and below it if the metric has no better side), and `tied` counts the points that
+    differ from it by no more than their noise. `is_mixed` means that some points of the extreme are not a gain, so the
+    extreme must not be stated alone.
     """
 
     claim: Claim
@@ -90,25 +102,28 @@ class ClaimVerdict:
 
     @property
     def is_borne_out(self) -> bool:
-        """Return whether its numbers let a brief say it, without an exception."""
+        """Return whether the numbers allow a brief to state this claim without an exception."""
         return self.state not in _NOT_SAID
 
     @property
     def is_said(self) -> bool:
-        """Return whether the brief says it as a claim."""
+        """Return whether the brief states this claim as a claim."""
         return self.is_borne_out or self.is_excepted
 
     @property
     def is_excepted(self) -> bool:
-        """Return whether it is said although the repeats do not decide it, or decide it the other way."""
+        """Return whether this claim is stated although the repeats do not decide it, or decide against it."""
         is_open = self.state in ("undecided", "opposed") or (self.state == "unheld" and self.held is None)
         return is_open and "decided" in self.claim.allowed
 
     @property
     def printed(self) -> Value | None:
-        """Return the value of the sentence with no more digits than the interval knows, but with those that keep
-        rounding from favouring the claim, and those that show a decided difference. A range has the spec's format where
-        that prints both ends so, and else the digits of the end that needs more."""
+        """Return the value to print in the sentence, with no more digits than the interval justifies.
+
+        More digits are kept if rounding would otherwise favour the claim or hide a decided difference. A range keeps
+        the spec's format if this prints both ends with the right digits; otherwise both ends get the digits of the end
+        that needs more.
+        """
         value, ends = self.claim.number, self.ends if self.claim.says_range else None
         if value is None or ends is None or self.value is None or self.opposite is None:
             return self._own
@@ -132,9 +147,12 @@ class ClaimVerdict:
 
     @property
     def ends(self) -> tuple[Value, Value] | None:
-        """Return both ends of the range that a highest or lowest value is of, the lowest first, printed as it is; None
-        where they look alike. A source may state both, and no points. One end is the claim's own number, so that of
-        held-out repeats; where that is beyond the other end, it takes the place of that one."""
+        """Return both ends of the range from which a highest or lowest value was chosen, the lowest first, formatted
+        like the claim. Returns None if both would look alike.
+
+        A source may state both ends without any points. One end is the claim's own number, so it comes from the
+        held-out repeats if there are any. If that number lies beyond the other end, it replaces the other end.
+        """
         value, opposite, printed = self.claim.number, self.claim.opposite, self._own
         if value is None or opposite is None or printed is None or self.points == 1:
             return None
@@ -153,7 +171,7 @@ class ClaimVerdict:
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
-        """Return a value that prints what was `found` as the claim is printed."""
+        """Return a value that prints the number `found` in the way the claim is printed."""
         if value.query.unit == "nodes":
             return value  # they are rounded up to whole ones where they are printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
@@ -166,7 +184,7 @@ class ClaimVerdict:
         return value.model_copy(update={"format": format_, "step": step, "rounded": direction})
 
     def _looks_equal(self, found: float, step: float) -> bool:
-        """Return whether a number looks like no difference when it is rounded to this step."""
+        """Return whether rounding a number to this step makes it look like "no difference"."""
         same = self.claim.no_difference
         if self.state != "decided" or same is None or found != self.value or not step:
             return False
@@ -174,7 +192,8 @@ class ClaimVerdict:
 
     @property
     def _most_gained(self) -> float:
-        """Return by which share rounding may favour it: not at all where it says the worst of several values."""
+        """Return the share by which rounding may favour the claim; 0 if the claim states the worst of
+        several values."""
         return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
     @property
@@ -189,7 +208,7 @@ class ClaimVerdict:
 
 
 def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
-    """Return a number in per cent with as many digits as the others in per cent beside it have."""
+    """Return a percentage with as many digits as the finest of the percentages beside it."""
     shares = [each for each in (value, *others) if each.step and each.format.endswith("%")]
     if value not in shares:
         return value
@@ -198,13 +217,13 @@ def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
 
 
 def _prints_alike(value: float, format_: str, shown: Value) -> bool:
-    """Return whether a format prints a value with the digits with which it is shown."""
+    """Return whether a format prints a value with the same digits as `shown` does."""
     return formatted(value, format_) == formatted(stepped(value, shown.step, "nearest"), shown.format)
 
 
 def _rounding(format_: str, value: float, known: float | None, more: int = 0) -> tuple[str, float]:
-    """Return the format and the step for a value that is known to plus or minus `known`, with some digits `more`.
-    Without digits in the format, the step has three."""
+    """Return the format and the rounding step for a value that is known to plus or minus `known`. `more` is a number of
+    additional digits. If the format does not set the digits, the step keeps three."""
     found = _FORMAT.fullmatch(format_)
     if found is None or not math.isfinite(value) or value == 0:
         return format_, 0.0
@@ -235,9 +254,10 @@ def claim_verdicts(
     published: bool = False,
     busy: Collection[Point] = (),
 ) -> list[ClaimVerdict]:
-    """Return the verdict on each claim; all of them, those of the plan if none are given, are decided together.
-    `held_out` has the held-out repeats of those that ask for them, by name. `published` says that another's source
-    states the values; `busy` are the points whose load generator may have been the limit.
+    """Return the verdict on each claim. `claims` are decided together; by default, they are all claims of the plan.
+
+    `held_out` has the held-out repeats of the claims that ask for them, by name. `published` means that another source
+    states the values. `busy` are the points whose load generator may have been the limit.
 
     Raises RunnerError.
     """
@@ -253,7 +273,8 @@ def _may_be_decided(claim: Claim) -> bool:
 
 
 def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
-    """Return the verdict on a claim whose words promise more or less: without that, nothing is decided for it."""
+    """Return the verdict on a claim whose words promise more or less. If the number shows no such change, the claim is
+    not decided."""
     claim = verdict.claim
     if (
         not claim.directed
@@ -266,8 +287,11 @@ def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
 
 
 def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> ClaimVerdict:
-    """Return the verdict on a claim whose load generator may have been the limit: it is at least what it says, and
-    nothing is shown where this was so for what it is compared with."""
+    """Return the verdict on a claim whose load generator may have been the limit.
+
+    If the load generator limited the claim's own value, that value is a lower bound. If it limited the value that the
+    claim compares with, the claim shows nothing.
+    """
     claim = verdict.claim
     if not busy or verdict.state in _NOT_SAID or "limit" in claim.allowed:
         return verdict
@@ -281,7 +305,7 @@ def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> 
 
 
 def is_base(read: ReadMeasure, claim: Claim) -> bool:
-    """Return whether a claim reads this of what it is compared with."""
+    """Return whether `read` belongs to the value that the claim compares with."""
     return bool(claim.against) and all(read.keys.get(dim) == (key,) for dim, key in claim.against.items())
 
 
@@ -327,8 +351,8 @@ def _sides(
     read: Read,
     single: float,
 ) -> dict[str, Any]:
-    """Return at how many points an extreme is better, worse and tied, and whether it is no gain at any of them.
-    `single` is the noise of a value without repeats."""
+    """Return at how many points an extreme is better, worse and tied, and whether some of its points are not a gain.
+    `single` is the noise of a value that has no repeats."""
     lower = claim.better == "lower"
     gains = [(same - found if lower else found - same, place, found) for place, found in known]
     clear = [gain for gain, place, found in gains if abs(gain) > _noise(claim, place, found, read, single)]
@@ -339,7 +363,7 @@ def _sides(
 
 
 def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float, read: Read, single: float) -> float:
-    """Return how far a comparison of two measurements may be from no difference by noise alone."""
+    """Return how far noise alone may move a comparison of two measurements from "no difference"."""
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
     if len(values) == _FEWEST_REPEATS:
         return statistics.stdev(values)
@@ -354,7 +378,7 @@ def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float,
 
 
 def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOutRepeats, level: float) -> ClaimVerdict:
-    """Return the verdict by the held-out repeats alone."""
+    """Return the verdict that uses only the held-out repeats."""
     if held.value is None or not math.isfinite(held.value) or not held.values or held.winner is None:
         return made("unheld")
     low, high = _interval(held.values, level, by_ratio=claim.points.by_ratio)
@@ -364,7 +388,7 @@ def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOut
 
 
 def _state(claim: Claim, low: float | None, high: float | None, without: State) -> State:
-    """Return what an interval decides; `without` one."""
+    """Return the state that an interval decides. `without` is the state if there is no interval."""
     if claim.no_difference is None:
         return "once" if without == "once" else "absolute"
     if low is None or high is None:
@@ -377,7 +401,8 @@ def _state(claim: Claim, low: float | None, high: float | None, without: State) 
 def _overstated(
     claim: Claim, read: Read, places: Sequence[Mapping[Dimension, DimKey | None]], value: float
 ) -> float | None:
-    """Return by which share of itself a highest or lowest value is beyond the true one of its point, on average."""
+    """Return by how much a highest or lowest value exceeds the true value of its point on average, as a share of the
+    value."""
     if not claim.bound or not claim.repeats or len(places) < 2 or not value:
         return None
     values = [list(at_place(claim.repeats, place, read)) for place in places]
@@ -391,8 +416,8 @@ def _overstated(
 
 
 def _chance(claim: Claim, plan: Plan, repeats: int) -> float:
-    """Return the chance to be wrong of an interval after this many repeats: a part of it where a budget looks at the
-    points several times."""
+    """Return an interval's chance of an error after this many repeats. If a budget looks at the points several times,
+    this is only a part of the whole chance."""
     sides = (claim.repeats,) if claim.repeats else ()
     seen = looks_at(plan, Expect(text="", label="", query=claim.points, repeats=sides, origin=claim.origin))
     looks = seen.until(repeats)
@@ -400,7 +425,8 @@ def _chance(claim: Claim, plan: Plan, repeats: int) -> float:
 
 
 def _interval(values: Sequence[float], level: float, *, by_ratio: bool) -> tuple[float | None, float | None]:
-    """Return the interval of the mean; by logarithms where the noise is a share of the value."""
+    """Return the confidence interval of the mean. If the noise is a share of the value, the interval is computed from
+    logarithms."""
     if by_ratio and values and min(values) > 0:
         low, high = mean_interval([math.log(value) for value in values], level)
         if low is None or high is None or max(abs(low), abs(high)) > LARGEST_EXPONENT:
@@ -412,7 +438,7 @@ def _interval(values: Sequence[float], level: float, *, by_ratio: bool) -> tuple
 
 
 def claims_said(plan: Plan, parts: object) -> list[Claim]:
-    """Return the claims that a report, or a part of it, says, in the plan's order."""
+    """Return the claims that a report, or a part of a report, states, in the plan's order."""
     named: set[str] = set()
     left: list[object] = [parts]
     while left:

@@ -23,7 +23,7 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, DimKey | None], ...]
 Read = Callable[[Query], Iterable[tuple[Sequence[DimKey | None], float | None]]]
-"""A function that answers a query: for each row, the keys of the query's dims, and the value."""
+"""A function that answers a query. Each row of the answer has the keys of the query's dims, and the value."""
 
 
 def reading(store: Store) -> Read:
@@ -32,9 +32,9 @@ def reading(store: Store) -> Read:
 
 @dataclass(frozen=True)
 class Differences:
-    """The left side of an expectation minus its right side at one place, for each repeat that has both.
+    """The left side of an expectation minus its right side at one place, for each repeat that both sides have.
 
-    `are_logs`: the differences are of the logarithms, so that their mean is that of the ratio.
+    `are_logs` means that the differences are between logarithms, so their mean is the logarithm of the mean ratio.
     """
 
     place: Mapping[Dimension, DimKey | None]
@@ -43,9 +43,10 @@ class Differences:
 
 
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
-    """Yield the differences at each place where at least one side has values: with `points`, at each of these.
+    """Yield the differences at each place where at least one side has values. With `points`, yield them for each of
+    these points instead.
 
-    They use the scale of the test of two contenders (`significance.p_value`).
+    The differences use the same scale as the test of two contenders (`significance.p_value`).
     """
     sides = expect.points or expect.repeats
     by_ratio = all(side.by_ratio for side in sides)
@@ -66,13 +67,13 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
 class ExpectInterval:
     """The confidence interval of the mean over `repeats` at one place.
 
-    Where one side is a plain number, it is the mean of the other side. Otherwise it is the mean of the difference `left
-    - right`, and the limit is 0; or the mean of the ratio `left / right`, by its logarithms, and the limit is 1. With
-    too few repeats, `high` is infinite.
+    If one side is a plain number, the mean is the mean of the other side. Otherwise, it is the mean of the difference
+    `left - right`, and the limit is 0; or the mean of the ratio `left / right`, computed from logarithms, and the limit
+    is 1. With too few repeats, `high` is infinite.
 
     `decides` is whether the whole interval is on the verdict's side of the limit. `distance` is half the width of the
-    last look's interval as a share of the distance from the mean to the limit; infinite where the mean is on the
-    other side.
+    last look's interval, as a share of the distance between the mean and the limit. It is infinite if the mean is on
+    the other side.
     """
 
     place: Mapping[Dimension, DimKey | None]
@@ -92,12 +93,12 @@ class ExpectInterval:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the values say about an expectation. `holds` is None where a value is missing and no other value fails.
+    """What the values say about an expectation. `holds` is None if a value is missing and no other value fails.
 
-    `intervals` are the ones behind the verdict: all of them if the expectation holds, else those of the places that
-    fail. Each has the confidence `level` over all `looks` together. Where one place of several is enough, the level is
-    corrected for their number, `places`. `first_look` is the number of repeats that a budget needs for an
-    interval; None without a budget.
+    `intervals` are the intervals behind the verdict: all of them if the expectation holds, otherwise those of the
+    places that fail. Each has the confidence `level` for all `looks` together. If one of several places is enough, the
+    level is corrected for their number, `places`. `first_look` is the number of repeats that a budget needs for an
+    interval, or None if there is no budget.
     """
 
     holds: bool | None
@@ -113,7 +114,7 @@ class Judgement:
 
     @property
     def decided(self) -> bool | None:
-        """Return whether the repeats decide the verdict; None where no number of repeats could.
+        """Return whether the repeats decide the verdict; None if no number of repeats could decide it.
 
         With a budget that had no time for repeats, it is False and not None.
         """
@@ -124,8 +125,8 @@ class Judgement:
 
     @property
     def vague(self) -> list[ExpectInterval]:
-        """Return the intervals that do not decide the verdict yet, but could with more repeats; none once it
-        is decided."""
+        """Return the intervals that do not decide the verdict yet but could do so with more repeats. Once the verdict
+        is decided, there are none."""
         return [] if self._is_decided else [each for each in self.intervals if not each.decides]
 
     @property
@@ -134,11 +135,12 @@ class Judgement:
 
 
 def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
-    """Judge an expectation. In 5 % of cases at most, some look's interval misses the true
-    value (`budgets.looks_at`).
+    """Judge an expectation. In at most 5 % of cases, the interval of some look misses the true value
+    (`budgets.looks_at`).
 
-    The highest of several values is above a limit where any of them is, and below it where every one is. It is judged
-    by these values: that of each repeat by itself is higher than the highest mean.
+    The highest of several values is above a limit if at least one value is, and below the limit if all values are. So
+    the individual values are judged, because the highest value of each repeat is on average higher than the highest
+    mean.
     """
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
     values = [value for _, value in verdicts]
@@ -164,7 +166,8 @@ def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
 def _by_verdict(
     expect: Expect, places: Sequence[Mapping[Dimension, DimKey | None]], found: Iterable[Differences]
 ) -> list[list[Differences]]:
-    """Return the differences behind the verdict at each place: one, or with `points`, those of all points there."""
+    """Return the differences behind the verdict at each place: a single one, or with `points`, those of all points at
+    the place."""
     known = list(found)
     dims = set(expect.query.dims)
     return [
@@ -205,7 +208,7 @@ def _interval(
 
 
 def _range(expect: Expect, read: Read) -> tuple[float, float]:
-    """Return the smallest and the largest possible value of left minus right; infinite where unknown."""
+    """Return the smallest and the largest possible value of left minus right. An unknown end is infinite."""
     if not expect.ranges:
         return -math.inf, math.inf
     (low, high), (other_low, other_high) = (
@@ -232,7 +235,7 @@ def _only(number: Query, read: Read) -> float:
 
 
 def _by_place(query: Query, read: Read) -> dict[_Place, dict[DimKey | None, float | None]]:
-    """Return the values by place, then by repeat. The repeat is None for a value of all repeats together."""
+    """Return the values by place, then by repeat. The repeat is None if the value belongs to all repeats together."""
     found: dict[_Place, dict[DimKey | None, float | None]] = {}
     for row, value in read(query):
         keys = dict(zip(query.dims, row, strict=True))
@@ -256,10 +259,11 @@ _TOLD = ("label", "holds", "decided", "detail", "origin")
 
 @dataclass(frozen=True)
 class ExpectVerdict:
-    """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec line.
+    """The verdict on an expectation. `holds` is None if a missing result leaves the verdict open. `origin` is the line
+    in the spec.
 
-    `decided` is whether the repeats decide it; None where no repeats could. When it is False, `detail` has
-    the intervals.
+    `decided` is whether the repeats decide the verdict, or None if no number of repeats could. If it is False, `detail`
+    has the intervals.
     """
 
     text: str
@@ -274,7 +278,7 @@ class ExpectVerdict:
 
     @property
     def name(self) -> str:
-        """Return the label, with the condition after it when that differs."""
+        """Return the label, followed by the condition if that is different."""
         return f"{self.label}: {self.text}" if self.label and self.label != self.text else self.text
 
     @property
@@ -285,12 +289,12 @@ class ExpectVerdict:
 
     @property
     def judged_detail(self) -> str:
-        """Return the detail, beginning with the verdict."""
+        """Return the detail, with the verdict in front."""
         return f"{self.judged}{self._why(_SAID[self.holds])}" if self.decided is False else self.detail
 
     @property
     def warning(self) -> str:
-        """Return a one-line warning, for a verdict that is not a decided yes."""
+        """Return a one-line warning if the verdict is not a decided yes."""
         return f"expect {self.judged}: {self.name}{self._why(_SAID[self.holds])} at {self.origin}"
 
     @property
@@ -306,7 +310,7 @@ class ExpectVerdict:
 
 
 def evaluate(plan: Plan, store: Store) -> list[ExpectVerdict]:
-    """Return a verdict for each of the plan's expectations. An expectation that fails at any place does not hold.
+    """Return a verdict on each of the plan's expectations. An expectation that fails at one place does not hold.
 
     Raises RunnerError.
     """
@@ -334,7 +338,7 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
 def _known(query: Query, store: Store) -> list[KeyedValue]:
     """Return the rows of an expectation.
 
-    A row's value is None where a search knows the rate only as a bound, and the true rate could change the verdict.
+    A row's value is None if a search found only a bound of the rate and the true rate could change the verdict.
     """
     found = doubts(store, query.sql)
     rows: list[KeyedValue] = []
@@ -373,7 +377,7 @@ Sides = Sequence[tuple[Query, Sequence[KeyedValue], Mapping[tuple[DimKey | None,
 
 
 def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, sides: Sides, plan: Plan) -> str:
-    """Say how many of the rows decide the verdict, and show the first three of them with their numbers."""
+    """Say how many rows decide the verdict, and show the first three of them with their numbers."""
     if not rows:
         return "there is no result to judge it by"
     dims = expect.query.dims
@@ -402,7 +406,8 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
-    """Say `hardware nvme, threads 4`, or `codec lz4, vsize 1 kB`: beside factors, an only hardware tells nothing."""
+    """Say `hardware nvme, threads 4`, or `codec lz4, vsize 1 kB`. If there are factors, the only hardware is
+    left out."""
     alone = len(plan.hardware) == 1 and bool(plan.factors)
     return ", ".join(
         f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"
@@ -417,7 +422,7 @@ def _side(
     open_: Mapping[tuple[DimKey | None, ...], Doubt],
     keys: dict[Dimension, DimKey | None],
 ) -> str:
-    """Describe a side, unless it is a plain number of the spec, which says nothing new."""
+    """Describe a side of an expectation, unless the side is a plain number of the spec, which says nothing new."""
     wanted = [keys.get(dim) for dim in query.dims]
     value = next((row.value for row in found if list(row.keys) == wanted), None)
     mark = open_.get(tuple(wanted), KNOWN).mark
@@ -425,7 +430,7 @@ def _side(
 
 
 def _quantity(value: float, unit: str) -> str:
-    """Format `16.985 us`, `8,200 ops/s`; times in the largest unit that gives one or more."""
+    """Format `16.985 us`, `8,200 ops/s`. Times are in the largest unit that gives at least 1."""
     if unit == "s" and value:
         size, unit = next((step for step in _TIMES if abs(value) >= step[0]), _TIMES[-1])
         value /= size

@@ -1,6 +1,8 @@
-"""Held-out repeats of a run's claims: where each claim's extreme was found, and what measuring it again gave.
+"""Held-out repeats of a run's claims: the point where each claim's extreme was found, and the values from measuring
+that point again.
 
-They are in runs of their own below the run's folder, so that no table, figure or mean of the run has them."""
+They are kept as separate runs below the run's folder, so that no table, figure or mean of the run includes them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
 
 @dataclass(frozen=True)
 class Winner:
-    """Where the extremes of a claim were found, one place for each, among `points`, and the claim's number then."""
+    """The `places` where the extremes of a claim were found (one for each extreme), the number of `points` that they
+    were chosen from, and the claim's `value` at that time."""
 
     places: tuple[Place, ...]
     points: int
@@ -33,9 +36,10 @@ class Winner:
 
 @dataclass(frozen=True)
 class HeldOutRepeats:
-    """The held-out repeats of a claim: its `values` of the good ones, of `times` that were asked for. `attempt` counts
-    how often the claim was held out; 0 if it was not. `busy` are the points whose load generator may have been the
-    limit."""
+    """The held-out repeats of a claim. `values` are the good ones of the `times` repeats that were asked for. `attempt`
+    counts how often held-out repeats were measured for the claim; 0 means never. `busy` are the points whose load
+    generator may have been the limit.
+    """
 
     times: int
     attempt: int = 0
@@ -46,7 +50,7 @@ class HeldOutRepeats:
 
 
 def winner_of(claim: Claim, read: Read) -> Winner | None:
-    """Return where a claim's extremes are found by a run's ordinary repeats; None where one is missing."""
+    """Return where the ordinary repeats of a run put a claim's extremes; None if an extreme is missing."""
     if claim.held_out is None:
         return None
     found = [_best(each, read) for each in claim.held_out.extremes]
@@ -59,7 +63,7 @@ def winner_of(claim: Claim, read: Read) -> Winner | None:
 
 
 def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
-    """Return where an extreme is, and among how many points."""
+    """Return the place of an extreme, and the number of points that it was chosen from."""
     rows = [(keys, value) for keys, value in read(extreme.points) if value is not None and math.isfinite(value)]
     if not rows:
         return None
@@ -68,13 +72,15 @@ def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
 
 
 def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
-    """Return whether the record is of this claim, and not of another that had its name."""
+    """Return whether the record belongs to this claim, and not to another claim that had the same name."""
     return began.sha256 == number_digest(claim)
 
 
 def held_out_repeats(run_dir: Path, plan: Plan) -> dict[str, HeldOutRepeats]:
-    """Return the held-out repeats of each claim that asks for them, by its name, read again from what was measured.
-    Those of a run that can't be read count as failed. Raises RunnerError when the run's journal can't be read."""
+    """Return the held-out repeats of each claim that asks for them, by the claim's name, read again from the
+    measurements. Repeats in a run that can't be read count as failed. Raises RunnerError if the run's own journal can't
+    be read.
+    """
     measured = claims_held_out(plan.claims)
     found = _repeats_of(run_dir, {claim.name: claim for claim in measured.values()}.values())
     return {name: found[claim.name] for name, claim in measured.items()}
@@ -102,7 +108,8 @@ def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepe
 
 
 def _value(claim: Claim, values: Sequence[float], whole: float | None) -> float | None:
-    """Return the claim's number. Where a repeat failed, the store has none, and it is the mean of the others."""
+    """Return the claim's number. If a repeat failed, the store has no number, so the mean of the other repeats is
+    returned."""
     if whole is not None or not values:
         return whole
     if claim.points.by_ratio and min(values) > 0:

@@ -1,4 +1,4 @@
-"""The results of searches for a promise, as reports read them, with the runs at each rate."""
+"""The results of searches for a promise in the form that reports read, with the runs at each rate."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from benchbrief.results.store.searched_doubts import Doubt, of_search
 
 
 class RateRuns(NamedTuple):
-    """How many runs at a rate kept a promise, broke it, or were beyond the load generator. Held-out runs
-    count apart."""
+    """How many runs at a rate kept a promise, broke it, or asked too much of the load generator. Held-out runs are
+    counted separately."""
 
     rate: float
     met: int
@@ -36,7 +36,7 @@ class RateRuns(NamedTuple):
 
     @property
     def late(self) -> int:
-        """How many runs say nothing of the system, because their load generator was late."""
+        """How many runs say nothing about the system because their load generator was late."""
         return self.beyond + self.held_beyond
 
     @property
@@ -51,7 +51,7 @@ class RateRuns(NamedTuple):
 
     @property
     def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
-        """What the runs say about the rate; None where all failed."""
+        """What the runs say about the rate; None if all runs failed."""
         if self.refuted:
             return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
         if not self.judged:
@@ -85,13 +85,13 @@ class Promised(NamedTuple):
         return Curve.of(self)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the result for `--json`, with `bound` and `decided` as in `measure.sustained`."""
+        """Return the result for `--json`. `bound` and `decided` mean the same as in `measure.sustained`."""
         more = {"bound": self.doubt.bound or None, "decided": self.sure, "reason": self.reason or None}
         return {**self._asdict(), **more, "rates": [each._asdict() for each in self.rates]}
 
     @property
     def is_lower_bound(self) -> bool:
-        """True if the sustained rate may be higher than the one that was found."""
+        """True if the sustained rate may be higher than the rate that the search found."""
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
 
     @property
@@ -100,17 +100,17 @@ class Promised(NamedTuple):
 
     @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
-        """The rates above the sustained one at which held-out runs were late. They lower the sustained rate, but say
-        nothing of the system."""
+        """The rates above the sustained rate at which held-out runs were late. Such runs lower the sustained rate, but
+        say nothing about the system."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above the sustained one that most of its runs kept; None if there is none."""
+        """The highest rate above the sustained rate at which most runs kept the promise; None if there is none."""
         above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
         return max((each.rate for each in above if each.verdict == "kept"), default=None)
 
     @property
     def is_undecided(self) -> bool:
-        """True if the search found a rate, but without the promised confidence."""
+        """True if the search found a rate, but without the confidence that was asked for."""
         return self.sustained is not None and not self.sure

@@ -1,22 +1,22 @@
-"""Whether a second run bears out what a first one stated, claim by claim.
+"""Whether a second run confirms the claims of a first run, claim by claim.
 
-A number is reproduced where the second run's is near it, and the repeats leave no room for a change that matters. What
-matters is a margin, 10 % by default; of a claim that compares, at most the share at which nothing is left of its
-effect, so that one of "10 % more" is not borne out by 1 % more. With the interval of the ratio of both numbers:
+A number is reproduced if the second run's number is near it, and the repeats leave no room for a change that matters. A
+change matters if it is larger than a margin, 10 % by default. For a claim that compares, the margin is at most the
+share that would undo the claimed effect, so that 1 % more does not confirm "10 % more". With the interval of the ratio
+of both numbers:
 
-- it holds where the ratio is within half the margin, and the whole interval within the margin;
-- it does not hold where the ratio is beyond half the margin, and the interval leaves out "no change";
-- else it is not decided.
+- The number holds if the ratio is within half the margin, and the whole interval within the margin.
+- It does not hold if the ratio is beyond half the margin, and the interval excludes "no change".
+- Otherwise it is not decided.
 
-Of a number that promises a bound, "at least" or "at most", the better side is free: it holds however far it is beyond.
-Of any other, a number that is better than stated is another number too. Where sizes and counts do not vary, the ratio
-alone tells.
+A number that promises a bound, "at least" or "at most", may be better by any amount: it still holds. Any other number
+that is better than stated counts as a different number. If sizes and counts do not vary, the ratio alone decides.
 
-With more and more repeats, every number comes to one of the first two. Two tests stand behind it: that of a difference
-(B. L. Welch, by logarithms or ranks: see `significance.py`), and that of equivalence, whose margin the whole interval
-must be within: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
-assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987). All
-claims share the chance to be wrong, by C. E. Bonferroni's inequality, as those of a brief do.
+With enough repeats, every number reaches one of the first two verdicts. They use two tests: the test of a difference
+(B. L. Welch, with logarithms or ranks: see `significance.py`), and the test of equivalence, which requires the whole
+interval to be within the margin: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
+approach for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15
+(1987). All claims share the chance of an error, by C. E. Bonferroni's inequality, as the claims of a brief do.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from benchbrief.results.statistics.significance import (
 )
 
 MARGIN = 0.1
-"""The share by which a number may differ that is still the same for a reader."""
+"""The share by which a number may differ and still be the same number to a reader."""
 MOST_REPEATS = 200
-"""The most repeats that are told as what would decide."""
+"""The largest number of repeats that is suggested for reaching a decision."""
 _SHARES = {"": 1.0, "1": 1.0, "%": 100.0}
-"""What the whole is, in the units of shares."""
+"""The number that means "the whole" in each unit of shares."""
 
 ReproductionVerdict = Literal["holds", "fails", "open", "unlike"]
-"""Not decided is `open`, and not comparable is `unlike`."""
+"""`open` means not decided, and `unlike` means not comparable."""
 Why = Literal[
     "near",
     "beyond",
@@ -73,18 +73,22 @@ Why = Literal[
     "other",
     "vague",
 ]
-"""Why a verdict is what it is; the words are in the catalogues."""
+"""The reason for a verdict. The catalogues have the words for each reason."""
 StatementName = tuple[Literal["claim", "expect", "number"], str]
-"""The kind and the name of what is stated."""
+"""The kind and the name of a stated number."""
 Unlike = Literal["", "machine", "settings", "origin"]
-"""Why absolute numbers of the two runs can't be compared. Of another `origin`, nothing can."""
+"""Why absolute numbers of the two runs can't be compared. If it is `origin`, relative numbers can't be
+compared either."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """The verdict on one claim or expectation. `before` and `now` are the numbers at `place`, where they differ most,
-    and `ratio` is the second over the first, with an interval of the `level`. `margin` is the share that may be.
-    `more` are the repeats with which the second run would decide; None where it has, and where no number of them does.
+    """The verdict on one stated number.
+
+    `before` and `now` are the two runs' numbers at `place`, the place where they differ most. `ratio` is the second
+    number over the first, with a confidence interval at `level`. `margin` is the share by which they may differ. `more`
+    is the number of repeats with which the second run would reach a decision; it is None if the verdict is decided
+    already, or if no number of repeats would decide it.
     """
 
     stated: StatedNumber
@@ -126,8 +130,8 @@ def judge_reproduction(
     margin: float = MARGIN,
     refused_for: Mapping[StatementName, Why] = MappingProxyType({}),
 ) -> list[Reproduced]:
-    """Return the verdict on each of what a first run states, by what a second one found. `refused_for` has why some
-    can't be compared, since the second run measured something else for them."""
+    """Return the verdict on each number that a first run states, given the numbers of a second run. `refused_for` has
+    the reasons why some numbers can't be compared, because the second run measured something else for them."""
     here = {(each.kind, each.name): each for each in now}
     pairs = [(each, here.get((each.kind, each.name))) for each in before]
     refused = [_why_unlike(one, other, unlike) or refused_for.get((one.kind, one.name)) for one, other in pairs]
@@ -164,8 +168,8 @@ def _not_judged(one: StatedNumber, other: StatedNumber | None, why: Why) -> Repr
 
 
 def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin: float) -> Reproduced:
-    """Return the verdict on the numbers at the place where they differ most; a claim has one place alone. A number that
-    a brief shows holds where it does so at every place."""
+    """Return the verdict on the numbers at the place where they differ most. A claim has only one place. A number that
+    a brief shows holds only if it does so at every place."""
     there = {each.place: each for each in other.values}
     if one.kind == "claim":
         pairs = [(each, next(iter(other.values), ValueAt(value=None))) for each in one.values]
@@ -207,13 +211,14 @@ def _of_number(
 
 
 def _within(one: StatedNumber, share: float) -> tuple[float, float]:
-    """Return the logarithms of the ratios that are within a share of 1, or beyond the bound that is promised."""
+    """Return the range of the ratio's logarithm that counts as reproduced: within a share of 1, and unlimited on the
+    better side of a promised bound."""
     lowest = -math.inf if one.bound == "high" else math.log1p(-share)
     return lowest, math.inf if one.bound == "low" else math.log1p(share)
 
 
 def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_exact: bool) -> Reproduced:
-    """Return the verdict on numbers that do not vary: the same ones hold, and of exact ones the ratio tells."""
+    """Return the verdict on numbers that do not vary. Equal numbers hold, and for exact numbers the ratio decides."""
     if min(len(a), len(b)) > 1 and math.isclose(a[0], b[0], rel_tol=1e-12):
         return _changed(made, "holds", "equal")
     if not is_exact or min(a[0], b[0]) <= 0:
@@ -226,8 +231,8 @@ def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_ex
 
 
 def _undecided(made: Reproduced, a: Sequence[float], b: Sequence[float], wanted: float) -> Reproduced:
-    """Return what is not decided, with how many repeats would decide it, or which side has too much noise. What was
-    measured once here is taken to vary as the brief's number does."""
+    """Return an undecided verdict that says how many repeats would decide it, or which side has too much noise. A
+    number that the second run measured only once is assumed to vary as much as the first run's number."""
     if more := repeats_until(a, b if len(b) > 1 else a, wanted, made.level, MOST_REPEATS):
         return _changed(made, "open", "wide", more)
     with_still = repeats_until(a, [b[0], b[0]], wanted, made.level, MOST_REPEATS)
@@ -239,15 +244,16 @@ def _changed(made: Reproduced, verdict: ReproductionVerdict, why: Why, more: int
 
 
 def _scaled(one: StatedNumber, at: ValueAt) -> list[float]:
-    """Return the repeats of a number, or the number alone. A change in per cent is taken as the multiple that it is:
-    20 % more as 1.2, so that small changes have no ratio that means nothing."""
+    """Return the repeats of a number, or the number itself if there are none. A change in per cent becomes a factor (20
+    % more is 1.2), because the ratio of two small percentages means nothing."""
     values = [*at.repeats] or [at.value or 0.0]
     whole = _SHARES.get(one.unit)
     return [value + whole for value in values] if one.no_difference == 0 and whole else values
 
 
 def _effect(one: StatedNumber, value: float) -> float | None:
-    """Return the logarithm of what a claim says there is more or less of; None where it compares nothing so."""
+    """Return the size of a claim's effect, as the logarithm of a ratio; None if the claim compares nothing in
+    this way."""
     whole = _SHARES.get(one.unit)
     if one.no_difference == 0 and whole:
         ratio = (value + whole) / whole
@@ -268,7 +274,7 @@ def _ratio(one: StatedNumber, a: Sequence[float], b: Sequence[float], level: flo
 
 
 def _of_expectation(one: StatedNumber, other: StatedNumber, shown: Reproduced) -> Reproduced:
-    """Return the verdict on an expectation: whether it is met, or not met, as it was."""
+    """Return the verdict on an expectation: it holds if both runs meet it, or both do not."""
     if one.holds is None or other.holds is None:
         return _changed(shown, "open", "missing_before" if one.holds is None else "missing")
     repeated = any(len(each.repeats) > 1 for each in other.values)

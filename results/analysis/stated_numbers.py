@@ -1,5 +1,7 @@
-"""What a run states: the number of each claim and the verdict on each expectation, with the repeats behind them, in a
-form that another run can be held against. Where it claims and expects nothing, see `stated_quantities.py`."""
+"""The numbers that a run states: the number of each claim and the verdict on each expectation, with the repeats behind
+them, in a form that another run can be compared with. For a run that claims and expects nothing, see
+`stated_quantities.py`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _PLAIN = ("", "1", "%")
 
 
 class ValueAt(Node):
-    """A value at a place, over all repeats, and that of each repeat."""
+    """A value at a place, over all repeats, and the value of each repeat."""
 
     place: str = ""
     value: float | None
@@ -27,14 +29,14 @@ class ValueAt(Node):
 
 
 class StatedNumber(Node):
-    """What a run says in a claim or an expectation, or with a number that its brief shows.
+    """A number that a run states in a claim or an expectation, or shows in its brief.
 
-    `expression` tells it from another one of its name. `bound` is `low` where it promises at least its value, since it
-    is the worst of several, and `high` where it promises at most that; a number beyond it is better than stated.
-    `exact`: where it does not vary, nothing but what was measured changes it. `is_relative`: it compares what was
-    measured in one run, so that it can be judged on another machine. `no_difference` is the value that says that there
-    is none. `is_said`: a brief may say it. `holds` and `decided` are the verdict on an expectation. `level` is that of
-    each interval.
+    `expression` distinguishes numbers of the same name. `bound` is `low` if the number promises at least its value,
+    because it is the worst of several values, and `high` if it promises at most its value; a number beyond the bound is
+    better than stated. `exact` means that, if the number does not vary, only a change of what was measured changes it.
+    `is_relative` means that it compares values measured in one run, so it can be judged on another machine.
+    `no_difference` is the value that means "no difference". `is_said` is whether a brief may state the number. `holds`
+    and `decided` are the verdict on an expectation. `level` is the confidence level of each interval.
     """
 
     kind: Literal["claim", "expect", "number"]
@@ -55,7 +57,7 @@ class StatedNumber(Node):
 
 
 def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) -> StatedNumber:
-    """Return what a claim says; its number has no value where it is missing."""
+    """Return the number that a claim states. It has no value if the value is missing."""
     claim, found = verdict.claim, list[float]()
     if verdict.held is not None:
         found = list(verdict.held.values)
@@ -81,14 +83,16 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
 
 
 def _expression(claim: Claim) -> str:
-    """Return what tells the number of a claim from others, in words that another version of benchbrief has too: the
-    highest and the lowest of the same points are two numbers."""
+    """Return a text that distinguishes the number of a claim from others, and that other versions of benchbrief also
+    use. The highest and the lowest value of the same points are two different numbers."""
     return f"{claim.bound} of {claim.points.text}" if claim.bound else claim.points.text
 
 
 def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
-    """Return the bound that a claim promises: of the worst of several values, or where the load generator was the
-    limit. Of a metric without a better side, what compares is better the further it is from no difference."""
+    """Return the bound that a claim promises, because it states the worst of several values or because the load
+    generator was the limit. If the metric has no better side, a comparison is better the further it is from "no
+    difference".
+    """
     claim, better = verdict.claim, verdict.claim.better
     if better is None and claim.no_difference is not None and verdict.value is not None:
         better = "higher" if verdict.value >= claim.no_difference else "lower"
@@ -99,7 +103,7 @@ def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
 
 
 def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
-    """Yield what the spec expects, with the verdict on it and the numbers of the side that is measured."""
+    """Yield each expectation of the spec, with its verdict and the numbers on its measured side."""
     for expect in plan.expects:
         found = judge(expect, read, looks_at(plan, expect))
         side = _measured_side(expect)
@@ -121,7 +125,7 @@ def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
 
 
 def _measured_side(expect: Expect) -> int | None:
-    """Return the first side that is measured; None where there is none."""
+    """Return the first side that is measured; None if there is none."""
     return next((at for at, side in enumerate(expect.sides) if side.reads != () and not is_number(side)), None)
 
 
@@ -131,7 +135,7 @@ def _is_relative(expect: Expect) -> bool:
 
 
 def is_ratio(query: Query) -> bool:
-    """Return whether a value compares what was measured in one run."""
+    """Return whether a value compares values that were measured in one run."""
     return bool(query.divides) and query.unit in _PLAIN
 
 
@@ -140,7 +144,7 @@ def _values(expect: Expect, side: int, read: Read) -> Iterator[ValueAt]:
 
 
 def values_of(query: Query, repeats: Query | None, read: Read) -> Iterator[ValueAt]:
-    """Yield the value at each place, with those of its repeats."""
+    """Yield the value at each place, with the values of its repeats."""
     of_repeats = list(_rows(repeats, read)) if repeats else []
     for keys, value in _rows(query, read):
         there = (found for at, found in of_repeats if found is not None and _covers(at, keys))
@@ -158,7 +162,7 @@ def _covers(at: Mapping[Dimension, DimKey | None], keys: Mapping[Dimension, DimK
 
 
 def named_place(keys: Mapping[Dimension, DimKey | None]) -> str:
-    """Return a place, without dimensions that do not vary there."""
+    """Return a place as text, without the dimensions that do not vary there."""
     return ", ".join(f"{dim} {key_text(key)}" for dim, key in keys.items() if key is not None)
 
 
@@ -167,5 +171,5 @@ def _is_percentile(query: Query) -> bool:
 
 
 def distinct_numbers(stated: Iterable[StatedNumber]) -> int:
-    """Return how many numbers are judged together: claims in two languages are sentences about one number."""
+    """Return how many numbers are judged together. Claims that state the same number in two languages count once."""
     return len({(each.kind, each.expression) for each in stated})

@@ -1,4 +1,5 @@
-"""What a run states in a brief that claims nothing: the metrics and measures that its parts show, at each point."""
+"""The numbers that a run states if its brief claims nothing: the metrics and measures that the brief shows, at each
+point."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from benchbrief.results.compare.contender import Contender, ReadSide
 def state_quantities(
     plan: Plan, store: ReadSide, report: Report, read: Read, named: Callable[[Label], str]
 ) -> Iterator[StatedNumber]:
-    """Yield each metric that a report shows, then each measure that it shows without a metric, at the points at which
-    they have a value. `named` gives them names in words."""
+    """Yield each metric that a report shows, then each measure that it shows without a metric, with the points that
+    have a value. `named` converts a name to words."""
     level, queries = strictest_level(plan), [*_queries(report)]
     metrics = {metric.name: metric for metric in plan.metrics}
     for name in dict.fromkeys(name for query in queries for name in query.names if name in metrics):
@@ -67,7 +68,7 @@ _MEASURES: Mapping[str, tuple[Callable[[Contender], Gathered], str]] = {
     "sustained": (sustained, "ops/s"),
     "errors": (errors, "1"),
 }
-"""How the measures of comparisons are read, but for latencies, and their units."""
+"""How each measure of a comparison is read, and its unit. Latencies are not listed here."""
 
 
 def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Gathered]]:
@@ -80,7 +81,7 @@ def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Ga
 
 
 def _quantity(read: Reading) -> str:
-    """Return the name of what a query reads, as comparisons have it, without its operation."""
+    """Return the name that comparisons give to the quantity of a query, without its operation."""
     return f"latency.{read.statistic.replace('.', '')}" if read.view == "latency" else read.view
 
 

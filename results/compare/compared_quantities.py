@@ -1,8 +1,8 @@
-"""What two contenders of a comparison have in common: each quantity at each point, with its repeats.
+"""The quantities that two contenders of a comparison have in common, at each point, with their repeats.
 
-A contender is a run, or one hardware or level of a run. A point is an experiment, a workload, a load, and what else
-varies but is not compared: a hardware when whole runs are. When a planned repeat of a point gave no value, the point
-has no value in any quantity: the remaining repeats are not the planned sample.
+A contender is a run, or one hardware or level of a run. A point is an experiment, a workload, a load, and everything
+else that varies but is not compared, such as the hardware if whole runs are compared. If a planned repeat of a point
+gave no value, the point has no value in any quantity, because the remaining repeats are not the planned sample.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
-"""A stand-in for a rate of 0 that can be divided by."""
+"""A small rate that replaces a rate of 0, so that one can divide by it."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, levels, kept_to, broken_from FROM main.promises "
     "WHERE kind IS NOT NULL ORDER BY ALL"
@@ -38,20 +38,20 @@ _Search = tuple[Curve, tuple[float, float]]
 
 
 def is_searched(query: Query) -> bool:
-    """Return whether a query reads rates that searches found."""
+    """Return whether a query reads rates that were found by searches."""
     return any(read.view == "sustained" for read in query.reads or ())
 
 
 def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return why a metric of searched rates can't be judged between two plans; "" where it can."""
+    """Return why a metric of searched rates can't be judged between two plans; "" if it can."""
     named = [read.keys.get("experiment") for read in query.reads or () if read.view == "sustained"]
     read = (name for name in plans[0].experiments if any(keys is None or name in keys for keys in named))
     return why_mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
 
 
 def why_mixed(query: Query) -> str:
-    """Return why no interval covers a query that reads both searched rates and measures of repeats; "" for
-    other queries."""
+    """Return why no interval covers a query that reads both searched rates and measures of repeats; "" for other
+    queries."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:
         return ""
@@ -59,9 +59,9 @@ def why_mixed(query: Query) -> str:
 
 
 def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return both promises, as text, if two plans search for different ones in an experiment; "" otherwise.
+    """Return a text with both promises if two plans search for different ones in an experiment; "" otherwise.
 
-    `names` are what the text calls the plans.
+    `names` are the plans' names in the text.
     """
     one, other = (each.promise if (each := plan.experiments.get(experiment)) else None for plan in plans)
     if one is None or other is None or one.is_same(other):
@@ -70,9 +70,10 @@ def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) 
 
 
 def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float, float]]:
-    """Return the least and the largest possible value of a metric by its keys, given what its searches found.
+    """Return the least and the largest possible value of a metric for each place (its keys), given the results of its
+    searches.
 
-    Either may be infinite. Keys whose values can't be computed are left out.
+    Both bounds may be infinite. Keys whose values can't be computed are left out.
     """
     searches = list(_searches(store))
 
@@ -116,8 +117,8 @@ class Gathered:
     doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
     def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> PointValues | None:
-        """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or more
-        than one."""
+        """Return the values at a point. `planned` is the point's number of repeats in the plan; it is 0 if the plan has
+        no such number, or several."""
         if point not in self.values and not planned:
             return None
         value, reason = self.values.get(point, (None, ""))
@@ -134,8 +135,8 @@ class Gathered:
 
 
 class Measurements:
-    """The measurements behind a contender's cells: the digests of their raw outputs, or else the run that
-    measured them.
+    """The measurements behind a contender's cells. A measurement is identified by the digests of its raw outputs, or
+    else by the run that made it.
 
     A file with several cells of a run, such as an imported table, counts as one measurement for each cell.
     """
@@ -150,7 +151,7 @@ class Measurements:
             self._cells.append((dict(zip(self._dims, keys, strict=True)), measurement, seconds))
 
     def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
-        """Return the measurements at a point, and the sum of their seconds. A point may have fewer dimensions than
+        """Return the measurements at a point, and their total seconds. A point may have fewer dimensions than
         a cell."""
         dims = tuple(dim for dim, _ in point if dim in self._dims)
         if dims not in self._found:
@@ -162,8 +163,8 @@ class Measurements:
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point. It lacks what is compared, such as the hardware, the factors that its experiment does not
-    vary, and threads when it has a target."""
+    """Return a cell's point, without the dimensions that are compared (such as the hardware), without the factors that
+    the cell's experiment does not vary, and without the threads if the cell has a target."""
     left_out = {*side.selected, *(factor for factor in side.plan.factors if keys.get(factor) is None)}
     if keys.get("target") is not None:
         left_out.add("threads")
@@ -194,7 +195,7 @@ def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
 
 
 def _counted(side: Contender, view: str, condition: str) -> Gathered:
-    """Return the values of a view's rows that meet `condition`, one for each planned cell, by point."""
+    """Return the values in a view's rows that meet `condition`, one for each planned cell, by point."""
     found = Gathered()
     match = " AND ".join(f"m.{name} IS NOT DISTINCT FROM c.{name}" for name in map(sql_name, side.plan.point_dims))
     rows = side.store.sql(
@@ -218,7 +219,7 @@ def errors(side: Contender) -> Gathered:
 
 
 def latencies(side: Contender) -> dict[str, Gathered]:
-    """Return latencies by name (`latency.p99[read]`): merged over the repeats, and of each repeat."""
+    """Return latencies by name (`latency.p99[read]`): merged over all repeats, and for each repeat."""
     rows = side.store.sql(
         f"SELECT {side.columns}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
         f"FROM {at_levels('latency')} AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
@@ -239,7 +240,7 @@ def latencies(side: Contender) -> dict[str, Gathered]:
 
 
 def sustained(side: Contender) -> Gathered:
-    """Return the rates that searches for a promise found. An undecided rate has no value, but may have bounds."""
+    """Return the rates that searches for a promise found. An undecided rate has no value, but it may have bounds."""
     dims = ("experiment", "hardware", "workload", *side.plan.factors)
     rows = side.store.sql(
         f"SELECT {', '.join(f'c.{sql_name(dim)}' for dim in dims)}, c.sustained, coalesce(c.reason, ''), c.kept_to, "  # noqa: S608  # ours
@@ -290,7 +291,7 @@ SUSTAINED = "sustained"
 
 @dataclass(frozen=True)
 class _Side:
-    """What one contender measured: its quantities, and the metrics that can be compared."""
+    """The quantities that one contender measured, and its metrics that can be compared."""
 
     of: Contender
     planned: Mapping[PointKeys, int]
@@ -303,7 +304,7 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
     """Yield each quantity that both contenders have: throughput, errors, latency percentiles and means by operation,
     and the rates that searches for a promise found.
 
-    Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics` is False.
+    Unless `metrics` is False, this includes each metric that has a value for each repeat and is the same in both specs.
     """
     yield from _in_common(_side(first, metrics), _side(second, metrics))
 
@@ -313,7 +314,8 @@ def pairs(
 ) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
     """Yield each pair of contenders with the quantities that both have. Metrics are included only if asked for.
 
-    Each contender is read once. `names` are what reasons call the contenders, by default their labels.
+    Each contender is read once. `names` are the contenders' names in the texts of reasons; by default, these are their
+    labels.
     """
     called = names or [side.label for side in sides]
     measured = [_side(side, metrics) for side in sides]
@@ -322,16 +324,17 @@ def pairs(
 
 
 def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
-    """Yield each quantity of one contender, compared with itself. Includes errors even where no operation failed."""
+    """Yield each quantity of one contender, compared with itself. Errors are included even if no operation failed."""
     found = _side(side, metrics=True)
     yield from _in_common(found, found, without_errors=True)
 
 
 def _side(side: Contender, metrics: bool) -> _Side:
-    """Return what a contender measured, and its metrics that can be compared.
+    """Return the quantities that a contender measured, and its metrics that can be compared.
 
-    A metric can be compared if it has one value a repeat, reads searched rates, or is made of declared values alone,
-    and if it has the dimensions that are compared. If the plan does not say which metrics are percentiles, none can.
+    A metric can be compared if it has the compared dimensions, and has one value for each repeat, reads searched rates,
+    or is computed from declared values alone. If the plan does not say which metrics are percentiles, no metric can be
+    compared.
     """
     metrics_by_name = {
         each.name: each
@@ -348,7 +351,8 @@ def _side(side: Contender, metrics: bool) -> _Side:
 def _in_common(
     *sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False
 ) -> Iterator[ComparedQuantity]:
-    """Yield each quantity that both sides have. `without_errors` also yields errors where no operation failed."""
+    """Yield each quantity that both sides have. With `without_errors`, errors are included even if no
+    operation failed."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool = False
@@ -389,7 +393,7 @@ def _in_common(
 def _other_promises(
     sides: Sequence[_Side], points: Iterable[PointKeys], names: tuple[str, str]
 ) -> Iterator[tuple[PointKeys, str]]:
-    """Yield the points at which the plans search for different promises, with a text that names both."""
+    """Yield the points at which the plans search for different promises, each with a text that names both promises."""
     for point in points:
         name = str(dict(point).get("experiment"))
         if why := other_promise(name, [side.of.plan for side in sides], names):
@@ -413,12 +417,12 @@ def _quantity(
 
 
 def _is_not_given(values: PointValues) -> bool:
-    """Return whether a statistic is missing because the tool does not give it, and not because something failed."""
+    """Return whether a statistic is missing because the tool does not report it, and not because something failed."""
     return not values.is_known and not values.repeats and is_not_given(values.reason)
 
 
 def is_not_given(reason: str) -> bool:
-    """Return whether the reason for a missing value is that the tool does not give it."""
+    """Return whether a value is missing because the tool does not report it, according to the reason."""
     if not isinstance(reason, Message):
         return False
     if reason.code == "over_repeats" and isinstance(said := reason.args.get("said"), Message):
@@ -428,7 +432,7 @@ def is_not_given(reason: str) -> bool:
 
 
 def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
-    """Return a sort key for points: names in the plan's order, numbers by value."""
+    """Return a sort key for points that puts names in the plan's order, and numbers in order of value."""
     names: dict[str, Iterable[DimKey]] = {
         "experiment": plan.experiments,
         "hardware": plan.hardware,

@@ -1,7 +1,8 @@
-"""Two contenders, point by point: what each measured, the ratio, and whether the difference is more than noise.
+"""Comparison of two contenders, point by point: the values of both, their ratio, and whether the difference is more
+than noise.
 
-The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are
-in `results/statistics/significance.py`.
+The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are in
+`results/statistics/significance.py`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ PairVerdict = Literal["better", "worse", "differs", "within noise", "within thre
 
 @dataclass(frozen=True)
 class PointValues:
-    """The values at a point, in the quantity's unit: `value` over all repeats, and each repeat's own.
+    """The values at a point, in the quantity's unit: `value` over all repeats, and the value of each repeat.
 
-    A percentile's `value` comes from the merged histograms of all repeats. When it is missing, `reason` says why.
-    `measurements` identify where the values come from: two runs share some when one reused the other's results.
-    `seconds` is their total time.
+    A percentile's `value` comes from the merged histograms of all repeats. If it is missing, `reason` says why.
+    `measurements` identify the measurements behind the values. Two runs share some measurements if one run reused the
+    other's results. `seconds` is the measurements' total time.
     """
 
     value: float | None
@@ -52,9 +53,10 @@ class PointValues:
     measurements: frozenset[str] = frozenset()
     seconds: float = 0.0
     level: float = LEVEL
-    """The confidence level of each interval: above 0.95 where the repeats were looked at several times."""
+    """The confidence level of each interval, which is above 0.95 if the repeats were looked at several times."""
     bounds: tuple[float, float] | None = None
-    """The bounds of a value that has no repeats of its own, such as a searched rate. The upper one may be infinite."""
+    """The bounds of a value that has no repeats of its own, such as a searched rate. The upper bound may
+    be infinite."""
     doubt: Doubt = KNOWN
 
     @property
@@ -63,10 +65,10 @@ class PointValues:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the confidence interval of the mean at `level`; None with fewer than two repeats.
+        """Return the confidence interval of the mean at `level`; None if there are fewer than two repeats.
 
-        For percentiles, it is the range from the lowest to the highest repeat. A value with bounds has those as
-        its interval.
+        For a percentile, the interval is the range from the lowest to the highest repeat. For a value with bounds, it
+        is these bounds.
         """
         if self.bounds is not None:
             return self.bounds
@@ -80,12 +82,12 @@ class PointValues:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A compared measure or metric. `points` has both contenders' values, the first one's first.
+    """A compared measure or metric. `points` has the values of both contenders, the first contender's first.
 
-    `unlike` says why the two did not measure the same, for each point that can't be judged. `signed` is whether the
-    true value could be below 0. `by_ratio` is whether the logarithms of its repeats are tested. `exact` is whether the
-    quantity is made of sizes, counts and declared values alone: where such values do not vary, any difference is real.
-    `names` are what reasons call the two contenders.
+    `unlike` says, for each point that can't be judged, why the two contenders did not measure the same thing. `signed`
+    is whether the true value could be below 0. `by_ratio` is whether the logarithms of the repeats are tested. `exact`
+    is whether the quantity is computed only from sizes, counts and declared values: if these do not vary, any
+    difference is real. `names` are the contenders' names in the texts of reasons.
     """
 
     name: str
@@ -106,14 +108,14 @@ _PERCEPTIBLE = 0.02
 class Comparison:
     """One quantity at one point. `ratio` is the second contender's value over the first's, as tested.
 
-    With repeats, it is the ratio of the repeats, not of the shown values. It is None for values below 0, or when the
-    first value is 0. `difference` is the second value minus the first, in the unit. The one that is tested has a
-    confidence interval at `level`; both have one where the means are tested. Where the two sides are tested, it is the
-    level of the corrected test, so that an interval excludes "no change" exactly when the test finds a change.
-    Otherwise it is the higher level of the two sides.
+    With repeats, `ratio` is computed from the repeats, not from the shown values. It is None for values below 0, or if
+    the first value is 0. `difference` is the second value minus the first, in the quantity's unit. The tested one of
+    these two has a confidence interval at `level`, and both have one if the means are tested. If the two sides are
+    tested, `level` is the level of the corrected test, so that an interval excludes "no change" exactly if the test
+    finds a change. Otherwise, it is the higher level of the two sides.
 
-    `p` is the probability of a difference this large if there is none. `p_holm` is `p` corrected for the comparisons of
-    its family. Both are None when one side has fewer than two repeats, and when no repeat differs.
+    `p` is the probability of a difference this large if there is no true difference. `p_holm` is `p` corrected for all
+    comparisons of the same family. Both are None if one side has fewer than two repeats, or if no repeat differs.
     """
 
     quantity: str
@@ -137,16 +139,16 @@ class Comparison:
     by_ratio: bool = False
     """Whether the logarithms of the repeats are tested."""
     exact: bool = False
-    """Whether the values are exact and do not vary on either side: then any difference is real."""
+    """Whether the values are exact and do not vary on either side, so that any difference is real."""
 
     @property
     def fewest(self) -> int:
-        """Return the number of repeats of the side with fewer repeats."""
+        """Return the smaller number of repeats of the two sides."""
         return min(len(side.repeats) if side else 0 for side in (self.first, self.second))
 
     @property
     def lacks_repeats(self) -> bool:
-        """Return whether there is no verdict because a side has too few repeats."""
+        """Return whether the verdict is missing because a side has too few repeats."""
         return isinstance(self.reason, Message) and self.reason.code == "too_few_repeats"
 
     @property
@@ -157,7 +159,8 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the tested change of the repeats visibly differs from the change of the two shown values."""
+        """Return whether the change computed from the repeats visibly differs from the change between the two shown
+        values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):
@@ -191,21 +194,21 @@ class PairOutcome:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Return the points of the first contender at which something may have got worse, but it is not known."""
+        """Return the points of the first contender where it is unknown whether something became worse."""
         return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
 
 
 def compare(found: Iterable[ComparedQuantity], threshold: float = 0.0) -> PairOutcome:
-    """Judge all points of each quantity together. A change below `threshold`, a share, does not count."""
+    """Judge all points of each quantity together. A change smaller than `threshold`, a share, does not count."""
     return compare_all([found], threshold)[0]
 
 
 def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 0.0) -> list[PairOutcome]:
     """Judge several pairs of contenders, each by its own quantities, as one set of comparisons.
 
-    A family of tests answers one question: "has throughput changed at some point?" See R. Bender and S. Lange,
+    A family of tests answers one question, such as "has throughput changed at some point?" See R. Bender and S. Lange,
     "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other metrics, with
-    their many points, do not reduce the power for this question. A family spans all pairs.
+    their many points, do not reduce the test's power for this question. A family includes all pairs of contenders.
     """
     rows_of = [
         [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
@@ -281,7 +284,8 @@ def _compared(
 
 
 def _with_intervals(row: Comparison, level: float) -> Comparison:
-    """Return the comparison with its ratio and difference, and their intervals at a level. Needs two known values."""
+    """Return the comparison with its ratio and difference, and with their intervals at a level. Both values must be
+    known."""
     first, second = row.first, row.second
     if first is None or second is None or first.value is None or second.value is None:
         return row
@@ -309,7 +313,7 @@ def _with_intervals(row: Comparison, level: float) -> Comparison:
 def _ratio(
     first: PointValues, second: PointValues, *, by_ratio: bool, level: float
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values of at least 0, the first above 0, with its interval."""
+    """Return the ratio of two values, with its interval. The first value must be above 0, and the second at least 0."""
     ratio = second.value / first.value if first.value and second.value is not None else None
     between: IntervalEstimate | None = None
     if first.repeats and second.repeats:
@@ -320,7 +324,7 @@ def _ratio(
 
 
 def _bounded_ratio(first: PointValues, second: PointValues) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values that lie between bounds; None where one is not itself known, or is below 0."""
+    """Return the ratio of two values that are known by bounds; None if a value itself is unknown, or below 0."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
     (low, high), (other_low, other_high) = first.bounds, second.bounds
@@ -372,7 +376,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
 
 
 def _why_missing(row: Comparison) -> str:
-    """Return why a side has no value: one shared reason, or one for each side."""
+    """Return why a side has no value: one reason if both sides share it, otherwise a reason for each side."""
     lacking: dict[str, list[str]] = {}
     for name, side in zip(row.names, (row.first, row.second), strict=True):
         if side is None or side.value is None:
@@ -385,7 +389,8 @@ def _why_missing(row: Comparison) -> str:
 
 
 def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
-    """Return the comparison with its verdict if the sides can't be compared or are the same measurement, else None."""
+    """Return the comparison with its verdict if the sides can't be compared or are the same measurement; otherwise
+    None."""
     if row.reason:
         return row
     if _same_measurement(first, second):
@@ -396,9 +401,9 @@ def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Com
 def _judged_by_bounds(
     row: Comparison, first: tuple[float, float], second: tuple[float, float], threshold: float
 ) -> Comparison:
-    """Judge values that are known only by bounds: they differ where the bounds do not overlap.
+    """Judge values that are known only by bounds. They differ if their bounds do not overlap.
 
-    Where they overlap and one is open, the verdict is unknown.
+    If the bounds overlap and one of them is infinite, the verdict is unknown.
     """
     rises = first[1] <= second[0]
     if first == second or (not rises and first[0] < second[1]):
@@ -409,7 +414,7 @@ def _judged_by_bounds(
 
 
 def _of_direction(row: Comparison, rises: bool, threshold: float) -> Comparison:
-    """Return the verdict on values that differ. `rises` is whether the second one is higher."""
+    """Return the verdict on values that differ. `rises` is whether the second value is higher."""
     if _change(row) < threshold:
         return replace(row, verdict="within threshold")
     if row.better is None:
@@ -418,7 +423,7 @@ def _of_direction(row: Comparison, rises: bool, threshold: float) -> Comparison:
 
 
 def _change(row: Comparison) -> float:
-    """Return the size of the change, as a share of the first value's size; infinite when that is 0."""
+    """Return the size of the change, as a share of the first value's size; infinite if the first value is 0."""
     if row.ratio is not None:
         return abs(row.ratio - 1)
     size = abs(statistics.fmean(row.first.repeats)) if row.first and row.first.repeats else 0.0

@@ -1,4 +1,4 @@
-"""The things that are compared: runs, or a part of a run, such as its cells on one hardware or at one level."""
+"""The contenders of a comparison: runs, or parts of a run, such as its cells on one hardware or at one level."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ReadSide(Answering, Protocol):
 @dataclass(frozen=True)
 class Contender:
     """A finished run, or only its cells on one `hardware` and at the `levels` of some factors. `label` is the user's
-    name for it.
+    name for the contender.
 
-    `origin` is the origin of its numbers: measured, simulated or imported.
+    `origin` says whether its numbers were measured, simulated or imported.
     """
 
     label: str
@@ -36,11 +36,11 @@ class Contender:
 
     @property
     def selected(self) -> dict[Dimension, DimKey]:
-        """Return the dimensions that are compared, with the key of this contender."""
+        """Return the dimensions that are compared, each with this contender's key."""
         return {**({} if self.hardware is None else {"hardware": self.hardware}), **self.levels.keys}
 
     def has(self, keys: Mapping[Dimension, object]) -> bool:
-        """Return whether something with these keys is in this contender's part of the run."""
+        """Return whether something with these keys belongs to this contender's part of the run."""
         return all(keys.get(dim) == key for dim, key in self.selected.items())
 
     @property
@@ -50,18 +50,18 @@ class Contender:
 
     @property
     def columns(self) -> str:
-        """Return the columns of a cell's point in the rows `c`, in the order of the plan's `point_dims`."""
+        """Return the columns that give a cell's point in the rows `c`, in the order of the plan's `point_dims`."""
         return ", ".join(f"c.{sql_name(dim)}" for dim in self.plan.point_dims)
 
 
 _PASSING = ("free space of ",)
-"""Prefixes of names of facts whose values change from hour to hour, and explain nothing."""
+"""Prefixes of the names of facts that change from hour to hour, and therefore explain no difference."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference between two contenders: `what` is `first` on one side and `second` on the other; "" where it
-    is missing."""
+    """A difference between two contenders: `what` is `first` on one side and `second` on the other. A missing value is
+    ""."""
 
     what: str
     first: str
@@ -95,14 +95,14 @@ def differing_facts(first: Contender, second: Contender) -> Iterator[Difference]
 
 
 def facts_of_both(first: Contender, second: Contender) -> Iterator[Difference]:
-    """Yield each fact of hosts, servers and tools, also where it is the same on both sides."""
+    """Yield each fact about hosts, servers and tools, even if it is the same on both sides."""
     ours, theirs = _facts(first), _facts(second)
     for key in dict.fromkeys((*ours, *theirs)):
         yield Difference(key, ", ".join(ours.get(key, {})), ", ".join(theirs.get(key, {})))
 
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
-    """Return the values of each fact over the compared hosts. For a whole run, each hardware has facts of its own."""
+    """Return the values of each fact over the compared hosts. For a whole run, each hardware has its own facts."""
     rows = side.store.sql("SELECT kind, hardware, node, name, value, unit FROM facts ORDER BY ALL").rows
     found: dict[str, dict[str, None]] = {}
     for kind, hardware, node, name, value, unit in rows:
@@ -119,7 +119,8 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
 
 
 def is_passing(name: str) -> bool:
-    """Return whether a fact explains no difference, since it changes from hour to hour, or is the path of a program."""
+    """Return whether a fact can't explain a difference, because it changes from hour to hour or is the path of a
+    program."""
     return name.startswith(_PASSING) or name.endswith(".path")
 
 
@@ -138,8 +139,8 @@ _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 class DefinedOtherwise(NamedTuple):
     """A metric that two plans define differently.
 
-    `of` is the differing definition: the metric itself, or another metric in its expression. `first` and `second` are
-    its definitions in the two plans.
+    `of` is the name of the metric whose definition differs: the metric itself, or another metric in its expression.
+    `first` and `second` are the definitions of `of` in the two plans.
     """
 
     name: str
@@ -149,9 +150,11 @@ class DefinedOtherwise(NamedTuple):
 
 
 def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
-    """Yield the metrics whose definition, or that of a metric in their expression, differs between the plans.
+    """Yield the metrics that the plans define differently, or whose expression contains a metric that they define
+    differently.
 
-    Compares the expression, values of parameters, unit, which direction is better, and whether it is a percentile.
+    Compares the expression, the values of parameters, the unit, which direction is better, and whether the metric is a
+    percentile.
     """
     ours, theirs = ({each.name: each for each in plan.metrics} for plan in (first, second))
     for name in (name for name in ours if name in theirs):
@@ -166,7 +169,7 @@ def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
 
 
 def definition_of(metric: Metric, plan: Plan) -> dict[str, str]:
-    """Return the definition of a metric, and of each metric in it, by name."""
+    """Return the definition of a metric, and of each metric in its expression, by name."""
     name = metric.name
     metrics = {**{each.name: each for each in plan.metrics}, name: metric}
     kind = "" if metric.percentile is None else f", percentile: {metric.percentile}"
@@ -174,7 +177,7 @@ def definition_of(metric: Metric, plan: Plan) -> dict[str, str]:
 
 
 def _made_of(name: str, metrics: dict[str, Metric]) -> list[str]:
-    """Return a metric, followed by all metrics that it names, directly or indirectly."""
+    """Return a metric, followed by all metrics that its expression names, directly or indirectly."""
     found, left = {name: None}, [name]
     while left:
         for each in metrics[left.pop()].query.names:

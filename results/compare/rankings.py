@@ -1,7 +1,8 @@
-"""Comparison of several contenders: each pair tested, and a ranking at each point that shows which of them differ.
+"""Comparison of several contenders: a test of each pair, and a ranking at each point that shows which contenders
+differ.
 
 All pairs at all points of a quantity are one family of tests (`comparison.compare_all`), corrected together by Holm's
-procedure. Contenders that no test tells apart share a letter: H.-P. Piepho, "An Algorithm for a Letter-Based
+procedure. Contenders that no test distinguishes share a letter: H.-P. Piepho, "An Algorithm for a Letter-Based
 Representation of All-Pairwise Comparisons", Journal of Computational and Graphical Statistics 13 (2004).
 """
 
@@ -26,7 +27,7 @@ from benchbrief.results.compare.comparison import (
 from benchbrief.results.result_messages import say
 
 Pair = tuple[int, int]
-"""The places of two contenders in the list of contenders, the lower place first."""
+"""The indexes of two contenders in the list of contenders, the lower index first."""
 _APART = frozenset(("better", "worse", "differs"))
 
 
@@ -34,9 +35,9 @@ _APART = frozenset(("better", "worse", "differs"))
 class Ranking:
     """The contenders at one point of a quantity. `values` and `letters` are in the order of the contenders.
 
-    `order` has the places of the contenders with a value, the best first; the highest first where no direction is
-    better. It is empty where a pair can't be judged, and then `reason` says why. Two contenders that share a letter are
-    not told apart.
+    `order` has the indexes of the contenders that have a value, the best first (or the highest first if no direction is
+    better). It is empty if a pair can't be judged; then `reason` says why. Contenders that share a letter could not be
+    told apart.
     """
 
     quantity: str
@@ -59,21 +60,22 @@ class Ranking:
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """Return the first of the order, and the contenders that do not differ from it."""
+        """Return the first contender of the order, and the contenders that do not differ from it."""
         return tuple(each for each in self.order if not self.are_apart(self.order[0], each))
 
 
 class Field(NamedTuple):
-    """Several contenders, compared: the outcome of each pair, and the rankings."""
+    """A comparison of several contenders: the outcome of each pair, and the rankings."""
 
     outcomes: Mapping[Pair, PairOutcome]
     rankings: tuple[Ranking, ...]
 
 
 def rank(pairs: Mapping[Pair, Iterable[ComparedQuantity]], threshold: float = 0.0) -> Field:
-    """Judge all pairs as one set of comparisons, and rank the contenders at each point that at least two of them have.
+    """Judge all pairs as one set of comparisons, and rank the contenders at each point that at least two contenders
+    have.
 
-    A change below `threshold`, a share, does not count.
+    A change smaller than `threshold`, a share, does not count.
     """
     outcomes = dict(zip(pairs, compare_all(pairs.values(), threshold), strict=True))
     count = 1 + max(second for _, second in pairs)
@@ -114,9 +116,10 @@ def _spread(groups: Sequence[frozenset[int]], count: int) -> tuple[str, ...]:
 
 
 def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset[int]]:
-    """Group the places so that two share a group exactly when they are not in `apart`.
+    """Group the contenders' indexes so that two of them share a group exactly if they are not in `apart`.
 
-    Uses Piepho's insert-and-absorb algorithm. There is a group for each letter, in the order of their best members.
+    Uses Piepho's insert-and-absorb algorithm. Each letter stands for one group, and the groups are in the order of
+    their best members.
     """
     groups = [frozenset(order)]
     for one, other in sorted(apart):
