@@ -57,7 +57,7 @@ _PLACES = {
     "plan": "api.checked_spec:plan",
     "runs": "api.opened_run:list_runs",
 }
-"""The module and the name of each. Modules are imported on use, for a fast start."""
+"""The module that defines each name. Modules are imported on first use, so that `import benchbrief` is fast."""
 
 if not TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Rows of a run: an Arrow table, which pandas, polars and DuckDB take over."""
+"""Rows of a run, as an Arrow table that pandas, polars and DuckDB can use without copying."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ class LibraryMissing(BenchError):
 
 
 class Answer:
-    """Rows with named columns. Latencies are in seconds, sizes in bytes, as in the store.
+    """Rows with named columns. Latencies are in seconds and sizes in bytes, as in the store.
 
-    Every row of a simulated run has `simulated`, of an imported one `imported`. Libraries that read Arrow streams
-    (`__arrow_c_stream__`) take it as it is: `polars.DataFrame(answer)`, `duckdb.from_arrow(answer)`.
+    Rows of a simulated run have a column `simulated`, rows of an imported run a column `imported`. Libraries that read
+    Arrow streams (`__arrow_c_stream__`) accept an Answer directly: `polars.DataFrame(answer)`,
+    `duckdb.from_arrow(answer)`.
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -98,7 +99,7 @@ class Answer:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
-    """Return an HTML table, with numbers as `bench query` shows them on a terminal. Texts are escaped."""
+    """Return an HTML table whose numbers look as `bench query` prints them on a terminal. Texts are escaped."""
     from benchbrief.results.query import shown_cell
 
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)

@@ -1,4 +1,4 @@
-"""A spec that is checked, and its plan."""
+"""Checks a spec from Python, and plans its run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SpecWrong(BenchError):
-    """A spec has errors, so it has no plan. `diagnostics` has them, and the warnings."""
+    """A spec has errors and so can't be planned. `diagnostics` holds its errors and warnings."""
 
     code = "spec_wrong"
     ends_with = ExitCode.SPEC_WRONG
@@ -29,7 +29,7 @@ class SpecWrong(BenchError):
 
 @with_hints
 def check(path: str | Path, *, profile: str | None = None, params: Mapping[str, object] | None = None) -> CheckedSpec:
-    """Check a spec as `bench check` does. It runs nothing, and touches no host."""
+    """Check a spec as `bench check` does, without running anything or contacting a host."""
     from benchbrief.compiler.compile import examine
 
     return CheckedSpec(Path(path), examine(Path(path), profile=profile, params=_texts(params)))
@@ -37,7 +37,7 @@ def check(path: str | Path, *, profile: str | None = None, params: Mapping[str, 
 
 @with_hints
 def plan(path: str | Path, *, profile: str | None = None, params: Mapping[str, object] | None = None) -> PlannedSpec:
-    """Return what `bench run` would run, with the built-in estimates of its time. Raises SpecWrong."""
+    """Plan a spec's run without running it. Times are the built-in estimates. Raises SpecWrong."""
     from benchbrief.compiler.compile import check as compiled
 
     checked = compiled(Path(path), profile=profile, params=_texts(params))
@@ -53,14 +53,14 @@ def _texts(params: Mapping[str, object] | None) -> dict[str, str]:
 
 
 class CheckedSpec:
-    """What a check found. `diagnostics` are in the order of the text, errors and warnings."""
+    """The result of checking a spec. `diagnostics` holds errors and warnings in the order of the text."""
 
     def __init__(self, path: Path, examined: Examined) -> None:
         self.path = path
         self.diagnostics = examined.in_context()
         self.ok = not examined.failed
         self.cells = examined.cells
-        """The number of cells that a run measures at most; None when there can be no plan."""
+        """The largest number of cells that a run can measure, or None if the spec can't be planned."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -80,20 +80,20 @@ class CheckedSpec:
 
 
 class PlannedSpec:
-    """A plan, whole in `plan`, and as a table of its cells."""
+    """A plan: `plan` is the plan itself, `cells` is a table of its cells."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
     @property
     def seconds(self) -> float:
-        """The estimated wall time."""
+        """The estimated wall time of the run."""
         return self.plan.estimate_s
 
     @property
     def cells(self) -> Answer:
-        """The cells in the order in which they run, with a column for each factor. `seconds` is the
-        estimate of each."""
+        """The cells in the order in which they run, with a column for each factor. The column `seconds` holds each
+        cell's estimated time."""
         import pyarrow as pa
 
         from benchbrief.compiler.estimates.estimate import seconds

@@ -30,41 +30,42 @@ def compare(
 ) -> Compared:
     """Compare runs with the first one, point by point, as `bench compare` does.
 
-    A run is named as there: `"last"`, `"last~1"`, `"20260301:nvme"` for one of its hardware groups,
-    `"last:codec=lz4"` for a level of a factor, `"rev:main"`, or its folder. `metrics` are `"throughput"`,
-    `"latency.p99[read]"` or metrics of the spec; all of them by default. Changes smaller than `threshold`, a share,
-    count for nothing. `mixed` allows runs that were measured beside simulated or imported ones, `other_load` judges
-    also points where the load is not the same. `out` is the folder that holds the runs. Raises BenchError when a
-    run is not there, or when they have nothing in common.
+    Runs are named as for `bench compare`: `"last"`, `"last~1"`, `"20260301:nvme"` for one of the run's hardware groups,
+    `"last:codec=lz4"` for a level of a factor, `"rev:main"`, or the run's folder. `metrics` are `"throughput"`,
+    `"latency.p99[read]"` or metrics of the spec; by default, all of them are compared. Changes smaller than
+    `threshold`, a share, are ignored. With `mixed`, measured runs may be compared with simulated or imported ones; with
+    `other_load`, points are judged even if their loads differ. `out` is the folder that holds the runs. Raises
+    BenchError if a run is missing, or if the runs have nothing in common.
     """
     named = [str(each) for each in runs]
     return Compared(compare_named(named, Path(out), metrics, threshold, mixed=mixed, other_load=other_load))
 
 
 class Compared:
-    """What a comparison found. Use `compare`."""
+    """The result of a comparison, made by `compare`."""
 
     def __init__(self, judged: JudgedContenders) -> None:
         self._judged = judged
 
     @property
     def runs(self) -> dict[str, str]:
-        """The contenders by their letter: a run's name, with its hardware or levels behind a colon."""
+        """The contenders by letter. Each is named by its run, with its hardware or levels after a colon."""
         return dict(zip(self._judged.names, map(named, self._judged.references), strict=True))
 
     @property
     def worse(self) -> int:
-        """The number of points of any contender that are worse than those of the first."""
+        """The number of points, of all contenders together, that are worse than the first contender's."""
         return len(self._judged.worse)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the numbers, one sentence each."""
+        """The limitations of the numbers, one sentence each."""
         return self._judged.notes
 
     @property
     def differences(self) -> list[dict[str, str]]:
-        """What else differs between the contenders: `what`, and each one's value by its letter."""
+        """Other differences between the contenders: each row names the thing that differs in `what`, and has its value
+        for each contender under the contender's letter."""
         return [
             {"what": each.what, **dict(zip(self._judged.names, each.each, strict=True))}
             for each in self._judged.differing
@@ -72,9 +73,10 @@ class Compared:
 
     @cached_property
     def pairs(self) -> Answer:
-        """Each pair at each point: both values, `ratio` of the second over the first with its interval `low` to `high`
-        at `level`, `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`. The origins are
-        measured, simulated or imported."""
+        """Each pair of values at each point: both values, `ratio` of the second to the first with its interval from
+        `low` to `high` at `level`, `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`.
+        The origin of a value is measured, simulated or imported.
+        """
         rows = [
             {
                 "first": self._judged.names[one],
@@ -90,8 +92,8 @@ class Compared:
 
     @cached_property
     def ranking(self) -> Answer:
-        """Each contender at each point: its value, the `letters` that it shares with those that it is not told apart
-        from, and whether it is among the best."""
+        """Each contender at each point: its value, whether it is among the best, and its `letters`. Contenders that
+        share a letter can't be told apart."""
         rows = [
             {**_place(each), "contender": name, "value": values.value if values else None,
              "letters": each.letters[place], "is_best": bool(each.order) and place in each.leading,
@@ -137,7 +139,7 @@ def _pair(row: Comparison) -> dict[str, object]:
 
 
 def _answer(rows: Sequence[dict[str, object]], begin: Sequence[str], end: Sequence[str]) -> Answer:
-    """Return the rows as a table. Further dimensions of metrics stand behind those of cells."""
+    """Return the rows as a table. Dimensions that only metrics have come after the dimensions of cells."""
     import pyarrow as pa
 
     columns = dict.fromkeys((*begin, *_PLACE, *(name for row in rows for name in row if name not in end), *end))

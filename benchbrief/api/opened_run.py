@@ -36,7 +36,7 @@ _FONT = "sans-serif"
 
 
 class FigureOfRun(NamedTuple):
-    """A figure of a report. `number` is the one in the brief, `report` the name of its report."""
+    """A figure of a report. `number` is its number in the brief, `report` is the report's name."""
 
     report: str
     number: int
@@ -53,7 +53,7 @@ def figures_of_run(plan: p.Plan, store: Store) -> Iterator[tuple[FigureOfRun, p.
 
 
 def drawn_figure(figure: FigureOfRun, element: p.FigureElement, plan: p.Plan, store: Store) -> LayerChart | ConcatChart:
-    """Return the figure as a chart. Raises ResultsError when none of its points has a value."""
+    """Return the figure as a chart. Raises ResultsError if none of its points has a value."""
     report = next(report for report in plan.reports if report.name == figure.report)
     words = words_of(report)
     with written_as(words.locale):
@@ -75,10 +75,11 @@ _STATES = "SELECT status, count(*) AS cells FROM cells GROUP BY ALL ORDER BY ALL
 
 @with_hints
 def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
-    """Open a run by its name, the start of it, or its folder; `last`, `last~1`, `simulated`, `imported` as in `bench`.
+    """Open a run by its name, the start of its name, or its folder. `last`, `last~1`, `simulated` and `imported` mean
+    the same as for `bench`.
 
-    `out` is the folder that holds the runs. Its tables are as the journal has them now, so a run may still go on.
-    Raises BenchError when there is none, or when it can't be read.
+    `out` is the folder that holds the runs. The tables reflect the journal at this moment, so the run may still be
+    going on. Raises BenchError if there is no such run, or if it can't be read.
     """
     from benchbrief.results.open_store import fresh_store, store_warnings
     from benchbrief.results.runs.find_runs import find_run
@@ -92,14 +93,15 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
 
 @with_hints
 def list_runs(out: str | Path = OUT) -> list[Path]:
-    """Return the folders of all runs in a folder, the oldest first."""
+    """Return the folders of all runs in a folder, oldest first."""
     from benchbrief.results.runs import find_runs
 
     return find_runs.list_runs(Path(out))
 
 
 class Run:
-    """The results of a run. Use `open_run`; close it, or use it in a `with` block. One thread at a time."""
+    """The results of a run, opened by `open_run`. Close a Run after use, or use it in a `with` block. Not
+    thread-safe."""
 
     def __init__(self, path: Path, store: Store) -> None:
         self.path = path
@@ -111,7 +113,7 @@ class Run:
 
     @property
     def simulated(self) -> bool:
-        """Whether the numbers come from a model, so that nothing was measured."""
+        """Whether the numbers come from a model instead of a measurement."""
         return self._store.simulated
 
     @property
@@ -128,7 +130,7 @@ class Run:
 
     @with_hints
     def sql(self, text: str) -> Answer:
-        """Return the answer to one SELECT of DuckDB's SQL. Raises ResultsError for anything else."""
+        """Return the answer to one SELECT statement in DuckDB's SQL. Raises ResultsError for any other statement."""
         import pyarrow as pa
 
         from benchbrief.results.query import mark_of
@@ -144,14 +146,14 @@ class Run:
     @cached_property
     @with_hints
     def tables(self) -> list[str]:
-        """The tables and the `measure` views, as `table` and SQL name them."""
+        """The names of the tables and the `measure` views, for `table` and for SQL."""
         rows = self._store.sql(_TABLES).rows
         return sorted(table if schema == "main" else f"{schema}.{table}" for schema, table in rows)
 
     @with_hints
     def table(self, name: str) -> Answer:
-        """Return a table (`cells`, `throughput`), or a view (`measure.spread`, also as `spread`). Raises
-        ResultsError for an unknown name."""
+        """Return a table (`cells`, `throughput`) or a view (`measure.spread`, or just `spread`). Raises ResultsError
+        for an unknown name."""
         found = next((known for known in (name, f"measure.{name}") if known in self.tables), None)
         if found is None:
             raise _unknown("table", name, self.tables)
@@ -171,7 +173,7 @@ class Run:
     @cached_property
     @with_hints
     def claims(self) -> list[dict[str, object]]:
-        """What the briefs say, a row for each claim of each brief, as `bench claims --json` prints them."""
+        """The claims of all briefs, one row each, with the same fields as `bench claims --json`."""
         from benchbrief.reports.claims_sheet import claims_sheet
 
         return [row.document() for row in claims_sheet(self.plan, self._store)]
@@ -185,10 +187,11 @@ class Run:
 
     @with_hints
     def figure(self, which: str | int, report: str | None = None) -> LayerChart | ConcatChart:
-        """Return a figure by its title or its number in the brief, drawn as there, as an altair chart.
+        """Return a figure as an altair chart that looks as it does in the brief. The figure is named by its title or
+        its number.
 
-        `report` names the report where several have such a figure. Raises ResultsError when there is none, when several
-        are meant, or when it has no value.
+        `report` names the report, if several reports have such a figure. Raises ResultsError if there is no such
+        figure, if several match, or if the figure has no value.
         """
 
         found = [

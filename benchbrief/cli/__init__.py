@@ -1,1 +1,1 @@
-"""What every command shares: options, exit codes, and how things are shown."""
+"""Code that all commands share: options, exit codes and output."""

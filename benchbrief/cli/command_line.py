@@ -1,6 +1,6 @@
-"""The `bench` command: which subcommands there are, and what the exit codes mean.
+"""The `bench` command: its subcommands, and the meaning of its exit codes.
 
-Each subcommand is a module in `commands/`, imported when it is called, so that `bench --help` starts fast.
+Each subcommand is a module in `commands/`, imported only when it is called, so that `bench --help` starts fast.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchbrief.mended_imports import let_arrow_find_no_pandas, pass_over_broken
 
 
 class Section(NamedTuple):
-    """Commands for one thing that a user does. `folder` has their modules, `commands` what each does."""
+    """A group of related commands. `folder` holds their modules; `commands` maps each command to a description."""
 
     title: str
     folder: str
@@ -118,7 +118,7 @@ def module_of(command: str) -> str:
 
 
 class _Commands(click.Group):
-    """Subcommands from the table above, each imported on use."""
+    """The subcommands in the table above, each imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -159,7 +159,7 @@ class _Commands(click.Group):
 
 @contextmanager
 def _ending_silently() -> Iterator[None]:
-    """End as silently as SIGPIPE would when the reader of our output has gone (`bench query ... | head`)."""
+    """Exit silently, as SIGPIPE would, if the reader of our output has closed the pipe (`bench query ... | head`)."""
     try:
         yield
     except BrokenPipeError:
@@ -168,7 +168,7 @@ def _ending_silently() -> Iterator[None]:
 
 
 def _require_utf8() -> None:
-    """Refuse names that are not UTF-8 before anything is done: no plan, journal or table can hold them."""
+    """Refuse names that are not UTF-8 before doing anything, since plans, journals and tables can't hold them."""
     for word in sys.argv[1:]:
         if not _is_utf8(word):
             raise fail("a name on the command line is not UTF-8", f"rename the file or folder: {_as_bytes(word)}")
@@ -181,7 +181,8 @@ def _require_utf8() -> None:
 
 
 def _is_utf8(name: str) -> bool:
-    """Return whether a name is UTF-8. In one that is not, its other bytes are lone surrogates (PEP 383)."""
+    """Return whether a name is UTF-8. In a name that is not, Python puts lone surrogates in place of the bad bytes (PEP
+    383)."""
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
@@ -190,7 +191,7 @@ def _as_bytes(name: str) -> str:
 
 
 def _drop_unlike(error: click.NoSuchOption) -> None:
-    """Drop suggestions that are unlike what was typed: click suggests `--fresh` for `--trheads`."""
+    """Drop suggestions that do not resemble the typed option: click suggests `--fresh` for `--trheads`."""
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
     if error.possibilities:
@@ -231,7 +232,7 @@ def group() -> None:
 
 
 def main() -> NoReturn:
-    """The console command. Shows no traceback for what a user can mend."""
+    """Run the console command. Shows no traceback for problems that a user can fix."""
     lead_somewhere()
     let_arrow_find_no_pandas()
     pass_over_broken_packages()

@@ -27,18 +27,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def with_options(function: F, *options: Callable[[Any], Any]) -> F:
-    """Give a command these options, which its help lists in this order."""
+    """Add these options to a command. Its help lists them in this order."""
     for option in reversed(options):
         function = option(function)
     return function
 
 
 OUT = Path("bench-out")
-"""The folder of runs, where none is named."""
+"""The default folder of runs."""
 
 
 def run_name(run_dir: Path) -> str:
-    """Return what to call a run on the command line: its name, or its folder when that is outside the usual one."""
+    """Return the shortest way to name a run on the command line: its name, or its folder if that is outside the usual
+    one."""
     return run_dir.name if run_dir.parent == OUT else shlex.quote(str(run_dir))
 
 
@@ -54,13 +55,13 @@ def out_option(function: F) -> F:
 
 
 def run_argument(function: F) -> F:
-    """An optional RUN: a run's name, the start of it, its folder, or `imported` or `simulated` for the last run of that
-    kind. Without it, the last measured run."""
+    """An optional RUN: a run's name, the start of its name, its folder, or `imported` or `simulated` for the last run
+    of that kind. The default is the last measured run."""
     return click.argument("run", required=False, shell_complete=complete_run)(function)
 
 
 def metrics_option(function: F) -> F:
-    """`--openmetrics FILE`, kept up to date while a run goes on."""
+    """`--openmetrics FILE`, a file that is kept up to date while a run goes on."""
     return click.option(
         "--openmetrics",
         "metrics",
@@ -71,16 +72,16 @@ def metrics_option(function: F) -> F:
 
 
 def chosen_run(out: Path, run: str | None, option: str = "") -> Path:
-    """Return the run's directory. `option` is what stands before a run's name on the command line. Raises
-    RunnerError when there is none."""
+    """Return the run's directory. `option` is the option that precedes a run's name on the command line. Raises
+    RunnerError if there is no such run."""
     from benchbrief.results.runs.find_runs import find_run, last_run
 
     return find_run(out, run) if run else last_run(out, option)
 
 
 def open_results(run_dir: Path) -> Store:
-    """Return the run's results as its journal has them now. Warns when damaged tables were built again, or when the
-    journal was changed.
+    """Return the run's results, up to date with its journal. Warns if damaged tables were rebuilt, or if someone
+    changed the journal.
 
     Raises RunnerError.
     """
@@ -99,12 +100,12 @@ def complete_run(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 
 
 def wait_option(function: F) -> F:
-    """`--wait`, for hosts that another run holds."""
+    """`--wait`, to wait for hosts that another run holds."""
     return click.option("--wait", is_flag=True, help="Wait for hosts that another run holds.")(function)
 
 
 class _SchedulerName(click.ParamType[str]):
-    """The name of an installed scheduler. They are looked for only where the option is used."""
+    """The name of an installed scheduler. Schedulers are looked up only when the option is used."""
 
     name = "scheduler"
 
@@ -154,7 +155,7 @@ SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a
 SHORT = "simulated, nothing was measured"
 IMPORTED = "imported, not measured here"
 _SHOWN = 8
-"""The most hosts that are named when one is not found."""
+"""The most hosts to list when a named host is not found."""
 
 
 class Share(click.ParamType[float]):
@@ -174,7 +175,7 @@ class Share(click.ParamType[float]):
 
 
 class _HostShare(click.ParamType[tuple[str, float]]):
-    """`db-3.lab`, `db-*=5%`: a pattern of hosts, and the share of their jobs."""
+    """`db-3.lab` or `db-*=5%`: a pattern of hosts, and the share of their jobs."""
 
     name = "host[=share]"
 
@@ -186,7 +187,8 @@ class _HostShare(click.ParamType[tuple[str, float]]):
 
 
 def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--simulate` and the options that go with it, handed on as `simulated`: None to measure."""
+    """`--simulate` and the options that go with it, passed to the command as `simulated`, which is None for a
+    real run."""
 
     @wraps(function)
     def command(
@@ -217,7 +219,8 @@ def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _simulation(
     simulate: bool, seed: int | None, errors: float | None, failing: tuple[tuple[str, float], ...]
 ) -> Simulated | None:
-    """Return what `--simulate` asks for; None to measure. Raises UsageError for the other options without it."""
+    """Return the requested simulation, or None for a real run. Raises UsageError for simulation options without
+    `--simulate`."""
     if not simulate:
         others = {"--seed": seed, "--errors": errors, "--failing": failing or None}
         for name in (name for name, value in others.items() if value is not None):
@@ -230,7 +233,7 @@ def _simulation(
 
 
 def require_runnable(plan: Plan, spec: Path | str, simulated: Simulated | None) -> None:
-    """Refuse a plan that has nothing to run, or that can't be run: raise Stop or a RunnerError."""
+    """Refuse a plan that has nothing to run or can't be run, by raising Stop or a RunnerError."""
     from benchbrief.runners.world.world_choice import world_for
 
     if not plan.cells:
@@ -241,7 +244,7 @@ def require_runnable(plan: Plan, spec: Path | str, simulated: Simulated | None) 
 
 @contextmanager
 def removed_unbegun(run_dir: Path) -> Iterator[None]:
-    """Remove the folder of a run where it ends before anything was begun."""
+    """Remove a run's folder if the run ends before anything has started."""
     from benchbrief.runners.errors import HostBusy, NoHost, NoTool, OneMachine
 
     try:
@@ -252,7 +255,7 @@ def removed_unbegun(run_dir: Path) -> Iterator[None]:
 
 
 def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
-    """Refuse a host that is to fail and that the plan does not have: raise Stop with a message."""
+    """Refuse a `--failing` pattern that matches no host of the plan, by raising Stop with a message."""
     if simulated is None or not simulated.failing:
         return
     sides = dict.fromkeys((cell.hardware, cell.load_hosts) for cell in plan.cells)

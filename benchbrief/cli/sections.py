@@ -1,4 +1,4 @@
-"""Help that groups the options of a command under heads."""
+"""Command help that groups the options under headings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ CHOSEN_RUNS = ("--from", "--where", "--tag", "--spec", "--origin", "--across")
 VERDICTS = ("--verdicts", "--accept", "--bug", "--noise", "--note")
 
 _WIDEST = 29
-"""The help of a longer option begins on a line of its own."""
+"""The help of an option longer than this begins on a new line."""
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options by `sections`, each a head with its options. All others are "Options"."""
+    """A command whose help lists its options by `sections`, each a heading with its options. Options in no section are
+    listed under "Options"."""
 
     def __init__(self, *words: Any, sections: Mapping[str, Sequence[str]], **more: Any) -> None:
         super().__init__(*words, **more)

@@ -91,9 +91,10 @@ def compile_or_stop(
     planning: bool = False,
     budget_s: float | None = None,
 ) -> Any:
-    """Return the checked spec with its plan. Shows every diagnostic, and stops with code 1 if there is an error.
+    """Compile the spec and its plan. Shows every diagnostic, and stops with code 1 if there is an error.
 
-    Warnings of what a brief will leave out are shown only when `planning`: a run shows them in its brief.
+    Warnings about content that a brief will leave out are shown only when `planning`, since a run shows them in its
+    brief.
     """
     from benchbrief.compiler.compile import check
 
@@ -105,7 +106,7 @@ def compile_or_stop(
 
 
 def _wrong_spec(path: Path, errors: Sequence[Diagnostic]) -> Stop:
-    """Return the Stop to raise, with what `--json` prints."""
+    """Return a Stop to raise, with the data that `--json` prints."""
     from benchbrief.dsl.diagnostics.render import as_json
 
     message = f"{path} has {plural(len(errors), 'error')}: {errors[0].summary}"
@@ -120,8 +121,8 @@ def show_diagnostics(diagnostics: Any) -> None:
 
 
 def with_reports_of(spec: Path, plan: Plan) -> tuple[Plan, Plan]:
-    """Return the plan of a spec with the same cells as a run's plan, and the run's plan with its metrics,
-    expectations, claims and reports."""
+    """Return two plans: the given spec's plan, whose cells must match the run's plan, and the run's plan with the
+    metrics, expectations, claims and reports of that spec."""
     newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
     measured = {cell.id: cell.hash for cell in plan.cells}
     changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]

@@ -1,4 +1,4 @@
-"""The options and progress bars of the commands that use a shared store, and where they find its address."""
+"""The options and progress bars of the commands that use a shared store, and the variable with its address."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
     from benchbrief.history.read_series import FoundSeries
 
 STORE = "BENCHBRIEF_STORE"
-"""The variable with the address of the store that runs are pushed to."""
+"""The environment variable with the address of the store that runs are pushed to."""
 ADDRESS = "s3://BUCKET/PREFIX, file:///FOLDER or a folder"
 
 
 def from_option(function: F) -> F:
-    """`--from URL`, a shared store."""
+    """`--from URL`, the address of a shared store."""
     return click.option("--from", "url", metavar="URL", help=f"A shared store: {ADDRESS}.")(function)
 
 
 def byte_progress(what: str, *, quiet: bool) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show progress in bytes on a terminal. Yields a function to call with the bytes that are done, and all of them."""
+    """Show progress in bytes on a terminal. Yields a function that takes the bytes done so far and the total."""
     return _progress(one_line(what), quiet, "DownloadColumn", "TransferSpeedColumn")
 
 
 def run_progress(what: str, *, quiet: bool = False) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show on a terminal how many runs are read. Yields a function to call with how many are done, and all."""
+    """Show on a terminal how many runs have been read. Yields a function that takes the runs done so far and the
+    total."""
     return _progress(what, quiet, "MofNCompleteColumn")
 
 
@@ -55,7 +56,7 @@ def _progress(what: str, quiet: bool, *columns: str) -> Iterator[Callable[[int, 
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes in readable form."""
     amount, units = float(size), ["B", "kB", "MB", "GB", "TB"]
     while amount >= 999.5 and len(units) > 1:
         amount /= 1000
@@ -74,7 +75,7 @@ class History(TypedDict):
 
 
 class _Where(click.ParamType[tuple[str, str]]):
-    """`hardware=nvme`, as a dimension and a key."""
+    """`hardware=nvme`, parsed into a dimension and a key."""
 
     name = "dim=key"
 

@@ -1,4 +1,4 @@
-"""What every command shares: exit codes, colour, and how errors are shown."""
+"""Output and errors of all commands: exit codes, colour, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"
 _CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
 _WIDE = "\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 _PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
-"""A line may end before each: at blanks, and between characters of scripts that have none."""
+"""A piece of text before which a line may break: at blanks, and between characters of scripts that do not use
+blanks."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ ASCII = Marks("#", "-", "..")
 
 
 def marks(encoding: str | None) -> Marks:
-    """Return the marks that text of this encoding can have."""
+    """Return the symbols that this text encoding can represent."""
     try:
         "".join((UNICODE.full, UNICODE.empty, UNICODE.cut)).encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -49,14 +50,14 @@ def marks(encoding: str | None) -> Marks:
 
 
 def shared_start(names: Collection[str]) -> str:
-    """Return the experiment, hardware and workload that the names of all cells begin with; "" where they differ."""
+    """Return the experiment, hardware and workload that all cell names begin with, or "" if the names differ there."""
     found = {"".join(f"{part}/" for part in name.split("/")[:3]) for name in names}
     return found.pop() if len(found) == 1 < len(names) else ""
 
 
 def shorten(name: str, width: int, marks: Marks = UNICODE, shared: str = "") -> str:
-    """Cut a name in its middle: names of cells differ at their ends, and begin with what they are. What all names
-    begin with, `shared`, goes first."""
+    """Cut a name in its middle, since cell names differ at the end and are recognized by the start. `shared`, the start
+    that all names have in common, is cut first."""
     if display_width(name) <= width:
         return name
     if shared:
@@ -80,12 +81,13 @@ def _ending(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Return the text, filled with blanks to this width."""
+    """Pad the text with blanks to this width."""
     return text + " " * (width - display_width(text))
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of cells in columns that are as wide as needed: the first row is the head, with a rule below it."""
+    """Return lines of cells in columns that are as wide as needed. The first row is the header, with a rule below
+    it."""
     widths = [max(map(display_width, texts)) for texts in zip(*rows, strict=True)]
     head, *others = (
         "  ".join(pad(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -94,9 +96,10 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def fold(line: str, width: int | None, indent: int) -> list[str]:
-    """Break a line, which may have colours, for a terminal of this width. All lines but the first are indented.
+    """Break a line, which may have colours, for a terminal of this width. All lines but the first are indented. With
+    None as width, nothing is broken.
 
-    Words that are longer than a line stay whole, so that a path can be copied. None: do not break.
+    Words that are longer than a line stay whole, so that a path can be copied.
     """
     if width is None or display_width(click.unstyle(line)) <= width:
         return [line]
@@ -130,7 +133,8 @@ def rate(ops_per_s: float) -> str:
 
 
 def latency(seconds: float) -> str:
-    """Write a latency as `812 us`, `1.23 ms` or `2.5 s`: three digits, and letters that every terminal has."""
+    """Write a latency as `812 us`, `1.23 ms` or `2.5 s`, with three digits and only letters that every terminal can
+    show."""
     size, unit = next((step for step in _STEPS if seconds < step[0] * 999.5), _STEPS[-1])
     value = seconds / size
     return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
@@ -144,8 +148,8 @@ def power(watts: float) -> str:
 
 
 def progress_of_step(so_far: float, planned: float) -> str:
-    """Return how long a step has taken against its plan: `3 s of about 9 s`; when it takes longer, `12 s, planned 9
-    s`; without a planned time, `12 s`."""
+    """Return how long a step has taken against its plan: `3 s of about 9 s`, or `12 s, planned 9 s` if the step is
+    late, or `12 s` if it has no planned time."""
     if not planned:
         return duration(so_far)
     if so_far > planned + 1:
@@ -168,8 +172,8 @@ MEANINGS: Mapping[ExitCode, str] = {
 
 
 def exit_codes(*codes: ExitCode, fails: str = MEANINGS[ExitCode.EXPECT_FAILED]) -> str:
-    """Return a paragraph on these exit codes, for the help of a command that has no --check. `fails` is what code 4
-    means there."""
+    """Return a paragraph on these exit codes, for the help of a command that has no --check. `fails` is the meaning of
+    code 4 for that command."""
     own = {ExitCode.SPEC_WRONG: "the spec is wrong", ExitCode.EXPECT_FAILED: fails}
     return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {own.get(code, MEANINGS[code])}" for code in codes)
 
@@ -183,11 +187,12 @@ ENDS = (
     ExitCode.BRIEF_NOT_MADE,
     ExitCode.INTERRUPTED,
 )
-"""How a run may end."""
+"""The exit codes with which a run may end."""
 
 
 class Stop(BenchError):
-    """End the command with `exit_code`. Everything has been said; the error that `--json` prints has `told` too."""
+    """Ends the command with `exit_code` after all messages have been shown. With `--json`, the printed error also
+    contains `told`."""
 
     code = "stop"
 
@@ -205,13 +210,12 @@ class Stop(BenchError):
 
 
 def use_colour(stream: IO[str]) -> bool:
-    """Colour only on a terminal that wants it (https://no-color.org)."""
+    """Return whether to use colour: only on a terminal that wants it (https://no-color.org)."""
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def silence_what_is_closed() -> None:
-    """Redirect standard output and error to nowhere when their reader, such as a terminal, has gone: that is
-    no error."""
+    """Discard standard output and error if their reader, such as a terminal, is gone. That is not an error."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             descriptor = stream.fileno()
@@ -227,7 +231,7 @@ def silence_what_is_closed() -> None:
 def lead_somewhere() -> None:
     """Open missing standard streams on the null device, so that output there is lost without an error.
 
-    Otherwise, a file that is opened later would take their number.
+    Otherwise, a file that is opened later would take the stream's number.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -240,9 +244,9 @@ def lead_somewhere() -> None:
 
 
 def last_words(text: str) -> None:
-    """Write to standard error without waiting, and without failing when nobody reads it.
+    """Write to standard error without blocking, and without failing if nobody reads it.
 
-    For a signal's handler: it takes no lock.
+    Safe to call from a signal handler, since it takes no lock.
     """
     with suppress(OSError, ValueError):
         descriptor = sys.stderr.fileno()
@@ -253,32 +257,33 @@ def last_words(text: str) -> None:
 
 
 class EndRequest:
-    """Whether the user has asked to end. `main` makes one, whose methods handle the signals.
+    """Whether the user has asked the command to end. `main` makes one, and its methods handle the signals.
 
-    A library may lose the KeyboardInterrupt that they raise; `is_made` still says that one came.
+    A library may swallow the KeyboardInterrupt that they raise; `is_made` still tells that a signal came.
     """
 
     def __init__(self) -> None:
         self.is_made = False
 
     def on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Handle Ctrl-C: remember that it came, and raise KeyboardInterrupt."""
+        """Handle Ctrl-C: remember the request, and raise KeyboardInterrupt."""
         self.is_made = True
         raise KeyboardInterrupt
 
     def on_hang_up(self, _number: int, _frame: FrameType | None) -> None:
-        """End the command as Ctrl-C does, since the terminal was closed."""
+        """End the command as Ctrl-C does, because its terminal was closed."""
         self.is_made = True
         silence_what_is_closed()
         raise KeyboardInterrupt
 
     def caused(self, error: BaseException) -> bool:
-        """Return whether the error comes from Ctrl-C: a query of DuckDB raises a RuntimeError in its place."""
+        """Return whether the error was caused by Ctrl-C. A DuckDB query then raises a RuntimeError instead of
+        KeyboardInterrupt."""
         return isinstance(error, KeyboardInterrupt) or (self.is_made and isinstance(error, RuntimeError))
 
 
 def end_request() -> EndRequest:
-    """Return the request to end the running command; outside of `bench`, one that is never made."""
+    """Return the running command's request to end. Outside of `bench`, it is one that is never made."""
     context = click.get_current_context(silent=True)
     return (context.find_object(EndRequest) if context else None) or EndRequest()
 
@@ -287,7 +292,7 @@ _TERMINALS = frozenset(descriptor for descriptor in (1, 2) if os.isatty(descript
 
 
 def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
-    """Show an error in one line with its next step, without secrets. Returns the Stop to raise."""
+    """Show an error in one line, with its next step and without secrets. Returns the Stop to raise."""
     from benchbrief.runners.journal.secret_masking import hide
 
     message, hint = hide(message), hide(hint)
@@ -302,19 +307,19 @@ def warn(message: str) -> None:
 
 
 def _say(kind: str, message: str) -> None:
-    """Print a message on standard error; on a terminal in lines that end between words."""
+    """Print a message on standard error. On a terminal, lines break only between words."""
     columns = columns_of(sys.stderr)
     for line in f"{kind} {_indented(message)}".split("\n"):
         show_painted("\n".join(fold(line, columns, 4)), err=True)
 
 
 def _indented(text: str) -> str:
-    """Escape a text and indent all lines but the first, so that a host's words do not look like a message of ours."""
+    """Escape a text and indent all lines but the first, so that text from a host can't pass for one of our messages."""
     return printable(text.rstrip("\n").replace("\n", "\n    "))
 
 
 def columns_of(stream: IO[str]) -> int | None:
-    """Return the width of the terminal that a stream leads to; None when it leads elsewhere."""
+    """Return the width of a stream's terminal, or None if the stream is not a terminal."""
     try:
         return (os.get_terminal_size(stream.fileno()).columns or None) if stream.isatty() else None
     except (OSError, ValueError):  # it has gone
@@ -325,7 +330,8 @@ def columns_of(stream: IO[str]) -> int | None:
 
 
 def show(text: object = "", *, colour: str | None = None, err: bool = False) -> None:
-    """Print one line. Its parts may be from a spec, a file or a host, so what a terminal would obey is escaped."""
+    """Print one line. Since its parts may come from a spec, a file or a host, terminal control characters are
+    escaped."""
     shown = one_line(str(text))
     if colour and use_colour(sys.stderr if err else sys.stdout):
         click.echo(click.style(shown, fg=colour), err=err, color=True)
@@ -334,9 +340,9 @@ def show(text: object = "", *, colour: str | None = None, err: bool = False) -> 
 
 
 def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole: str = "", err: bool = False) -> None:
-    """Print a sentence; on a terminal in lines that end between words, all but the first one indented.
+    """Print a sentence. On a terminal, lines break only between words, and all but the first are indented.
 
-    `whole`, a command or a path at its end, goes to a line of its own rather than being broken.
+    `whole`, a command or a path at the end of the sentence, moves to a line of its own instead of being broken.
     """
     columns = columns_of(sys.stderr if err else sys.stdout)
     lines = fold(one_line(text), columns if columns and columns > 2 * indent else None, indent)
@@ -351,18 +357,19 @@ def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole
 
 
 def show_lines(text: str, *, err: bool = False) -> None:
-    """Print a text of several lines, with its last line end."""
+    """Print a text of several lines, including its last line break."""
     click.echo(printable(text), err=err, nl=False)
 
 
 def show_painted(text: str, *, err: bool = False) -> None:
-    """Print a text with colours. Its maker has escaped its parts; sequences other than colours are escaped here."""
+    """Print a text with colours. The caller has escaped its parts; control sequences other than colours are escaped
+    here."""
     paint = use_colour(sys.stderr if err else sys.stdout)
     click.echo(coloured(text) if paint else printable(click.unstyle(text)), err=err, color=paint)
 
 
 def show_json(document: object, *, indent: int | None = 1) -> None:
-    """Print a document as JSON; a character that a terminal would obey has its JSON escape."""
+    """Print a document as JSON, with terminal control characters as JSON escapes."""
     show_json_text(json_text(document, indent=indent))
 
 
@@ -375,7 +382,7 @@ def show_json_text(text: str) -> None:
 
 
 def show_data(data: bytes) -> None:
-    """Write a document for other programs to the last byte; escaped where standard output is a terminal."""
+    """Write a whole document for other programs. If standard output is a terminal, the document is escaped."""
     if sys.stdout.isatty():
         click.echo(printable(data.decode(errors="backslashreplace")), nl=False)
     else:
@@ -385,17 +392,17 @@ def show_data(data: bytes) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text with escapes for what a terminal would obey, hide or reorder."""
+    """Return the text with escapes for characters that a terminal would obey, hide or reorder."""
     return _LINES.sub(lambda found: source.printable(found.group()), text)
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, escaped: its line ends become blanks."""
+    """Return a text on one line, with blanks for line breaks and with escapes."""
     return source.printable(_LINE_END.sub(" ", text))
 
 
 def coloured(text: str) -> str:
-    """Return the text with its colours, and with escapes for everything else that a terminal would obey."""
+    """Return the text with its colours, and with escapes for all other terminal control characters."""
     parts = _COLOUR.split(text)
     return "".join(part if index % 2 else printable(part) for index, part in enumerate(parts))
 
@@ -407,7 +414,7 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 def _json_escaped(text: str) -> str:
-    """Escape in JSON what can't be printed: such a character is only within strings."""
+    """Escape unprintable characters in JSON, where they occur only within strings."""
     if text.isascii() and "\x7f" not in text:
         return text  # JSON itself escapes the other control characters
     return _UNUSUAL.sub(_escaped_unless_harmless, text)
@@ -419,7 +426,7 @@ def _escaped_unless_harmless(found: re.Match[str]) -> str:
 
 
 def show_json_error(error: BenchError) -> None:
-    """Print the error that ends a command with `--json`, unless the command has printed its document."""
+    """Print the error that ends a command with `--json`, unless the command has already printed its document."""
     if error.message and "--json" in sys.argv:  # also where the options could not be read
         from benchbrief.runners.journal.secret_masking import hide
 
@@ -430,7 +437,7 @@ def show_json_error(error: BenchError) -> None:
 def show_error(error: BaseException) -> BenchError:
     """Show one clear message for any exception that reached the top, and return the error that the command ends with.
 
-    A traceback is shown only for a mistake of ours, on request.
+    A traceback is shown only for our own bugs, and only on request.
     """
     if isinstance(error, BenchError):
         shown = error.rendered(colour=use_colour(sys.stderr))

@@ -1,4 +1,4 @@
-"""The files that a build server reads: JUnit XML, and Markdown for the page of a job."""
+"""Files for build servers: JUnit XML, and Markdown for a job's page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ State = Literal["ok", "failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class Case:
-    """A case of a JUnit file. `group` is shown as its class; `seconds` is 0 if a verdict takes no time of its own."""
+    """A case of a JUnit file. `group` is shown as its class. `seconds` is 0 for a verdict that takes no time of its
+    own."""
 
     group: str
     name: str
@@ -62,7 +63,7 @@ def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
 
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable that names the page of a step; GitHub adds up what is appended to it."""
+"""The environment variable with the summary page's file. GitHub shows all text that is appended to the file."""
 MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
 
 
@@ -86,9 +87,9 @@ def verdict_options(function: F) -> F:
 
 
 def require_writable(*files: Path | None) -> None:
-    """Refuse files that can't be written, before hours of measuring: raise Stop with a message.
+    """Check before hours of measuring that the files can be written. Raises Stop with a message if they can't.
 
-    An existing file keeps its content, and no new one is left.
+    An existing file keeps its content, and no new file is left behind.
     """
     for file in files:
         there = file is not None and os.path.lexists(file)
@@ -99,19 +100,20 @@ def require_writable(*files: Path | None) -> None:
 
 
 def write_verdicts(suite: str, cases: Sequence[Case], junit_file: Path | None) -> None:
-    """Write the cases as JUnit XML, if a file is given. Raises Stop with a message if it can't be written."""
+    """Write the cases as JUnit XML, if a file is given. Raises Stop with a message if the file can't be written."""
     if junit_file is not None:
         write_file(junit_file, junit(suite, cases))
 
 
 def write_markdown(text: str, file: Path | None) -> None:
-    """Write Markdown, if a file is given; append to the page of a step on GitHub. Raises Stop as `write_file` does."""
+    """Write Markdown, if a file is given. GitHub's summary page is appended to instead. Raises Stop as `write_file`
+    does."""
     if file is not None:
         write_file(file, text.encode("utf-8", "replace"), append=str(file) == os.environ.get(_SUMMARY))
 
 
 def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
-    """Write a file and the folders that it needs. Raises Stop with a message if it can't be written."""
+    """Write a file, and create its folders. Raises Stop with a message if the file can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab" if append else "wb") as file:
@@ -126,5 +128,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def inline(text: str) -> str:
-    """Escape a text for one line of Markdown, also in a table."""
+    """Escape a text for one line of Markdown, including inside a table."""
     return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(printable(text).split()))

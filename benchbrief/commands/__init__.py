@@ -1,1 +1,1 @@
-"""The subcommands of `bench`, one a module in a folder for each group, each with a click command named `command`."""
+"""The subcommands of `bench`. Each is a module with a click command named `command`; each group is a folder."""

@@ -1,1 +1,1 @@
-"""`bench compare` and `bench plan --diff`: contenders and differences."""
+"""`bench compare` and `bench plan --diff`: compares contenders and shows their differences."""

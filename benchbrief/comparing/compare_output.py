@@ -1,4 +1,4 @@
-"""The output of `bench compare`: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+"""The output of `bench compare` on a terminal, as JSON, as Markdown, and as the cases of a JUnit file."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _WORDS = {"unknown": "can't tell"}
 _HEAD = ("metric", "point", "A", "B", "change", "verdict")
 _MOST_DIFFERENCES = 12
 _SHARES = {"share": 100.0, "%": 1.0}
-"""The units of shares, with the factor that makes percentage points of them."""
+"""The units of shares, with the factor that converts each to percentage points."""
 _ANYTHING = 10.0
-"""An interval of a ratio that includes both a tenth and ten times is shown in words, since it says nothing."""
+"""A ratio's interval that includes both 1/10 and 10 is replaced by words, since it tells nothing."""
 _HUGE = 11
-"""Ratios beyond it, changes of more than 1,000 %, are shown as factors."""
+"""Ratios beyond this one, which are changes of more than 1,000 %, are shown as factors."""
 _WHOLE = 99.95
-"""Larger changes in per cent are printed without decimals."""
+"""Changes in per cent that are larger than this are printed without decimals."""
 _MOST_DECIMALS = 4
 _LONGEST = 160
-"""The most characters of a reason: that of a failed cell has what its tool said."""
+"""The most characters of a reason. The reason of a failed cell includes its tool's output and may be long."""
 _MISSING = "–"
 
 
@@ -41,7 +41,7 @@ def verdict_word(verdict: str) -> str:
 
 
 def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
-    """Return the cells of the table, by `_HEAD`. A metric is named once."""
+    """Return the table's rows, with the columns of `_HEAD`. A metric is named only in its first row."""
     shown: list[tuple[str, ...]] = []
     before = None
     hidden = find_constant_dimensions(rows)
@@ -59,13 +59,14 @@ def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
 
 
 def shorten_reason(reason: str) -> str:
-    """Return a reason in one short line; --json has all of it."""
+    """Return a reason in one short line. `--json` has all of it."""
     text = one_line(reason)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}..."
 
 
 def find_constant_dimensions(rows: Sequence[Comparison]) -> set[str]:
-    """Return the dimensions that have one key throughout, and so tell nothing. Workload and load are always shown."""
+    """Return the dimensions that have the same key everywhere and so need not be shown. Workload and load are always
+    shown."""
     keys: dict[str, set[object]] = {}
     for row in rows:
         for dim, key in row.point:
@@ -84,8 +85,10 @@ def format_point(row: Comparison, hidden: set[str]) -> str:
 
 
 def format_values(values: PointValues | None, unit: str, *, with_spread: bool = True) -> str:
-    """Write a value with its spread: `15,203 ops/s ±0.8 %`. For a percentile, that is how far the repeats lie below and
-    above: `1.23 ms −3.0/+5.2 %`. A value between bounds has the bounds: `5,000 ops/s (4,926 to 5,075)`."""
+    """Write a value with its spread: `15,203 ops/s ±0.8 %`. For a percentile, the spread is how far the repeats lie
+    below and above it: `1.23 ms −3.0/+5.2 %`. A value known only within bounds is followed by them: `5,000 ops/s
+    (4,926 to 5,075)`.
+    """
     if values is not None and values.bounds is not None:
         return _bounded(values, *values.bounds, unit, with_spread=with_spread)
     if values is None or values.value is None:
@@ -104,8 +107,8 @@ def format_values(values: PointValues | None, unit: str, *, with_spread: bool = 
 
 
 def _bounded(values: PointValues, low: float, high: float, unit: str, *, with_spread: bool) -> str:
-    """Write a value that has bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`; for a
-    price, `≤ 2 USD`, `above 3 USD`."""
+    """Write a value that has bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`, or for a
+    price `≤ 2 USD`, `above 3 USD`."""
     value = values.value
     if value is None and high == inf:
         return f"above {format_quantity(low, unit)}" if low > 0 else _MISSING
@@ -130,8 +133,8 @@ def format_without_unit(value: float, unit: str) -> str:
 
 
 def _decimals(whole_from: float, *values: float) -> int:
-    """Return the decimals for numbers side by side: none if one is `whole_from` or more, else one, or as many as the
-    largest needs to be seen."""
+    """Return how many decimals to show for numbers side by side: none if one of them is `whole_from` or more, otherwise
+    one, or as many as make the largest number visible."""
     largest = max(map(abs, values))
     return 0 if largest >= whole_from else 1 if largest >= 0.1 or largest == 0 else min(6, -floor(log10(largest)))
 
@@ -155,7 +158,7 @@ def format_quantity(value: float, unit: str) -> str:
 
 
 def format_amount(value: float, unit: str) -> str:
-    """Write a difference: `2.4 ops/s/W`; for shares `3.1 points`, percentage points."""
+    """Write a difference, such as `2.4 ops/s/W`. A difference of shares is in percentage points: `3.1 points`."""
     return (
         f"{format_fixed(value * _SHARES[unit], _decimals(100, value * _SHARES[unit]))} points"
         if unit in _SHARES
@@ -164,11 +167,12 @@ def format_amount(value: float, unit: str) -> str:
 
 
 def format_change(row: Comparison) -> str:
-    """Write a change with its interval: `+17.2 % (+14.1 to +20.3)`. A huge one is a factor: `19,000 times (120 to
-    41,000)`. An interval that holds anything is `(too wide to say)`. For shares, and where there is no ratio, it is the
-    difference: `−39.9 points (−41.1 to −38.7)`.
+    """Write a change with its interval: `+17.2 % (+14.1 to +20.3)`. A huge change is a factor: `19,000 times (120 to
+    41,000)`. If the interval could be anything, it is `(too wide to say)`. For shares, and if there is no ratio, the
+    difference is written instead: `−39.9 points (−41.1 to −38.7)`.
 
-    If the repeats changed differently from A and B, both are shown: `+63 %, of repeats +94 % (−27 to +420)`.
+    If the change between A and B differs from the change between the repeats, both are shown: `+63 %, of repeats +94 %
+    (−27 to +420)`.
     """
     tested = _tested(row)
     if not row.is_apart or row.first is None or row.second is None:
@@ -202,7 +206,7 @@ def _tested(row: Comparison) -> str:
 
 
 def _says_nothing(low: float, high: float) -> bool:
-    """Return whether the interval of a ratio includes both a tenth and ten times."""
+    """Return whether a ratio's interval includes both 1/10 and 10."""
     return low < 1 / _ANYTHING and high > _ANYTHING
 
 
@@ -219,8 +223,8 @@ def _difference(value: float, ends: tuple[float, float] | None, unit: str) -> st
 
 
 def _percents(*ratios: float) -> list[str]:
-    """Return ratios as changes in per cent, with the same number of decimals. A change is not shown as −100 while
-    something is left."""
+    """Return ratios as changes in per cent, all with the same number of decimals. A change is shown as −100 only if
+    nothing is left."""
     changes = [(ratio - 1) * 100 for ratio in ratios]
     decimals = 0 if max(map(abs, changes)) >= _WHOLE else 1
     while decimals < _MOST_DECIMALS and any(
@@ -303,7 +307,7 @@ def describe_pair(row: Comparison) -> dict[str, object]:
 
 
 def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float | None] | None:
-    """Return an interval for JSON, which has no infinity: null is an open end."""
+    """Return an interval for JSON. An open end is null, since JSON has no infinity."""
     if interval is None:
         return None
     low, high = (end if isfinite(end) else None for end in interval)
@@ -311,11 +315,11 @@ def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float |
 
 
 def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
-    """Yield the cases of a JUnit file: worse is a failure; what can't be judged is skipped, or a failure
-    with `strict`.
+    """Yield the cases of a JUnit file. A worse point is a failure. A point that can't be judged is skipped, or is a
+    failure with `strict`.
 
-    The first case of a point has the measured seconds of B there. All others have none, as a build server adds
-    them up.
+    The first case of a point has B's measured seconds there. The point's other cases have none, because a build server
+    adds the seconds up.
     """
     timed = set()
     for row in outcome.comparisons:
@@ -335,7 +339,7 @@ def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = 
 
 
 def markdown(title: str, outcome: PairOutcome, found: Sequence[Difference], notes: Sequence[str]) -> str:
-    """Return a heading with the counts and what is worse or better; everything else is folded away."""
+    """Return a heading with the counts and the better and worse points. All other points are folded away."""
     rows = list(outcome.comparisons)
     notable = [row for row in rows if row.verdict in ("better", "worse", "differs")]
     others = [row for row in rows if row not in notable]

@@ -1,4 +1,4 @@
-"""What a reader has to know about the numbers of `bench compare`, one sentence each."""
+"""The cautions that `bench compare` prints about its numbers, one sentence each."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Loads:
-    """How the loads of two contenders differ. `other` has what differs, by experiment and workload; for whole runs, by
-    hardware too."""
+    """How the loads of two contenders differ. `other` maps each experiment and workload to its differences; for whole
+    runs, the key also has the hardware."""
 
     differences: tuple[Difference, ...]
     other: Mapping[PointKeys, tuple[str, ...]]
 
     def why_other(self, point: PointKeys) -> str:
-        """Return why the measurements at a point have different loads; "" if they do not. A point with fewer dimensions
-        stands for all groups that match it, and one at the level of a factor for no group that does not vary it."""
+        """Return why the measurements at a point have different loads, or "" if the loads are equal. A point that lacks
+        a dimension matches every group there; a point at a factor's level matches only groups that vary the factor."""
         keys = dict(point)
         levels = {dim for dim in keys if dim not in DIMENSIONS}
         found = [
@@ -126,8 +126,8 @@ class Loads:
 
 
 def compare_loads(first: Contender, second: Contender) -> Loads:
-    """Compare the loads of what both sides measured, even if their experiments have other names: a metric may not tell
-    experiments apart. The load's own differences come first."""
+    """Compare the loads of everything that both sides measured, even if the experiments have different names, since a
+    metric may combine experiments. Differences of the load itself come first."""
     found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
     ours, theirs = _groups(first), _groups(second)
     # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
@@ -153,8 +153,8 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
 
 
 def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> Iterator[tuple[PointKeys, Cell, Cell]]:
-    """Yield what is compared, with its group: each experiment with its namesake. One without a namesake is compared
-    with all of the other side's experiments on its workload and hardware."""
+    """Yield the cells to compare, with their group. Each experiment is compared with its namesake. One without a
+    namesake is compared with all of the other side's experiments on its workload and hardware."""
     for group, was in ours.items():
         if group in theirs:
             yield group, was, theirs[group]
@@ -165,7 +165,8 @@ def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> I
 
 
 def _groups(side: Contender) -> dict[PointKeys, Cell]:
-    """Return one cell of each experiment, workload, hardware and level: the others differ only in point and repeat."""
+    """Return one cell for each experiment, workload, hardware and level. Other cells differ from it only in point and
+    repeat."""
     found: dict[PointKeys, Cell] = {}
     for cell in side.plan.cells:
         keys: dict[str, DimKey] = {"experiment": cell.experiment, "workload": cell.workload, "hardware": cell.hardware}
@@ -190,7 +191,7 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield owner and name of each part that changes when a side's cell is moved to the other side's levels."""
+    """Yield the owner and name of each part that changes when a side's cell is moved to the other side's levels."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
@@ -199,14 +200,14 @@ def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tupl
 
 
 def _arrivals(side: Contender, cell: Cell) -> Arrivals:
-    """Return how the load of a cell is spaced: as its experiment says, or as its tool does by default."""
+    """Return how a cell's requests are spaced: as its experiment sets it, or as its tool does by default."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     usual = spec.arrivals[0] if spec and spec.arrivals and cell.target is not None else "closed"
     return side.plan.experiments[cell.experiment].arrivals or Arrivals(kind=usual)
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the part of the plan, with the default where a side does not set a setting of arrivals."""
+    """Return the changed part. If it is a setting of arrivals that one side leaves out, that side gets the default."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part
@@ -275,8 +276,8 @@ def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
-    """Say how many cells of which contenders were measured while other work kept hosts of load generators busy, and
-    how much it took."""
+    """For each contender, say how many cells were measured while other work kept load generator hosts busy, and how
+    much CPU that work took."""
     found = []
     for side, name in zip(sides, names, strict=True):
         cells = read_other_work(side.store, side.condition)
@@ -287,7 +288,8 @@ def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_shared_measurements(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Say how many comparisons have measurements in common, such as cells that a search took from another one."""
+    """Say how many comparisons share measurements between both sides, such as cells that a search took from another
+    search."""
     if shared := sum(row.shares_some for row in rows):
         yield say.some_for_two(n=shared, total=len(rows))
 
@@ -301,7 +303,7 @@ def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
 
 
 def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
-    """Say that the cells of an experiment ended by different rules in two runs, so that their lengths may differ."""
+    """Say that an experiment's cells ended by different rules in two runs, so that their lengths may differ."""
     for name, ours in first.plan.experiments.items():
         theirs = second.plan.experiments.get(name)
         rules = (ours.until_steady, ours.measure_s), (theirs and theirs.until_steady, theirs and theirs.measure_s)
@@ -314,7 +316,7 @@ def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] =
 def _by_advice(
     rows: Sequence[Comparison], first: Contender, second: Contender
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
-    """Group comparisons with too few repeats by how to get more."""
+    """Group comparisons with too few repeats by the advice on how to get more."""
     found: dict[str, list[Comparison]] = {}
     for row in rows:
         experiment = dict(row.point).get("experiment")
@@ -330,15 +332,15 @@ def _has_few(values: PointValues | None) -> bool:
 
 
 def _had_no_room(side: Contender, experiment: object) -> bool:
-    """Return whether the plan has enough repeats of each experiment behind a comparison, but a budget may leave some
-    out. For None, that is every experiment."""
+    """Return whether the experiment is planned with enough repeats, of which a budget may leave some out. None means
+    every experiment."""
     named = side.plan.experiments.items()
     behind = [each for name, each in named if experiment is None or name == experiment]
     return all(each.repeats >= _ENOUGH and is_budgeted(side.plan, each) for each in behind)
 
 
 def levels_of(rows: Sequence[Comparison]) -> str:
-    """Return the level of the intervals, `95 %`, or the range of their levels."""
+    """Return the confidence level of the intervals, such as `95 %`, or a range of levels."""
     levels = sorted({side.level for row in rows for side in (row.first, row.second) if side})
     low, high = (f"{100 * each:.4g} %" for each in (levels[0], levels[-1]))
     return low if low == high else say.level_range(low=low, high=high)
@@ -365,8 +367,8 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Return the rows that show their change twice: between A and B, and between the repeats, which the
-    test compares."""
+    """Name the rows that show two changes: the one between A and B, and the one between the repeats, which the test
+    compares."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 
@@ -374,7 +376,7 @@ def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
 def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
-    """Name the metrics (of `names`) that are left out, since the two runs define them differently."""
+    """Name the metrics (of `names`) that are left out because the two runs define them differently."""
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
@@ -382,7 +384,7 @@ def warn_of_definitions(
 
 
 def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
-    """Name the hosts that were different nodes in A and B, so that a change may come from the machine."""
+    """Name the hosts that were different nodes in A and B, since a change may then come from the machine."""
     a, b = _nodes(first), _nodes(second)
     other = [host for host in a if host in b and a[host] != b[host]]
     if other:
@@ -394,7 +396,7 @@ def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
 
 
 def _nodes(side: Contender) -> dict[str, str]:
-    """Return the nodes of each host, `n1` or `n1 and n2`."""
+    """Return the nodes that each host was, as `n1` or `n1 and n2`."""
     found: dict[str, list[str]] = {}
     for hardware, host, node in side.store.sql(_NODES).rows:
         if side.hardware in (None, hardware) and node not in found.setdefault(str(host), []):
@@ -411,7 +413,7 @@ def ranking_cautions(
     *,
     judged: bool,
 ) -> Iterator[str]:
-    """Yield the cautions on a ranking. `judged`: points with different loads are judged, too."""
+    """Yield the cautions about a ranking. `judged` tells that points with different loads are judged, too."""
     rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
     yield from _warn_of_loads(field, loads, judged=judged)
     yield from warn_of_origins(contenders, names)

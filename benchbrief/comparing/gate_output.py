@@ -1,4 +1,4 @@
-"""The output of `bench gate`: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+"""The output of `bench gate` on a terminal, as JSON, as Markdown, and as the cases of a JUnit file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ORDER: tuple[State, ...] = (
 )  # fmt: skip
 _SHOWN = ("alarm", "suspect", "missing", "lab", "not confirmed", "known", "better")
 _LONGEST = 200
-"""Characters of a reason: that of a failed cell may have the output of its tool."""
+"""The most characters of a reason. The reason of a failed cell may include its tool's output and be long."""
 
 
 def word(state: str) -> str:
@@ -38,7 +38,7 @@ def counted(judged: Sequence[JudgedSeries]) -> str:
 
 
 def why_untested(judged: Sequence[JudgedSeries]) -> str:
-    """Return the most frequent reason why series are untested, and for how many it holds; "" if all are tested."""
+    """Return the most frequent reason why series are untested, with its number of series; "" if all are tested."""
     reasons = Counter(each.detail for each in judged if each.state == "untested")
     if not reasons:
         return ""
@@ -49,7 +49,7 @@ def why_untested(judged: Sequence[JudgedSeries]) -> str:
 def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
     """Return in how many series no change could be found, and how many more runs are needed; "" if there are none.
 
-    What was passed over, or taken from an earlier run, does not count.
+    Series that were skipped, or whose value was taken from an earlier run, do not count.
     """
     asked = [each for each in judged if each.state not in ("passed over", "reused")]
     untested = [each for each in asked if each.state == "untested"]
@@ -63,7 +63,7 @@ def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
 
 
 def gate_lines(judged: Sequence[JudgedSeries], *, every: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield a line with its colour, or None, for each series that is not as before, or for every one."""
+    """Yield a line, with its colour or None, for each series that is not as before, or for every series."""
     for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
         if each.state in _SHOWN or every:
             yield f"{word(each.state)}: {each.series.quantity} at {name_of(each)}", COLOURS.get(each.state)
@@ -97,8 +97,8 @@ def details(judged: JudgedSeries) -> Iterator[str]:
 
 
 def cases(judged: Sequence[JudgedSeries], *, strict: bool) -> Iterator[Case]:
-    """Yield a case for each series. A suspicious one is an error. One that can't be tested is an error when
-    `strict`, else skipped."""
+    """Yield a case for each series. A suspicious series is an error. A series that can't be tested is an error if
+    `strict`, and otherwise skipped."""
     for each in judged:
         state: CaseState = "ok"
         if each.state == "alarm":
@@ -136,7 +136,7 @@ def markdown(title: str, judged: Sequence[JudgedSeries], notes: Sequence[str]) -
 
 
 def as_dict(run_id: str, outcome: str, judged: Sequence[JudgedSeries], notes: Sequence[str]) -> dict[str, Any]:
-    """Return the document of `--json`, which a hook gets, too."""
+    """Return the document for `--json`, which a hook receives, too."""
     return {
         "run": run_id,
         "outcome": outcome,

@@ -1,4 +1,4 @@
-"""A spec and the files it uses as a git revision has them: read with `git cat-file`, nothing is checked out."""
+"""Reads a spec and its files as they are in a git revision, with `git cat-file` and without a checkout."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class GitFiles:
-    """The files of a git revision, as `compiler.imports.Files`. `revision` is as the user wrote it, `commit` what
-    it is."""
+    """The files of a git revision, as `compiler.imports.Files`. `revision` is the user's name for it, `commit` its
+    commit."""
 
     root: Path
     revision: str
@@ -30,7 +30,7 @@ class GitFiles:
 
     @classmethod
     def at(cls, revision: str, spec: Path) -> Self:
-        """Return the files at a revision of the repository that the spec is in. Raises RunnerError."""
+        """Return the files at a revision of the spec's repository. Raises RunnerError."""
         folder = spec.resolve().parent
         if not folder.is_dir():
             raise RunnerError(f"there is no folder {spec.parent}", "name the spec where it is now")
@@ -51,8 +51,8 @@ class GitFiles:
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
     def earlier_name(self, path: Path) -> Path | None:
-        """Return the name of a file of the work tree in the revision, by git's detection of renames; None
-        if unknown."""
+        """Return the name that a file of the work tree has in the revision, by git's rename detection; None if
+        unknown."""
         if self.is_file(path):
             return path
         place = self._place(path)
@@ -67,7 +67,7 @@ class GitFiles:
         return Path(os.path.relpath(self.root / old)) if old is not None else None
 
     def sha256(self, path: Path) -> str | None:
-        """Return the digest of a file in the revision; None if it is not there."""
+        """Return the digest of a file in the revision, or None if the revision does not have the file."""
         content = self._content(path)
         return hashlib.sha256(content).hexdigest() if content is not None else None
 
@@ -88,13 +88,14 @@ class GitFiles:
         return found.stdout if found is not None and found.returncode == 0 else None
 
     def _place(self, path: Path) -> str | None:
-        """Return the name of a file in the commit; None if it is outside of the repository."""
+        """Return the name of a file in the commit, or None if the file is outside of the repository."""
         whole, root = path.resolve(), self.root.resolve()
         return f"{self.commit}:{whole.relative_to(root).as_posix()}" if whole.is_relative_to(root) else None
 
 
 def revision_of(spec: Path, files: Iterable[Path]) -> dict[str, str]:
-    """Return the commit that a spec is run from, and whether any of its files differs from it; {} outside of git."""
+    """Return the commit that a spec is run from, and whether any of its files differs from the commit; {} outside of
+    git."""
     folder = spec.resolve().parent
     try:
         found = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")

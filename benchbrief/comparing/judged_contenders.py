@@ -1,4 +1,4 @@
-"""Judges contenders: what is compared, what else differs between them, and what a reader has to know."""
+"""Judges contenders: compares their results, finds what else differs, and collects cautions for the reader."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REVISION = "rev:"
 
 
 class NotComparable(ResultsError):
-    """What was named has nothing to compare, or must not be compared."""
+    """The named contenders have nothing to compare, or must not be compared."""
 
     code = "not_comparable"
 
@@ -56,18 +56,18 @@ class NamedContender:
 
     @property
     def hardware(self) -> str:
-        """Return the hardware as it was named; "" for all."""
+        """Return the named hardware, or "" for all hardware."""
         return next((each for each in self.part.split(",") if "=" not in each), "")
 
     @property
     def levels(self) -> dict[str, str]:
-        """Return the levels as they were named, by factor."""
+        """Return the named levels by factor."""
         pairs = (each.partition("=") for each in self.part.split(","))
         return {factor.strip(): level.strip() for factor, equals, level in pairs if equals}
 
 
 def resolve(text: str, out: Path) -> NamedContender:
-    """Find the run that a text names, perhaps with its hardware or levels behind a colon. Raises RunnerError."""
+    """Find the run that a text names. Hardware or levels may follow after a colon. Raises RunnerError."""
     name, colon, part = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
         name, part = text, ""
@@ -81,7 +81,7 @@ def _run(name: str, out: Path) -> Path:
 
 
 def _of_revision(revision: str, out: Path) -> Path:
-    """Return the last run whose spec was identical to that of a git revision. Raises RunnerError."""
+    """Return the last run whose spec was the same as in a git revision. Raises RunnerError."""
     for run_dir in reversed(list_real_runs(out)):
         try:
             spec = load_plan(run_dir).spec
@@ -97,7 +97,7 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 
 def contender(reference: NamedContender, opened: ExitStack) -> Contender:
-    """Return its results, open as long as `opened` is. Raises RunnerError, NotComparable."""
+    """Return the contender with its results, which stay open as long as `opened`. Raises RunnerError, NotComparable."""
     plan = load_plan(reference.run_dir)
     hardware, levels = _hardware(reference, plan), _levels(reference, plan)
     store = opened.enter_context(open_results(reference.run_dir))
@@ -106,7 +106,7 @@ def contender(reference: NamedContender, opened: ExitStack) -> Contender:
 
 
 def _hardware(reference: NamedContender, plan: Plan) -> str | None:
-    """Return the key of the hardware that is named; None for all. Raises NotComparable."""
+    """Return the key of the named hardware, or None for all hardware. Raises NotComparable."""
     hardware = None
     if reference.hardware:
         variants = [key for key, group in plan.hardware.items() if group.group == reference.hardware]
@@ -129,7 +129,7 @@ def _hardware(reference: NamedContender, plan: Plan) -> str | None:
 
 
 def _levels(reference: NamedContender, plan: Plan) -> Levels:
-    """Return the levels that are named, each by its key or its label. Raises NotComparable."""
+    """Return the levels that the user named by key or by label. Raises NotComparable."""
     found: dict[str, DimKey] = {}
     for name, level in reference.levels.items():
         factor = plan.factors.get(name)
@@ -154,7 +154,7 @@ def _levels(reference: NamedContender, plan: Plan) -> Levels:
 
 
 def _amount(text: str) -> float | None:
-    """Return a number with a unit in base units: 1000 of `1kB`; None for another text."""
+    """Return a number with a unit in base units (1000 for `1kB`), or None for any other text."""
     found = re.fullmatch(r"([-+]?\d+(?:\.\d+)?)\s*(\D\S*)?", text)
     try:
         return float(found[1]) * (parse_unit(found[2]).factor if found[2] else 1.0) if found else None
@@ -163,12 +163,12 @@ def _amount(text: str) -> float | None:
 
 
 MOST = 26
-"""The most contenders: each is called by a letter."""
+"""The most contenders that can be compared, because each is called by one letter."""
 
 
 @dataclass(frozen=True)
 class Differing:
-    """Something that is not the same for all contenders, with what each of them has."""
+    """A property in which the contenders differ, with its value for each of them."""
 
     what: str
     each: tuple[str, ...]
@@ -176,7 +176,8 @@ class Differing:
 
 @dataclass(frozen=True)
 class JudgedContenders:
-    """`outcomes` are those of pairs, `names` the letters of the contenders. The others are judged against the first."""
+    """Contenders, judged against the first one. `outcomes` maps each pair to its outcome. `names` are the contenders'
+    letters."""
 
     references: tuple[NamedContender, ...]
     origins: tuple[str, ...]
@@ -187,13 +188,13 @@ class JudgedContenders:
     differing: tuple[Differing, ...]
     notes: tuple[str, ...]
     labels: Mapping[str, str]
-    """The labels of hardware, workloads, levels and (by `metric_key`) metrics that all contenders share."""
+    """The labels on which all contenders agree, of hardware, workloads, levels and (by `metric_key`) metrics."""
     sentences: Mapping[str, Message]
-    """The sentences in the contenders' stores, by their English words."""
+    """The sentences in the contenders' stores, keyed by their English text."""
 
     @property
     def against_first(self) -> dict[str, PairOutcome]:
-        """Return the outcome of each contender but the first, against the first."""
+        """Return each later contender's outcome against the first contender."""
         return {self.names[second]: outcome for (first, second), outcome in self.outcomes.items() if first == 0}
 
     @property
@@ -213,7 +214,7 @@ def judge(
     *,
     other_load: bool,
 ) -> JudgedContenders:
-    """Judge the contenders. Raises NotComparable when they have nothing in common, or not what is asked for."""
+    """Judge the contenders. Raises NotComparable if they have nothing in common, or lack what the user asked for."""
     names = "".join(chr(ord("A") + place) for place in range(len(contenders)))
     places = list(combinations(range(len(contenders)), 2))
     loads = {(a, b): compare_loads(contenders[a], contenders[b]) for a, b in places}
@@ -262,8 +263,8 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield what differs between the first contender and any other. Those that do not differ have the value of
-    the first."""
+    """Yield each property in which any contender differs from the first. Contenders that do not differ get the first
+    one's value."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second

@@ -1,1 +1,1 @@
-"""Commands for results: to make briefs, ask, compare, and bring in what was measured elsewhere."""
+"""Commands for results: make briefs, query, compare, and import results that were measured elsewhere."""

@@ -1,4 +1,4 @@
-"""`bench claims`: what the briefs of a run say, and on what it rests."""
+"""`bench claims`: the claims of a run's briefs, and the evidence for them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
 
 
 def _show_briefs(plan: Plan) -> None:
-    """Show the rules that the titles of each brief set aside, and its legal text."""
+    """For each brief, show the rules that its titles override, and its legal text."""
     from benchbrief.reports.claims_sheet import lines_of_brief
     from benchbrief.reports.words.brief_words import CATALOGUES
 
@@ -94,7 +94,8 @@ def _show_briefs(plan: Plan) -> None:
 
 
 def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int]]:
-    """Return by claim in how many runs like this one its numbers bore it out, and how many there are."""
+    """For each claim, return in how many runs like this one the numbers supported the claim, and how many such runs
+    there are."""
     from benchbrief.cli.store_options import run_progress
     from benchbrief.history.read_series import SeriesChoice, read_series
     from benchbrief.history.series_cache import RunFolder, open_series

@@ -28,7 +28,8 @@ _OTHER = "benchbrief.other_importer"
 
 
 class ImportCommand(SectionedCommand):
-    """`bench import KIND`: has the options of benchbrief's own importers, and those of KIND, gathered in `options`."""
+    """`bench import KIND`. Has the options of benchbrief's own importers and of the importer KIND, gathered in
+    `options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from benchbrief.compiler.registry import IMPORTER_SPECS
@@ -86,8 +87,8 @@ class ImportCommand(SectionedCommand):
 
 
 def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """Return the kinds that a shell offers. What another package's importer reads is known only by importing it, so
-    all of those are offered."""
+    """Return the kinds that a shell offers. Kinds from other packages are all offered, since the files that they read
+    are known only after importing them."""
     from benchbrief.compiler.registry import IMPORTER_SPECS
 
     own = IMPORTER_SPECS.own
@@ -123,7 +124,7 @@ SOURCE_OPTIONS = {
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of every kind of import. `said`, `told` and `facts` are what they say about the source."""
+    """The options that every kind of import has. `said`, `told` and `facts` describe the source."""
 
     spec: Path
     profile: str | None
@@ -140,7 +141,7 @@ class Choices:
     as_json: bool
 
     def source(self, plan: Plan) -> StatedSource:
-        """Raises ImportRefused."""
+        """Return the described source. Raises ImportRefused."""
         from benchbrief.reports.disclosure.run_origin import TOPICS
         from benchbrief.reports.words.brief_words import CATALOGUES
         from benchbrief.results.imports.keep_import import source_of_options
@@ -151,7 +152,7 @@ class Choices:
 
 
 def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> Any:
-    """Refuse a text that is too long for a source. `given` is one text, several, or None."""
+    """Refuse text that is too long to describe a source. `given` is one text, several texts, or None."""
     from benchbrief.results.imports.keep_import import too_long
 
     for text in given if isinstance(given, tuple) else (given,):
@@ -161,7 +162,7 @@ def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> A
 
 
 def import_options(function: F) -> F:
-    """Add the options, and call the function with them as one `Choices`."""
+    """Add the options to a command, and pass them to the function as one `Choices`."""
 
     def command(**given: Any) -> Any:
         said = {key: given.pop(key) for key in SOURCE_OPTIONS}
@@ -206,9 +207,10 @@ def import_options(function: F) -> F:
 
 
 def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:
-    """Import results: keep them as a run, build its tables, and show the outcome. Raises RunnerError, or Stop.
+    """Import results as a run, build its tables, and show the outcome. Raises RunnerError, or Stop.
 
-    Deletes an import that fails or is interrupted. If only the tables find no room, keeps it for `bench rebuild`.
+    An import that fails or is interrupted is deleted. If only the tables do not fit on the disk, the import is kept for
+    `bench rebuild`.
     """
     from benchbrief.results.imports.keep_import import imported_before, keep_run
     from benchbrief.results.store_errors import NoRoom
@@ -251,8 +253,8 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
 
 
 def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
-    """Name the cells in which more operations failed than their experiment accepts: `bench run` would call
-    them failed."""
+    """Name the cells in which more operations failed than the experiment accepts. `bench run` would call such cells
+    failed."""
     from benchbrief.compiler.registry import accepted_errors
 
     def accepted(cell: Cell) -> float:

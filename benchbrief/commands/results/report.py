@@ -27,7 +27,7 @@ _SPDX = re.compile(r"[A-Za-z0-9.+-]{0,100}")
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Split `pdf,html` into words; none if nothing was said."""
+    """Split a list such as `pdf,html` into words. Returns no words if the option was not given."""
     known = get_args(Format)
     found = tuple(word.strip().lower() for word in value.split(",")) if value else ()
     for word in found:
@@ -148,7 +148,7 @@ def command(
 
 
 def _require_libraries(formats: tuple[Format, ...]) -> None:
-    """Stop before any work where a library that a wanted format needs is missing."""
+    """Stop before doing any work if a library for one of the formats is missing."""
     if not formats:
         return
     from benchbrief.reports.brief_error import ReportError
@@ -163,14 +163,14 @@ def _require_libraries(formats: tuple[Format, ...]) -> None:
 
 
 def _signing_by(key: Path) -> Sign:
-    """Return what signs by a key."""
+    """Return a function that signs with this key."""
     from benchbrief.history.shared_store.signatures import sign
 
     return partial(sign, key=key)
 
 
 def _deposit_folder(deposit: Path | None, to: Path | None, licence: str) -> Path | None:
-    """Return the folder for the briefs, after a look whether a deposit may go there."""
+    """Check that a deposit may be written there, and return the folder for the briefs."""
     if deposit is None:
         if licence:
             raise click.UsageError("--licence is that of a deposit: --deposit FOLDER")
@@ -195,7 +195,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    """Print the result on standard error, and then the files; `deposited` are those beside the briefs."""
+    """Print the result on standard error, then the files. `deposited` are the files beside the briefs."""
     if as_json:
         show_json(
             {
@@ -219,7 +219,8 @@ def _show(
 
 
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
-    """Return the reports in a shipped language, or with the words of a catalogue; their own texts stay unchanged."""
+    """Return the reports in a shipped language, or with the words of a catalogue. Texts written by the author stay
+    unchanged."""
     from benchbrief.cli.spec_options import show_diagnostics
     from benchbrief.compiler.briefs.word_catalogues import read_catalogue
     from benchbrief.compiler.problems import Findings

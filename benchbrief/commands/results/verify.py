@@ -1,4 +1,4 @@
-"""`bench verify`: the numbers of briefs, and the files and the signature of a run."""
+"""`bench verify`: checks the numbers of briefs, and a run's files and signature."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _KINDS = {".pdf": "PDF", ".html": "page", ".json": "file of numbers"}
 _KINDS |= {".pptx": "presentation", ".xlsx": "workbook", ".docx": "document"}
 """What the files of a brief are called."""
 _MOST = 20
-"""More lines than this are only counted."""
+"""The most lines to show; further ones are only counted."""
 
 
 def verify_outputs(
     run_dir: Path, allowed: Path | None, *, is_enough: bool, quiet: bool
 ) -> tuple[dict[str, Any], ExitCode]:
-    """Compare what a run keeps with its journal, and its signature with `allowed`.
+    """Compare a run's files with its journal, and its signature with the signers in `allowed`.
 
-    Returns the document of `--json` and the exit code; prints both unless `quiet`. A missing brief is an error,
-    unless its outputs are enough.
+    Returns the document for `--json` and the exit code, and prints the findings unless `quiet`. A missing brief is an
+    error, unless the raw outputs suffice.
     """
     from benchbrief.history.shared_store.signatures import check_signed
     from benchbrief.results.open_store import store_problem
@@ -80,7 +80,7 @@ def code_of_kept(files: KeptFiles) -> ExitCode:
 
 
 def show_kept(run_dir: Path, files: KeptFiles, not_looked_at: str) -> None:
-    """Show what was not looked at of a run, then its raw outputs and the files of its reports."""
+    """Show which of a run's files were not checked, then the state of its raw outputs and of its reports' files."""
     looked = f"not looked at: {not_looked_at}" if not_looked_at else "all that it keeps is looked at"
     show(one_line(f"{run_dir.name}: {looked}"))
     there = f"{len(files.missing):,} missing" if files.missing else "none missing"
@@ -92,7 +92,7 @@ def show_kept(run_dir: Path, files: KeptFiles, not_looked_at: str) -> None:
 
 
 def show_signature(signed: SignedCheck) -> None:
-    """Show the verdict on a signature, and what differs from what was signed."""
+    """Show the verdict on a signature, and which files differ from the signed ones."""
     if signed.verdict.state == "holds":
         count = len(signed.differing)
         are = "is" if count == 1 else "are"
@@ -107,8 +107,8 @@ def show_signature(signed: SignedCheck) -> None:
 def _capsule_signed(
     brief: Path, allowed: Path | None, *, with_run: bool, quiet: bool
 ) -> tuple[dict[str, str] | None, bool]:
-    """Say who signed the capsule of a brief, unless it is signed `with_run` alone. Returns what `--json` says, and
-    whether it is sound, as one is that is not signed."""
+    """Show who signed a brief's capsule. With `with_run`, an unsigned capsule is not mentioned. Returns the data for
+    `--json`, and whether the capsule is sound; an unsigned one counts as sound."""
     from benchbrief.history.shared_store.signatures import check
     from benchbrief.reports.brief_error import ReportError
     from benchbrief.reports.capsule.find_capsule import capsule_if_any
@@ -129,7 +129,7 @@ def _capsule_signed(
 
 
 def warn_of_first(lines: Sequence[str]) -> None:
-    """Show the first lines as warnings, and count the others; `--json` has them all."""
+    """Show the first lines as warnings, and count the others. `--json` has all of them."""
     for line in lines[:_MOST]:
         warn(one_line(line))
     if len(lines) > _MOST:
@@ -244,7 +244,7 @@ def command(
 
 
 def _with_kept(document: dict[str, Any], files: KeptFiles | None) -> dict[str, Any]:
-    """Add what is wrong with the other files of the run, if they were looked at."""
+    """Add the problems of the run's other files, if those were checked."""
     if files is None:
         return document
     holds = document["holds"] and code_of_kept(files) is ExitCode.DONE
@@ -262,8 +262,8 @@ def _not_looked_at(files: KeptFiles, raw: bool, from_raw: bool, allowed: Path | 
 
 
 def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
-    """Yield the named briefs, and those of named runs, whose other files are looked at as well. Raises Stop,
-    RunnerError, ResultsError."""
+    """Yield the named briefs and the briefs of named runs. For a named run, its other files are checked too. Raises
+    Stop, RunnerError, ResultsError."""
     if not words:
         yield from _briefs_of(chosen_run(out, run), kept)
     for word in words:
@@ -275,8 +275,8 @@ def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path,
 
 
 def _briefs_of(run_dir: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
-    """Yield each brief in the folder of a run: its PDF, or else its HTML; the folder when there is none. The names of
-    briefs whose numbers were not measured here say so. Raises Stop."""
+    """Yield each brief in a run's folder: its PDF, or its HTML if there is no PDF, or the folder if there is neither.
+    Briefs whose numbers were not measured here are named accordingly. Raises Stop."""
     from benchbrief.results.runs.kept_files import look_at_kept
     from benchbrief.runners.journal.run_folder import load_plan
 
@@ -294,7 +294,7 @@ def _briefs_of(run_dir: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
 def _verified(
     brief: Path, run: str | None, out: Path, *, raw: bool, from_raw: bool
 ) -> tuple[NumbersFile, Path, Verification]:
-    """Verify a brief with the tables of its run. Raises Stop, RunnerError, ReportError."""
+    """Verify a brief against its run's tables. Raises Stop, RunnerError, ReportError."""
     from benchbrief.reports.verify_brief import check_journal, read_brief, verify
     from benchbrief.results.open_store import rebuilt_store, store_problem, unchanged_store
     from benchbrief.results.runs.kept_files import made_of
@@ -319,7 +319,7 @@ def _verified(
 
 
 def _no_brief(folder: Path) -> Stop:
-    """Return the error for a folder in place of a brief. It suggests the first brief in the folder."""
+    """Return the error for a folder that was given instead of a brief. It suggests the first brief in the folder."""
     from benchbrief.reports.data.numbers_file import OF_DISCLOSURE
 
     kinds = ("*.pdf", "*.html", "reports/*.pdf", "reports/*.html", "*/reports/*.pdf", "*/reports/*.html")
@@ -331,7 +331,8 @@ def _no_brief(folder: Path) -> Stop:
 
 @contextmanager
 def _reading_run() -> Iterator[None]:
-    """Turn errors of reading a run's files within the block into Stop, with a message. DiskFull is raised unchanged."""
+    """Turn errors from reading a run's files within the block into Stop, with a message. DiskFull is raised
+    unchanged."""
     from benchbrief.dsl.bench_error import FULL
     from benchbrief.runners.errors import DiskFull
 
@@ -430,7 +431,7 @@ def _held(count: int, differing: int) -> str:
 
 
 def _now(shown: str, now: str, value: float | None, value_now: float | None) -> str:
-    """Return both values, with enough digits to tell them apart."""
+    """Return the recomputed value, and also both exact values if it looks the same as the shown one."""
     return now if now != shown else f"{now} ({_exact(value_now)} for {_exact(value)})"
 
 

@@ -1,1 +1,1 @@
-"""Commands for runs: to start, follow, continue and end them."""
+"""Commands that start, follow, continue and end runs."""

@@ -16,12 +16,12 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
 
 _FORMER_JOB_S = 900.0
-"""How many seconds a job that its scheduler runs again waits for the job before it. It is longer than a claim lasts
-without a sign of life."""
+"""How many seconds a job that the scheduler has restarted waits for its predecessor to end. This is longer than a claim
+lasts without a sign of life."""
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the lanes of the run that is named before, each with its hardware, for a shell to complete."""
+    """For shell completion, return the lanes of the run named before, each with its hardware."""
     from benchbrief.runners.fleet.lane_folder import hardware_by_lane
 
     try:

@@ -1,4 +1,4 @@
-"""`bench reproduce`: measures a published brief again, and says which of its claims hold."""
+"""`bench reproduce`: measures a published brief again, and tells which of its claims hold."""
 
 from __future__ import annotations
 
@@ -181,7 +181,8 @@ def command(
 
 
 def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureState:
-    """Return who signed the capsule. Raises Stop for a signature of something else, and where nobody allowed did."""
+    """Return who signed the capsule. Raises Stop if the signature belongs to something else or is not by an allowed
+    signer."""
     from benchbrief.history.shared_store.signatures import check
 
     found = check(capsule.listed, capsule.signature, allowed)
@@ -191,14 +192,15 @@ def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureS
 
 
 def _warn_of_unused_allow(brought: Sequence[Brought], allowed: Sequence[str]) -> None:
-    """Warn of each text that is allowed and that the spec does not have, perhaps misspelt."""
+    """Warn of each allowed text that does not occur in the spec and may be misspelt."""
     for text in dict.fromkeys(allowed):
         if text != "all" and all(each.text != text for each in brought):
             warn(one_line(f"--allow {text}: the spec brings nothing along with this text"))
 
 
 def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> None:
-    """Say what is reproduced, in a stranger's words."""
+    """Show which brief is reproduced: its title, run and signature, and how many claims, expectations and numbers it
+    has."""
     from benchbrief.reports.capsule.held_against import stated_in
 
     about, stated = capsule.about, stated_in(capsule)
@@ -214,7 +216,7 @@ def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> 
 
 
 def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path) -> None:
-    """Show what would be measured, and each thing that the spec brings along."""
+    """Show what would be measured, and everything that the spec brings along, marked as allowed or not."""
     hosts = ", ".join(plan.hosts)
     show(one_line(f"  {plural(len(plan.cells), 'cell')} on {hosts}, about {duration(plan.estimate_s)}"))
     if brought:
@@ -226,7 +228,7 @@ def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Broug
 
 
 def _place(brought: Brought, folder: Path) -> str:
-    """Return the place in the spec, without the folder that its files are in for now."""
+    """Return the place in the spec, without the temporary folder that holds the spec's files."""
     return brought.place.replace(f"{folder}/", "", 1)
 
 
@@ -270,7 +272,7 @@ def _ask(plan: Plan, *, yes: bool) -> None:
 
 
 def _measure(plan: Plan, folder: Path, simulated: Simulated | None, *, quiet: bool) -> Finished:
-    """Measure all cells, with nothing taken from earlier runs, in a run below the folder."""
+    """Measure all cells in a new run below the folder, without reusing earlier results."""
     from benchbrief.pipeline import run_plan
     from benchbrief.progress.earlier_results import refuse_small_budgets
     from benchbrief.runners.journal.run_folder import create_run
@@ -296,7 +298,7 @@ def _judge(
     as_json: bool,
     measured: Finished | None = None,
 ) -> None:
-    """Judge the brief by a run, tell it, and stop with the exit code."""
+    """Judge the brief by a run, show the verdicts, and stop with the exit code."""
     from benchbrief.comparing.reproduction_output import (
         code_of_reproduction,
         reproduction_cases,

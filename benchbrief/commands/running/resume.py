@@ -58,7 +58,7 @@ def command(
 
 
 def _warn_of_changed_files(run_dir: Path, progress: Progress) -> None:
-    """Warn of files of the spec that have changed since the run was planned."""
+    """Warn of spec files that have changed since the run was planned."""
     from benchbrief.runners.journal.run_folder import load_plan
 
     spec = load_plan(run_dir).spec

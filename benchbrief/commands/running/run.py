@@ -94,7 +94,7 @@ def command(
 
 
 def _refuse_a_run(spec: Path, out: Path) -> None:
-    """Refuse a run in place of a spec: raise Stop with a message."""
+    """Refuse a run given instead of a spec, by raising Stop with a message."""
     from benchbrief.cli.run_options import run_name
     from benchbrief.runners.journal.run_folder import PLAN, load_plan
 
@@ -111,8 +111,8 @@ def _refuse_a_run(spec: Path, out: Path) -> None:
 def _made(
     spec: Path, plan: Plan, out: Path, simulated: Simulated | None, fresh: bool, progress: Progress
 ) -> tuple[Path, Retake | None]:
-    """Make a new run. Returns its directory, and what decides again which earlier results it takes; None if it
-    takes none."""
+    """Make a new run. Returns its directory, and a Retake that can choose earlier results anew; None if the run takes
+    none."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
 

@@ -96,7 +96,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
 
 
 def _merged(run_dir: Path) -> Path:
-    """Return the run, after merging what the lanes have so far if they are jobs of a scheduler."""
+    """Return the run. If its lanes are jobs of a scheduler, the lanes' records so far are merged first."""
     from benchbrief.running.lanes import merge_so_far
 
     merge_so_far(run_dir)
@@ -111,14 +111,14 @@ def _times(run: RunStatus) -> TimeCompared | None:
 
 
 def _none_measured(out: Path) -> bool:
-    """Return whether there are runs, but none that was measured here."""
+    """Return whether there are runs, but none of them was measured here."""
     from benchbrief.results.runs.find_runs import list_real_runs, list_runs
 
     return bool(list_runs(out)) and not list_real_runs(out)
 
 
 def _name_newer_run(out: Path, last: Path) -> None:
-    """Say which run is shown by default when a later one was not measured."""
+    """If a later run was not measured, tell which run is shown by default."""
     from benchbrief.results.runs.find_runs import is_simulated, list_runs
 
     newest = list_runs(out)[-1]
@@ -185,8 +185,8 @@ def _state(word: str) -> str:
 
 
 def _show_cells(run: RunStatus) -> None:
-    """Print a line for each cell. Numbers come before names, so that long names move no column. On a terminal, names
-    are cut."""
+    """Print a line for each cell. Numbers come before names, so that long names do not shift columns. On a terminal,
+    long names are cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind, shared = marks(sys.stdout.encoding), shared_start([one_line(cell.cell_id) for cell in run.cells])
@@ -244,7 +244,7 @@ def _measuring(end: SteadyEnd) -> str:
 
 
 def _show_choices(run: RunStatus) -> None:
-    """Say why each point of an adaptive ramp was chosen."""
+    """Show why each point of an adaptive ramp was chosen."""
     before = None
     for each in run.choices:
         ramp = f"{each.experiment} on {', '.join(each.hardware)} with {each.levels.behind(each.workload)}"
@@ -256,7 +256,7 @@ def _show_choices(run: RunStatus) -> None:
 
 
 def _show_promises(run: RunStatus) -> None:
-    """Say what searches for promises found."""
+    """Show the results of searches for promises."""
     from benchbrief.progress.finished_run import sentence
 
     for each in run.promises:
@@ -288,7 +288,7 @@ def _openmetrics(run_dir: Path) -> str:
 
 
 def read_all(out: Path) -> tuple[list[RunStatus], list[str]]:
-    """Return all runs that can be read, and why others can't, such as one of a different version."""
+    """Return all runs that can be read, and why the others can't, such as a run of a different version."""
     from benchbrief.results.runs.find_runs import list_runs, unreadable_runs
     from benchbrief.results.runs.run_summary import summarise
     from benchbrief.runners.errors import RunnerError

@@ -1,1 +1,1 @@
-"""Commands for what benchbrief itself needs: hosts, extensions, editors, shells."""
+"""Commands for everything that benchbrief needs: hosts, extensions, editors, shells."""

@@ -73,7 +73,7 @@ def _all_findings(plan: Plan | None) -> Iterator[Finding]:
 
 
 def _reports() -> Iterator[Finding]:
-    """Check the libraries that render a brief: WeasyPrint needs Pango, which pip can't install."""
+    """Check the libraries that render a brief. WeasyPrint needs Pango, which pip can't install."""
     from benchbrief.runners.host_checks import Finding
 
     for module, what in (
@@ -98,8 +98,8 @@ def _reports() -> Iterator[Finding]:
 
 
 def _typefaces(plan: Plan) -> Iterator[Finding]:
-    """Check the typefaces that the reports name or need: without them, a brief looks different, which is
-    noticed late."""
+    """Check the typefaces that the reports need. If one is missing, a brief looks different, which people notice
+    late."""
     from benchbrief.reports.view.house_style import missing_typefaces
     from benchbrief.runners.host_checks import Finding
 
@@ -110,7 +110,7 @@ def _typefaces(plan: Plan) -> Iterator[Finding]:
 
 
 def _default_tools() -> Iterator[Finding]:
-    """Look for the load generators on this machine. A spec needs only some of them, so one is enough."""
+    """Look for the load generators on this machine. One is enough, since a spec needs only some of them."""
     from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
     from benchbrief.model.plan import Host
     from benchbrief.runners.errors import RunnerError

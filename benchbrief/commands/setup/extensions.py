@@ -13,8 +13,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Installed:
-    """An extension. `problem` says why it can't be used, and `hint` what to do; both are empty if it can. It
-    imports the modules `past` the surface that is made for extensions."""
+    """An extension. If it can't be used, `problem` tells why and `hint` what to do; otherwise both are empty. `past`
+    holds the modules that it imports from outside the surface that is made for extensions."""
 
     kind: str
     name: str

@@ -1,1 +1,1 @@
-"""Commands for the store that a team shares."""
+"""Commands for a team's shared store."""

@@ -91,7 +91,7 @@ def command(
 
 
 def _require_one_run(run: str | None, more: Sequence[str]) -> None:
-    """Refuse further arguments, and a store's address in place of a run: raise UsageError."""
+    """Refuse extra arguments, and a store's address given instead of a run, by raising UsageError."""
     if extra := [*([run] if run and "://" in run else []), *more]:
         raise click.UsageError(f"Got unexpected extra argument ({' '.join(extra)}): name the store with --to URL.")
 
@@ -105,7 +105,7 @@ def _show_forgotten(runs: list[Path], url: str, as_json: bool) -> None:
 
 
 def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool) -> None:
-    """Push runs one after another. After a store fails, push no other run to it. Raises Stop."""
+    """Push runs one after another. If a store fails, no further run is pushed to it. Raises Stop."""
     codes, documents = set[ExitCode](), list[dict[str, object]]()
     away: set[str] = set()
     for run_dir, asked in pushes:

@@ -1,1 +1,1 @@
-"""Commands for specs: to write, check and explain them, before anything runs."""
+"""Commands that write, check and explain specs before anything runs."""

@@ -83,13 +83,13 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
 
 
 def _counts(examined: Examined) -> list[str]:
-    """Return `1 error` and `2 warnings`, without zeros."""
+    """Return texts such as `1 error` and `2 warnings`, leaving out zeros."""
     found = Counter(diagnostic.severity for diagnostic in examined.diagnostics)
     return [plural(found[severity], severity) for severity in ("error", "warning") if found[severity]]
 
 
 def _unjudged(examined: Examined, spec: Path) -> str:
-    """Say which command judges the budgets that a check does not."""
+    """Say which command judges budgets, since a check does not."""
     from benchbrief.compiler.estimates.budget_fit import unjudged_budgets
 
     if examined.model is None or not unjudged_budgets(examined.model):
@@ -127,7 +127,7 @@ def _github(checked: list[tuple[Path, Examined]]) -> None:
 
 
 def _findings(checked: list[tuple[Path, Examined]]) -> list[tuple[Path, Diagnostic]]:
-    """Return every finding once, although several specs may use the file that has it."""
+    """Return every finding once, even if several specs use the file that has it."""
     found: dict[object, tuple[Path, Diagnostic]] = {}
     for spec, each in checked:
         for diagnostic in each.in_context():
@@ -143,8 +143,10 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(findings: Sequence[tuple[Path, Diagnostic]], version: str) -> dict[str, Any]:
-    """Return a log of one run in SARIF 2.1.0. Each finding has the spec that was checked, which stands in for a missing
-    place. Lines and columns are from 1, columns in UTF-16 code units, ends behind the last character."""
+    """Return a log of one run in SARIF 2.1.0. Each finding names the spec that was checked; the spec also replaces a
+    missing place. Lines and columns count from 1, columns are in UTF-16 code units, and a range ends after its last
+    character.
+    """
     from benchbrief.compiler.diagnostic_codes import all_codes
 
     codes = all_codes()
@@ -175,7 +177,7 @@ def sarif(findings: Sequence[tuple[Path, Diagnostic]], version: str) -> dict[str
 
 
 def relative_name(name: str) -> str:
-    """Return a file's name relative to this folder if it is inside, else its absolute name."""
+    """Return a file's name relative to this folder if the file is inside it, or else its absolute name."""
     here, path = Path.cwd(), Path(name).absolute()
     try:
         return path.resolve().relative_to(here.resolve()).as_posix()
@@ -258,8 +260,8 @@ def _point(source: Source, offset: int) -> tuple[int, int]:
 
 
 def _fingerprints(findings: Iterable[tuple[Path, Diagnostic]]) -> Iterator[str]:
-    """Yield a fingerprint of each finding that lines above do not change: code, file, text of the line, and its
-    number among equal ones."""
+    """Yield a fingerprint of each finding that does not change when lines are added above: its code, file, line text,
+    and number among equal findings."""
     seen: Counter[str] = Counter()
     for spec, diagnostic in findings:
         span = diagnostic.span
@@ -270,7 +272,7 @@ def _fingerprints(findings: Iterable[tuple[Path, Diagnostic]]) -> Iterator[str]:
 
 
 def annotation(spec: Path, diagnostic: Diagnostic) -> str:
-    """`::error file=...,line=...,col=...,endLine=...,endColumn=...,title=E0703::message`, on one line."""
+    """Return `::error file=...,line=...,col=...,endLine=...,endColumn=...,title=E0703::message`, on one line."""
     span = diagnostic.span
     properties: dict[str, object] = {"file": relative_name(span.source.name if span else str(spec))}
     if span:

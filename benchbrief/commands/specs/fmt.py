@@ -1,4 +1,4 @@
-"""`bench fmt`: which files, what each would become, and writing them."""
+"""`bench fmt`: finds the specs, lays out their texts, and writes them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 SUFFIX = ".bench"
 _NOT_THERE = {"E0001", "E0002", "E0003"}  # of the path, not of the text
 _RUN = ("plan.json", "journal.jsonl")
-"""The files in a run's folder (`run_folder.py`, which is slow to import). A plan alone may lie beside any spec."""
+"""The files that mark a run's folder (as in `run_folder.py`, which is slow to import). Both are needed, since a plan
+may lie beside any spec."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
 class FormattedFile:
-    """What became of one file: the bytes before and after, or why there are none.
+    """The result of formatting one file: its bytes before and after, or the reason why there are none.
 
-    `refused` says why a file was left alone for a reason other than its text, and `hint` what to do about it.
+    `refused` tells why a file was left alone for a reason other than its text, and `hint` what to do about it.
     """
 
     name: str
@@ -57,16 +58,16 @@ class FormattedFile:
         return bool(self.refused or self.diagnostics)
 
     def diff(self) -> str:
-        """The change as a unified diff, which `patch` takes."""
+        """The change as a unified diff, for `patch`."""
         before, after = (_LINES.findall(data.decode("utf-8")) for data in (self.before, self.after))
         lines = unified_diff(before, after, self.name, f"{self.name} (formatted)")
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def find_specs(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files, and every spec in the folders, each once.
+    """Yield the given files and every spec in the given folders, each once.
 
-    Omits hidden folders, links to folders, and the specs that runs keep.
+    Omits hidden folders, links to folders, and the copies of specs inside runs.
     """
     seen: set[str] = set()
     for path in paths:
@@ -85,13 +86,14 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _run_of(path: Path) -> Path | None:
-    """Return the folder of the run that keeps a file. The run's reports disclose its SHA-256, so it must not change."""
+    """Return the folder of the run that a file belongs to, if any. Such a file must not change, since the run's reports
+    disclose its SHA-256."""
     above = Path(os.path.realpath(path)).parents
     return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
 
 
 def lay_out(name: str, data: bytes) -> FormattedFile:
-    """Return what `bench fmt` makes of a text."""
+    """Return the text as `bench fmt` lays it out."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.formatter import format_source
     from benchbrief.dsl.read_files import decode
@@ -103,7 +105,7 @@ def lay_out(name: str, data: bytes) -> FormattedFile:
 
 
 def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
-    """Return what `bench fmt` makes of a file. With `write`, the file is replaced if it changes."""
+    """Return the result of formatting a file. With `write`, the file is replaced if it changes."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.read_files import read_bytes
 
@@ -128,7 +130,7 @@ def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Replace a file, with the same mode: a reader sees the old one or the new one, whole."""
+    """Replace a file atomically, keeping its mode: a reader sees either the whole old file or the whole new one."""
     with path.open("r+b"):  # a file that may not be written is not to be replaced either
         pass
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -153,7 +153,8 @@ def command(
 
 
 def _seen(out: Path) -> History:
-    """Return how long steps took in earlier runs. Without any, nothing is imported to read them."""
+    """Return how long steps took in earlier runs. If there are none, the modules that read them are not even
+    imported."""
     if not out.is_dir():
         return {}
     from benchbrief.results.runs.times_taken import learned_times
@@ -168,8 +169,8 @@ def _survey(plan: Plan, scheduler: str, job_options: tuple[str, ...]) -> JobSurv
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
-    """Print a plan as plan.json has it, and more after it. It uses that file's writer, since cells come by
-    the thousand."""
+    """Print a plan in the form of plan.json, with further fields after it. Uses that file's writer, since a plan may
+    have thousands of cells."""
     from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
@@ -182,7 +183,7 @@ def _stop_when_unfit(jobs: JobSurvey | None) -> None:
 
 
 def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *, as_json: bool) -> None:
-    """Make a run that has not begun, and say how its lanes are run."""
+    """Make a run without starting it, and tell how to run its lanes."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.compiler.explain.explain_plan import describe_lanes
     from benchbrief.runners.fleet.lane_folder import write_lane_plans
@@ -233,7 +234,7 @@ _GIT = "git:"
 
 @dataclass(frozen=True)
 class Older:
-    """A plan to compare with: `text` for people, `document` for `--json`."""
+    """A plan to compare with. `text` describes it for people, `document` for `--json`."""
 
     plan: Plan
     text: str
@@ -241,7 +242,7 @@ class Older:
 
 
 def older_plan(spec: Path, against: str, newer: Plan, out: Path) -> Older:
-    """Return the plan to compare with. Raises RunnerError, or Stop when the spec of a revision does not check."""
+    """Return the plan to compare with. Raises RunnerError, or Stop if the spec of a revision has errors."""
     if against.startswith(_GIT):
         return _of_revision(spec, against.removeprefix(_GIT), newer)
     from benchbrief.results.runs.find_runs import find_run
@@ -280,7 +281,7 @@ def _of_run(run_dir: Path) -> Older:
 
 
 def _last_of(newer: Plan, out: Path) -> Path:
-    """Return the last measured run of the spec, preferably one with the same profile and parameters."""
+    """Return the spec's last measured run, preferably one with the same profile and parameters."""
     from benchbrief.results.runs.find_runs import list_real_runs
     from benchbrief.results.store_errors import ResultsError
     from benchbrief.runners.errors import RunnerError
@@ -325,8 +326,8 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
 
 
 class StillMeasured(NamedTuple):
-    """Cells that have not changed and are still measured, and why. If `chosen`, they are those that a search or an
-    adaptive ramp may still ask for."""
+    """Unchanged cells that are measured anyway, and why. If `chosen`, they are cells that a search or an adaptive ramp
+    may still ask for."""
 
     why: str
     cells: int
@@ -343,9 +344,11 @@ class StillMeasured(NamedTuple):
 
 @dataclass(frozen=True)
 class NextRun:
-    """The most that `bench run` would measure, and what it would take from earlier runs, without a look at the hosts.
+    """The most that `bench run` would measure, and the results that it would take from earlier runs. The hosts are not
+    checked.
 
-    `seconds` is an estimate. If a search may end early, `usual` says how many cells it counts; else "".
+    `seconds` is an estimate. If a search may end early, `usual` tells how many of its cells are counted; otherwise it
+    is "".
     """
 
     total: int
@@ -404,7 +407,7 @@ _TOGETHER = {
 
 
 def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[StillMeasured]:
-    """Yield the unchanged cells that are still measured, by reason."""
+    """Yield the unchanged cells that are measured anyway, grouped by reason."""
     from benchbrief.model.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
 
@@ -433,11 +436,11 @@ def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[StillMeasured]:
 # --- the jobs of a plan, and what its scheduler has ---
 
 _MOST_JOBS = 12
-"""More jobs than this are only counted, except those with problems or cautions."""
+"""The most jobs to list. Further jobs are only counted, except those with problems or cautions."""
 
 
 def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> str:
-    """Describe the jobs of a plan, in lines of at most `width` columns where words allow it."""
+    """Describe the jobs of a plan, in lines of at most `width` columns unless a word is longer."""
     from benchbrief.compiler.explain.plain_text import Page
     from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
     from benchbrief.runners.fleet.submitted_run import merge_remarks
