@@ -1,4 +1,4 @@
-"""Matching of numbers to the cells of a plan, by their coordinates."""
+"""Finding the cells of a plan that numbers belong to, by their coordinates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NoPlace(Wrong):
 
 
 class SeveralLevels(NoPlace):
-    """Raised when the level of a factor is not said, and cells at several levels fit: `cells`."""
+    """Raised when the level of a factor is not given and the `cells` that fit are at several levels."""
 
     def __init__(self, text: str, hint: str, cells: Sequence[Cell]) -> None:
         super().__init__(text, hint)
@@ -48,8 +48,8 @@ class SeveralLevels(NoPlace):
 
 
 class Places:
-    """The cells of a plan by their coordinates. Hardware, workloads and levels are found by name or by unique
-    label."""
+    """The cells of a plan by their coordinates. Hardware, workloads and levels are found by name, or by label if the
+    label is unique."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self.factors = plan, plan.factors
@@ -60,7 +60,8 @@ class Places:
             levels: {name: levels.keys.get(name, factor.default) for name, factor in plan.factors.items()}
             for levels in {cell.levels for cell in plan.cells}
         }
-        """The level of each factor. An experiment that does not vary one is at its default level."""
+        """The level of each factor. In an experiment that does not vary a factor, the factor is at its
+        default level."""
         self._hardware = _names((key, each.label) for key, each in plan.hardware.items())
         self._workloads = _names((name, each.label) for name, each in plan.workloads.items() if "?" not in name)
         self.names = (*CELL, *plan.factors, "host", "operation", "node", "probe")
@@ -94,7 +95,7 @@ class Places:
     def cell(self, at: Coordinates) -> Cell:
         """Return the only cell at these coordinates, with its threads and target. Raises NoPlace.
 
-        If the coordinates have no repeat, returns the first one.
+        If the coordinates have no repeat, returns the first repeat.
         """
         for dim, names in (("hardware", self._hardware), ("workload", self._workloads)):
             known = dict.fromkeys(names.values())
@@ -136,7 +137,7 @@ class Places:
         ]
 
     def _fitting(self, cells: Iterable[Cell], at: Coordinates) -> list[Cell]:
-        """Return the cells, at least one, whose names and levels fit. Raises NoPlace."""
+        """Return the cells, at least one, whose names and levels fit the coordinates. Raises NoPlace."""
         names = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
         said, levels = {dim: name for dim, name in names.items() if name}, at.levels.keys.items()
         fitting = [
@@ -150,7 +151,8 @@ class Places:
         return fitting
 
     def _require_levels(self, cells: Sequence[Cell], at: Coordinates) -> None:
-        """Raises SeveralLevels."""
+        """Raise SeveralLevels if the cells are at several levels of a factor and the coordinates do not give
+        its level."""
         for name, factor in self._plan.factors.items():
             found = dict.fromkeys(self._levels[cell.levels][name] for cell in cells)
             if name not in at.levels.keys and len(found) > 1:
@@ -159,9 +161,10 @@ class Places:
 
 
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:
-    """Return the cells at the given threads. Raises NoPlace.
+    """Return the cells with the given number of threads. Raises NoPlace.
 
-    A cell whose threads a search is to find fits any number. Where all cells are such cells, the number must be given.
+    A cell whose threads a search has yet to find fits any number. If there are only such cells, the number must be
+    given.
     """
     if at.threads is not None:
         fitting = [cell for cell in cells if cell.threads in (None, at.threads)]
@@ -201,7 +204,7 @@ def _lacking(cells: Sequence[Cell], at: Coordinates) -> str:
 
 
 def _names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return each name by itself, and also by its label if that is unique."""
+    """Return a mapping to each name from the name itself, and also from its label if the label is unique."""
     known: dict[str, str] = {}
     labels: dict[str, list[str]] = {}
     for name, label in pairs:
@@ -228,8 +231,8 @@ _PART = re.compile(r"\{([^{}]*)\}|\*")
 
 
 def compile_pattern(pattern: str, names: Sequence[str]) -> re.Pattern[str]:
-    """Compile a pattern that matches the end of a path, from the start of a file's or folder's name. `names` are those
-    of all coordinates.
+    """Compile a pattern that matches the end of a path, starting at a file's or folder's name. `names` are the names of
+    all coordinates.
 
     Raises ResultsError for unknown or repeated names.
     """
@@ -254,7 +257,7 @@ def compile_pattern(pattern: str, names: Sequence[str]) -> re.Pattern[str]:
 
 
 def as_glob(pattern: str) -> str:
-    """Convert a pattern to a glob that finds the same files, and maybe others."""
+    """Convert a pattern to a glob that finds the same files, and perhaps others."""
     return _PART.sub("*", pattern)
 
 
@@ -273,8 +276,8 @@ def given_cell(text: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the coordinates in a path, and those given on the command line, which win; None if the path does
-    not match."""
+    """Return the coordinates in a path together with those from the command line, which take precedence. Returns None
+    if the path does not match."""
     match = pattern.fullmatch(path.as_posix()) if pattern else None
     if pattern and match is None:
         return None
@@ -282,7 +285,7 @@ def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping
 
 
 def coordinates(values: Mapping[str, str], places: Places, experiment: str) -> Coordinates:
-    """Convert texts to coordinates. Raises NoPlace for a name that the plan lacks, and for a bad number."""
+    """Convert texts to coordinates. Raises NoPlace for a bad number, and for a name that is not in the plan."""
     at = Coordinates(experiment=experiment)
     for name, text in values.items():
         match name:
@@ -322,14 +325,14 @@ Options = Mapping[str, str | float | bool]
 """The importer's options that the user gave, by name."""
 
 STDOUT = "stdout"
-"""The name of a tool's kept output."""
+"""The name under which a tool's output is kept."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """The options of the command line that match files to cells, and those for the importer.
+    """The command-line options that match files to cells, and the options for the importer.
 
-    `samples` are the logs beside the measurements: for each, its importer (`iostat`) and its path pattern.
+    `samples` are the logs of samples beside the measurements. Each has its importer (`iostat`) and its path pattern.
     """
 
     pattern: str = ""
@@ -341,9 +344,9 @@ class Where:
 
 @dataclass
 class CellFiles:
-    """The files of a cell: by load generator, then by the names under which they are kept.
+    """The files of a cell, by load generator and then by the names under which they are kept.
 
-    `remarks` say what is incomplete, by load generator.
+    `remarks` say which files are incomplete, by load generator.
     """
 
     cell: Cell
@@ -355,9 +358,10 @@ class CellFiles:
 def find_files(
     pattern: str, suffix: str, places: Places, where: Where
 ) -> Iterator[tuple[Path, dict[str, str], Cell | ImportProblem]]:
-    """Yield the files that match a pattern, each with its coordinates, and its cell or why it has none.
+    """Yield the files that match a pattern. Each comes with its coordinates, and with its cell or the reason why no
+    cell fits.
 
-    Leaves out files of a cell other than the given one.
+    If a cell is given, files of other cells are left out.
     """
     form, given = compile_pattern(pattern, places.names), given_cell(where.cell, places.names)
     found = (Path(name) for name in glob.glob(as_glob(pattern)))  # noqa: PTH207  # relative or absolute

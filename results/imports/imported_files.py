@@ -1,5 +1,5 @@
-"""Checks of imported files: what is wrong with a file, whether it is complete and from the named tool, and
-its times."""
+"""Checks of imported files: what is wrong with a file, whether the file is complete and from the named tool, and what
+times it contains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class ImportProblem:
-    """A problem with an imported file. `line` is None for the file as a whole. `hint` is the next step."""
+    """A problem with an imported file. `line` is None if the problem concerns the whole file. `hint` is the
+    next step."""
 
     file: str
     line: int | None
@@ -35,7 +36,7 @@ class ImportProblem:
 
 
 class ImportRefused(ResultsError):
-    """Raised when nothing was stored, because of the problems it lists."""
+    """Raised when nothing was stored because of the listed problems."""
 
     def __init__(self, problems: Sequence[ImportProblem]) -> None:
         lines = [str(problem) for problem in problems[:_SHOWN]]
@@ -64,7 +65,7 @@ class Wrong(Exception):
 
 
 class BadLine(Wrong):
-    """Raised for a line that can't be read. `line` is None for the file as a whole."""
+    """Raised for a line that can't be read. `line` is None if the problem concerns the whole file."""
 
     def __init__(self, line: int | None, text: str, hint: str = "") -> None:
         super().__init__(text, hint)
@@ -86,12 +87,12 @@ def why_packed(path: Path) -> UnreadableImport | None:
 
 
 def whole_run() -> tuple[str, str]:
-    """Return the property that says that an output does not separate its warm-up from the rest."""
+    """Return the property that marks an output as not separating its warm-up from the rest."""
     return "window", say.whole_run()
 
 
 class OutputProblem(Wrong):
-    """A problem with the file kept as `name`. `line` is None for the file as a whole."""
+    """A problem with the file that is kept as `name`. `line` is None if the problem concerns the whole file."""
 
     def __init__(self, name: str, line: int | None, text: str, hint: str = "") -> None:
         super().__init__(text, hint)
@@ -130,7 +131,8 @@ def refuse_no_text(name: str, path: Path) -> None:
 
 
 def tool_that_wrote(text: Sequence[str]) -> str:
-    """Return a hint that names the tool whose output this is, and how to import it; "" when none is recognised."""
+    """Return a hint that names the tool that wrote this output and says how to import it; "" if no tool
+    is recognised."""
     for name, spec in IMPORTER_SPECS.own.items():
         if spec.line and any(re.match(spec.line, line) for line in text):
             return f"it looks like one of `bench import {name}`"
@@ -145,12 +147,12 @@ def only_file(files: Mapping[str, Path], tool: str) -> tuple[str, Path]:
 
 
 def ends_whole(path: Path) -> bool:
-    """Return whether the last line has a line end."""
+    """Return whether the file's last line has a line end."""
     return last_text(path, 4)[-1:] in ("\n", "\r")
 
 
 def last_text(path: Path, most: int) -> str:
-    """Return the text of a file's last `most` bytes, an even number; of all its bytes if it has fewer."""
+    """Return the text of a file's last `most` bytes (an even number), or of the whole file if it is shorter."""
     encoding = text_encoding(path)
     with path.open("rb") as file:
         mark = file.read(2) if encoding == "utf-16" else b""
@@ -159,7 +161,7 @@ def last_text(path: Path, most: int) -> str:
 
 
 def line_count(path: Path) -> int:
-    """Return the number of lines of a file, for a problem at its end."""
+    """Return the number of lines of a file, which is the line number of a problem at the file's end."""
     with path.open(encoding=text_encoding(path), errors="replace") as file:
         return 1 + sum(block.count("\n") for block in iter(lambda: file.read(1 << 20), ""))
 

@@ -1,7 +1,7 @@
-"""The seams of imports: what each of the three sorts of importers does, and how importers are loaded.
+"""The seams of imports: what each of the three kinds of importers does, and how importers are loaded.
 
-An importer's `spec.py` describes it. Each output of a tool belongs to one cell, logs of samples lie beside such
-outputs, and a table has the numbers of many cells.
+An importer's `spec.py` describes the importer. Each output of a tool belongs to one cell, a log of samples comes with
+such outputs, and a table has the numbers of many cells.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that an output prints. `line` is its line, `text` the tool's own words for messages."""
+    """A setting that an output prints. `line` is the number of the line, and `text` is the tool's own wording, for
+    messages."""
 
     line: int
     value: float | str
@@ -39,7 +40,7 @@ class Setting:
 
 @dataclass
 class CellNumbers:
-    """What a table says about one cell. `all_repeats` is whether the numbers are of all repeats together."""
+    """What a table says about one cell. `all_repeats` means that the numbers belong to all repeats together."""
 
     cell: Cell
     all_repeats: bool = False
@@ -48,38 +49,41 @@ class CellNumbers:
 
 
 class OutputImporter(ABC):
-    """The base class for a tool's finished outputs. Only `read` is required, if an output is one file
-    without settings."""
+    """The base class for importers of a tool's finished outputs. If an output is a single file without settings, only
+    `read` must be implemented."""
 
     @abstractmethod
     def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
-        """Read the files of one cell and load generator, given by the names under which they are kept.
+        """Read the files of one cell and load generator. `files` maps the names under which they are kept to their
+        paths.
 
-        `benchmark` is the workload's name in the tool. Times are in epoch seconds where the files have them, else they
-        begin at 0. Raises OutputProblem for files that do not prove a complete measurement.
+        `benchmark` is the tool's name for the workload. Times are in epoch seconds if the files have such times;
+        otherwise they begin at 0. Raises OutputProblem for files that do not prove a complete measurement.
         """
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        """Return the settings of the tool: `threads`, `target`, and properties of the workload under the plan's names.
+        """Return the tool's settings: `threads`, `target`, and properties of the workload under the plan's names.
 
-        An output that contradicts its cell is refused. Sizes are in bytes, shares from 0 to 1.
+        An output whose settings contradict its cell is refused. Sizes are in bytes, and shares are from 0 to 1.
         """
         return {}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield contradictions between an output and its cell, apart from settings and the mix of operations."""
+        """Yield contradictions between an output and its cell, other than those in settings and in the mix of
+        operations."""
         return iter(())
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
-        """Return the name to keep a file under: STDOUT for the output. `said` are the file's coordinates."""
+        """Return the name under which a file is kept: STDOUT for the output itself. `said` are the
+        file's coordinates."""
         return STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Return whether a file with this kept name may have the same bytes as another cell's file."""
+        """Return whether a file that is kept under this name may have the same bytes as another cell's file."""
         return False
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return those of the given files that a file without coordinates may belong to."""
+        """Return the given files to which a file without coordinates may belong."""
         return ()
 
     def complete(
@@ -90,25 +94,25 @@ class OutputImporter(ABC):
 
 
 class SampleImporter(ABC):
-    """The base class for logs of samples, which stand in for a probe."""
+    """The base class for importers of sample logs, which replace the samples of a probe."""
 
     @abstractmethod
     def read(self, path: Path, node: str, window: tuple[float, float], device: str) -> Sequence[Sample]:
         """Return all samples in order of time, in epoch seconds. Raises BadLog.
 
-        A rate covers the `seconds` before its time; a gauge has none. `device` is the probe's own, "" for none.
-        `window` is the measured time, used only to resolve ambiguous times.
+        A rate covers the `seconds` before its time, and a gauge has no `seconds`. `device` is the probe's device, or ""
+        if the probe has none. `window` is the measured time, which serves only to resolve ambiguous times.
         """
 
 
 class TableImporter(ABC):
-    """The base class for a file with the numbers of many cells."""
+    """The base class for importers of a file with the numbers of many cells."""
 
     @abstractmethod
     def prepare(
         self, path: Path, plan: Plan, given: StatedSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
-        """Return what an import would keep. `given` is the source that the command line names.
+        """Return everything that an import would keep. `given` is the source that the command line names.
 
         Raises ImportRefused with all problems, unless `skip_bad` is set and some rows are good.
         """
@@ -117,7 +121,7 @@ class TableImporter(ABC):
     def numbers(self, path: Path, plan: Plan, experiment: str) -> Mapping[str, CellNumbers]:
         """Return the numbers in a kept file by cell id, without the rows that the import left out.
 
-        Rows that name no experiment belong to `experiment`. Raises ResultsError for a file that can no longer be read.
+        Rows that name no experiment belong to `experiment`. Raises ResultsError if the file is no longer readable.
         """
 
 
@@ -126,21 +130,24 @@ class BadLog(BadLine):
 
 
 SORTS: Mapping[str, type] = {"outputs": OutputImporter, "samples": SampleImporter, "tables": TableImporter}
-"""The base class of an importer, by the sort that its spec `reads`."""
+"""The base class of each kind of importer, by the value of `reads` in its spec."""
 
 
 def output_importer(name: str) -> OutputImporter:
-    """Return the importer of that name. Raises ResultsError when it does not read outputs, else RunnerError."""
+    """Return the importer of that name. Raises ResultsError if it does not read outputs, and RunnerError if it can't be
+    loaded."""
     return cast(OutputImporter, _load(name, "outputs"))
 
 
 def sample_importer(name: str) -> SampleImporter:
-    """Return the importer of that name. Raises ResultsError when it does not read logs of samples, else RunnerError."""
+    """Return the importer of that name. Raises ResultsError if it does not read sample logs, and RunnerError if it
+    can't be loaded."""
     return cast(SampleImporter, _load(name, "samples"))
 
 
 def table_importer(name: str) -> TableImporter:
-    """Return the importer of that name. Raises ResultsError when it does not read tables, else RunnerError."""
+    """Return the importer of that name. Raises ResultsError if it does not read tables, and RunnerError if it can't be
+    loaded."""
     return cast(TableImporter, _load(name, "tables"))
 
 
@@ -157,15 +164,15 @@ def _load(name: str, reads: str) -> object:
 def read_output(kind: str, files: Mapping[str, Path], benchmark: str, options: Options | None = None) -> Measurement:
     """Read an output with the importer `kind`. Raises OutputProblem, RunnerError.
 
-    `files` maps the names under which files are kept to their paths. `benchmark` is the workload's name in the tool.
+    `files` maps the names under which files are kept to their paths. `benchmark` is the tool's name for the workload.
     """
     return output_importer(kind).read(files, benchmark, options or {})
 
 
 def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], device: str = "") -> tuple[Sample, ...]:
-    """Return the samples inside a window of epoch seconds, for the probe's `device` if it has one.
+    """Return the samples inside a window of epoch seconds, only those of the probe's `device` if it has one.
 
-    Raises BadLog for a file of another kind, from another time, or that does not show which device or day is meant.
+    Raises BadLog if the file is of another kind or from another time, or if the intended device or day is unclear.
     """
     if (problem := why_packed(path)) is not None:
         raise BadLog(None, str(problem), problem.hint)
@@ -193,7 +200,7 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
 
 
 def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
-    """Raise BadLog if times in the window go back, as when a clock is set, or if one time has two values."""
+    """Raise BadLog if times in the window go backwards, as when a clock is set, or if one time has two values."""
     last: dict[tuple[str, str, str], Sample] = {}
     for each in found:
         of = each.measure, each.node, each.device

@@ -1,7 +1,7 @@
 """The folder of an imported run: a plan, the original files, and a journal that names the source of the numbers.
 
-It is a run like any other, so its tables can be rebuilt from the kept files. Its cells were measured elsewhere, and
-what the files lack stays missing.
+Such a folder is a run like any other, so its tables can be rebuilt from the kept files. Its cells were measured
+elsewhere, and values that the files lack are missing.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _UNITS: Mapping[object, str] = {1e-9: "ns", 1e-6: "us", 1e-3: "ms"}
 
 
 class CellValue(BaseModel):
-    """A published number of a cell, in base units. `measure` is its name in the language (`latency.p99`).
+    """A published number of a cell, in base units. `measure` is the number's name in the language (`latency.p99`).
 
-    `line` is its line in the table. `node` is the host of a sample. `operation` is "" for all operations together.
+    `line` is the line in the table. `node` is the host of a sample. `operation` is "" for all operations together.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,7 +54,7 @@ class CellValue(BaseModel):
 class ImportManifest(BaseModel):
     """How to read a cell's files. `kind` is the importer. `names` maps the kept names to the files' own names.
 
-    `experiment` is the experiment of a table's rows that name none.
+    `experiment` is the experiment of those table rows that name none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -64,12 +64,12 @@ class ImportManifest(BaseModel):
     options: dict[str, str | float | bool] = {}
     """The importer's options that the user gave, by name."""
     remark: str = ""
-    """Why something is missing that could be known."""
+    """Why something is missing that could have been given."""
 
     @model_validator(mode="before")
     @classmethod
     def _with_options(cls, given: dict[str, object]) -> dict[str, object]:
-        """Convert a manifest of earlier versions, which has the unit of HDR logs in seconds."""
+        """Convert a manifest of earlier versions, which stored the unit of HDR logs in seconds."""
         known = dict(given)
         if "unit_s" in known:
             known["options"] = {"unit": _UNITS.get(known.pop("unit_s"), "us")}
@@ -77,8 +77,8 @@ class ImportManifest(BaseModel):
 
 
 def read_manifest(directory: Path, made_by: str) -> ImportManifest:
-    """Read a manifest. Raises ResultsError when it can't be read. `made_by` is the version of benchbrief that
-    wrote it."""
+    """Read a manifest. Raises ResultsError if it can't be read. `made_by` is the version of benchbrief that wrote the
+    manifest."""
     path = directory / MANIFEST
     try:
         return ImportManifest.model_validate_json(path.read_bytes())
@@ -103,7 +103,7 @@ FACTS = "facts"
 REST = "rest"
 NOT_PUBLISHED = "not published"
 OWN = "own measurements"
-"""The title of the user's own numbers if no other is given."""
+"""The title of the user's own numbers if they have no other title."""
 LONGEST: Mapping[str, int] = {
     **dict.fromkeys(KEYS, LINE),
     "url": PARAGRAPH,
@@ -116,17 +116,17 @@ LONGEST: Mapping[str, int] = {
 }
 """The most characters of each kind of statement."""
 _SLIPPED = 2
-"""The most letters by which a misspelt topic may be longer or shorter than the right one."""
+"""By how many letters at most a misspelt topic may be longer or shorter than the correct one."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 
 @dataclass(frozen=True)
 class StatedSource:
-    """The source of imported numbers. `said` maps `KEYS` to values. `statements` are other remarks of the source,
-    in words, and `limits` what its numbers do not show.
+    """The source of imported numbers. `said` maps `KEYS` to values. `statements` are the source's other remarks, in
+    words, and `limits` say what the numbers do not show.
 
-    `told` are the versions and settings that it states, each a name and a text. `facts` are the names of the spec's
-    facts that it states; None when the file does not say.
+    `told` are the versions and settings that the source states, each with a name and a text. `facts` are the names of
+    the spec's facts that the source states, or None if the file does not give them.
     """
 
     said: Mapping[str, str] = field(default_factory=dict)
@@ -136,22 +136,23 @@ class StatedSource:
     facts: tuple[str, ...] | None = None
     rest_not_published: bool = False
     mine: bool = False
-    """True if the importing user measured the numbers, so that nobody published them."""
+    """True if the numbers are the importing user's own measurements, which nobody published."""
 
     def given(self, options: StatedSource) -> StatedSource:
-        """Return the source with what the command line says. Its title, licence and so on replace those of the file."""
+        """Return the source with the statements of the command line. They replace the file's own title, licence and so
+        on."""
         facts = self.facts if options.facts is None else (*(self.facts or ()), *options.facts)
         said = {**self.said, **options.said}
         return replace(self, said=said, told=(*self.told, *options.told), facts=facts, mine=options.mine)
 
     @property
     def name(self) -> str:
-        """The title, followed by who published or measured the numbers."""
+        """The title, followed by the name of whoever published or measured the numbers."""
         title, publisher = self.said.get("title") or OWN, self.said.get("publisher")
         return f"{title} ({publisher})" if publisher else title
 
     def missing(self) -> str:
-        """Return which required statements are missing; "" when none is."""
+        """Return which required statements are missing; "" if all are there."""
         lacking = [key for key in ("title", "publisher", "licence") if not self.said.get(key)]
         if not self.said.get("url") and not self.said.get("document"):
             lacking.append("url or document")
@@ -159,7 +160,8 @@ class StatedSource:
 
 
 def require_source(source: StatedSource, file: str) -> None:
-    """Raise ImportRefused for a source that lacks a required statement. The user's own measurements need none."""
+    """Raise ImportRefused if a required statement about the source is missing. The user's own measurements need no
+    statements."""
     if source.mine:
         if foreign := [key for key in ("publisher", "licence") if source.said.get(key)]:
             what = f"the numbers have a {' and a '.join(foreign)}, and are said to be your own"
@@ -184,8 +186,8 @@ def source_of_options(
 ) -> StatedSource:
     """Return the source that the command line gives. `told` and `facts` are written as in a table's comment lines.
 
-    `topics` are what a brief lists as not stated. Raises ImportRefused with all problems. A misspelt topic in `told` is
-    one of them, because the brief would still list the right topic as not stated.
+    `topics` are the topics that a brief lists as not stated. Raises ImportRefused with all problems. A misspelt topic
+    in `told` is a problem, because the brief would still list the correct topic as not stated.
     """
     problems: list[ImportProblem] = []
     settings = [_setting(text, "--told", None, problems) for text in told]
@@ -202,7 +204,7 @@ def source_of_options(
 def read_source(
     lines: Sequence[tuple[int, str]], file: str, problems: list[ImportProblem], known_facts: Collection[str] = ()
 ) -> StatedSource:
-    """Read a source from a file's comment lines, each with its number. Ignores other comments.
+    """Read a source from a file's comment lines, each given with its line number. Other comments are ignored.
 
     `known_facts` are the names of the facts that the spec's hardware declares.
     """
@@ -255,7 +257,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def too_long(key: str, text: str) -> str:
-    """Return what is wrong with the length of a statement; "" when it is within its limit or has no limit."""
+    """Return what is wrong with the length of a statement; "" if the statement is within its limit or has no limit."""
     most = LONGEST.get(key)
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 
@@ -270,7 +272,7 @@ def _setting(text: str, file: str, line: int | None, problems: list[ImportProble
 
 
 def _slip(name: str, topics: Collection[str]) -> str | None:
-    """Return the topic that a name misspells; None when the name is a topic, or is like none."""
+    """Return the topic that a name misspells; None if the name is a topic itself, or does not resemble one."""
     known = {topic.casefold(): topic for topic in topics}
     if not name or name.casefold() in known:
         return None
@@ -310,9 +312,10 @@ class KeptJob:
 
 @dataclass(frozen=True)
 class CellImport:
-    """What is kept of a cell. `not_needed` are the other repeats of its point, if its numbers stand for all repeats.
+    """The imported data of a cell. `not_needed` are the other repeats of its point, if its numbers represent all
+    repeats.
 
-    `failed` is the share of operations that failed, 0 if unknown.
+    `failed` is the share of operations that failed, or 0 if unknown.
     """
 
     cell: Cell
@@ -323,7 +326,7 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Say which of the files was imported before, and by which run of the folder; "" for none."""
+    """Say which of the files was imported before, and by which run of the folder; "" if none was."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)
@@ -335,10 +338,10 @@ def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What an import would keep. `shared`: the numbers of all cells come from `files`, else each cell has files of
-    its own.
+    """Everything that an import would keep. If `shared`, the numbers of all cells come from `files`; otherwise, each
+    cell has its own files.
 
-    `problems` are those of the files and rows left out. `remarks` say what is incomplete.
+    `problems` are the problems of the files and rows that were left out. `remarks` say what is incomplete.
     """
 
     kind: str
@@ -350,11 +353,11 @@ class Prepared:
     problems: tuple[ImportProblem, ...] = ()
     remarks: tuple[str, ...] = ()
     not_published: tuple[Cell, ...] = ()
-    """Cells that the source says it does not publish."""
+    """Cells whose numbers the source says it does not publish."""
 
 
 def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepared) -> Path:
-    """Make a new run and return its directory. Leaves nothing behind on failure. Raises RunnerError."""
+    """Make a new run and return its directory. If that fails, nothing is left behind. Raises RunnerError."""
     source = what.source
     said = dict(source.said)
     imported = j.Imported(
@@ -386,7 +389,8 @@ def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepa
 
 
 def shared_name(file: j.ImportedFile) -> str:
-    """Return the name of a kept file in the folder SHARED: the beginning of its digest, then its own name."""
+    """Return the name of a kept file in the folder SHARED: the beginning of its digest, followed by the file's own
+    name."""
     return f"{file.sha256[:12]}-{Path(file.name).name}"
 
 

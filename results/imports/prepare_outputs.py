@@ -1,4 +1,4 @@
-"""Preparation of an import of tools' outputs: each file is matched to its cell, and read once."""
+"""Preparation of an import of tools' outputs. Each file is matched to its cell, and read once."""
 
 from __future__ import annotations
 
@@ -53,17 +53,18 @@ from benchbrief.runners.plugins import spec_of
 
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
-"""How far the mix of operations may be from the declared mix, besides chance, as a share."""
+"""The largest difference between the measured and the declared mix of operations, as a share, in addition to chance."""
 _MOST_BUSY = 1.1
-"""The most of the threads' time that latencies may add up to, as a share: clocks differ, and buckets have widths."""
+"""The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ and histogram
+buckets have widths."""
 _LEAST_BUSY = 0.3
-"""The least of a closed loop's time that its threads wait for the server (Little's law), as a share."""
+"""The least share of their time that the threads of a closed loop wait for the server (Little's law)."""
 _CLIENT_S = 200e-6
 """The mean latency, in seconds, below which a client may spend most of its time between operations."""
 _CONNECTING_S = 10.0
-"""The longest time, in seconds, for which a run may connect before its first operation."""
+"""The longest time, in seconds, that a run may spend on connecting before its first operation."""
 _FAILED = 0.05
-"""The share of failed operations above which the mix of the counted ones proves nothing."""
+"""The share of failed operations above which the mix of the counted operations proves nothing."""
 
 
 def contradictions(
@@ -76,8 +77,8 @@ def contradictions(
 ) -> Iterator[ImportProblem]:
     """Yield the contradictions between outputs and their cell.
 
-    `outputs` are the tool's own, by load generator, if there are any. `files` has one file for each load generator,
-    named in messages. `measured` is what was read from it.
+    `outputs` are the tool's own outputs, by load generator, if there are any. `files` has one file for each load
+    generator, which messages name. `measured` are the measurements read from these files.
     """
     workload = plan.workload_of(cell)
     for path in outputs.values():
@@ -120,12 +121,12 @@ def _same(said: float | str, planned: float | str | bool) -> bool:
 def _busy(
     files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload, *, closed: bool
 ) -> Iterator[ImportProblem]:
-    """Yield a problem when all latencies together are longer than the time of the cell's threads, or far too short.
+    """Yield a problem if the sum of all latencies is longer than the time of the cell's threads, or far too short.
 
-    A thread, and each place in its queue with `io_depth`, has one operation at a time. The first and the last operation
-    may reach beyond the window. Intended latencies contain waits, which overlap. So at an offered load, the files must
-    say that their latencies are service times. In a `closed` loop, one whose outputs tell settings and no target,
-    latencies fill much of the time (Little's law).
+    A thread runs one operation at a time; with `io_depth`, each place in its queue does. The first and the last
+    operation may reach beyond the window. Intended latencies include waiting times, which overlap, so at an offered
+    load, the files must say that their latencies are service times. A `closed` loop is one whose outputs have settings
+    but no target; there, latencies fill much of the time (Little's law).
     """
     if cell.threads is None or not files:
         return
@@ -155,7 +156,7 @@ def _busy(
 
 
 def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[ImportProblem]:
-    """Yield a problem when the mix of operations differs from the workload's by more than chance."""
+    """Yield a problem if the mix of operations differs from the workload's mix by more than chance."""
     done = [each for each in measured.operations if each.phase is None]
     done = [each for each in done if each.kind == "service"] or done
     count, failed = transactions(done), sum(each.errors for each in done)
@@ -175,7 +176,7 @@ def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Impo
 
 
 def _wanted(workload: Workload, name: str) -> float:
-    """Return the planned share of an operation. A measured load has only inserts."""
+    """Return the planned share of an operation. If a load is measured, all its operations are inserts."""
     if workload.phase == "load":
         return 1.0 if name == "insert" else 0.0
     return float(workload.properties.get(name, 0.0))
@@ -189,7 +190,7 @@ def with_samples(
     where: Where,
     problems: list[ImportProblem],
 ) -> list[CellImport]:
-    """Add the sample logs that the patterns find. `windows` maps ids of cells to their measured times."""
+    """Add the sample logs that the patterns find. `windows` maps cell ids to their measured times."""
     by_id = {each.cell.id: each for each in cells}
     for kind, pattern in where.samples:
         sample_importer(kind)  # reports a wrong importer before any search for logs
@@ -212,8 +213,8 @@ def with_samples(
 
 
 def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: tuple[float, float]) -> KeptJob:
-    """Return a sample log as a job. Raises BadLog for a bad log, NoPlace if the cell lacks the probe or a
-    known time."""
+    """Return a sample log as a job. Raises BadLog for a bad log, and NoPlace if the cell has no such probe or its time
+    is unknown."""
     name = spec_of(IMPORTER_SPECS, kind).probe
     probe = next((each for each in cell.probes if each.name == name), None)
     if probe is None:
@@ -232,7 +233,7 @@ def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: t
 
 
 _LEAST_SHARE = 0.9
-"""The least share of the declared time for which a measurement must last. Drivers refuse a shorter one."""
+"""The least share of the declared time that a measurement must last. Drivers refuse a shorter measurement."""
 
 
 def prepare_outputs(
@@ -244,7 +245,7 @@ def prepare_outputs(
     *,
     skip_bad: bool = False,
 ) -> Prepared:
-    """Prepare outputs for import. `source` is the one from the command line.
+    """Prepare outputs for import. `source` is the source that the command line gives.
 
     Raises ImportRefused with all problems, unless `skip_bad` is set and some files are good.
     """
@@ -344,8 +345,10 @@ def _by_cell(
 def _cell_of(
     importer: OutputImporter, path: Path, said: Mapping[str, str], at: Coordinates, places: Places, plan: Plan
 ) -> Cell:
-    """Return the cell that an output is of. A level that its coordinates lack is the only one with the settings that
-    the output tells. Raises NoPlace."""
+    """Return the cell that an output belongs to. Raises NoPlace.
+
+    If the coordinates do not give a level, the settings in the output decide, provided that they fit only one level.
+    """
     try:
         return places.cell(at)
     except SeveralLevels as error:
@@ -363,7 +366,7 @@ def _cell_of(
 
 
 def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
-    """Yield each remark once, with its first file and the number of its others."""
+    """Yield each remark once, with the first file that it concerns and the number of other such files."""
     of: dict[str, list[str]] = {}
     for job in (job for each in kept for job in each.jobs if job.manifest.remark):
         files = job.manifest.names
@@ -373,8 +376,8 @@ def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
 
 
 def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[ImportProblem]:
-    """Yield a problem for each load generator whose kinds of latencies differ from the first one's. A cell has
-    one kind."""
+    """Yield a problem for each load generator whose kinds of latencies differ from those of the first one. A cell has
+    only one kind."""
     kinds = {host: {each.kind for each in of_host.operations} for host, of_host in measured.items()}
     (first, has), *others = kinds.items() if kinds else (("", set()),)
     for host, other in others:
@@ -384,7 +387,8 @@ def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterato
 
 
 def _short(of: CellFiles, host: str, measured: Measurement) -> str:
-    """Return a remark if logs or raw latencies are short and nothing says how long they should be; else ""."""
+    """Return a remark if logs or raw latencies cover a short time and nothing says how long it should be;
+    otherwise ""."""
     seconds, asked = measured.total.seconds, of.cell.measure_s
     if STDOUT in of.files[host] or not seconds or seconds >= _LEAST_SHARE * asked:
         return ""
@@ -392,7 +396,8 @@ def _short(of: CellFiles, host: str, measured: Measurement) -> str:
 
 
 def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, ImportProblem]:
-    """Return the files whose bytes equal those of an earlier file. Two measurements never print the same."""
+    """Return the files that have the same bytes as an earlier file. The outputs of two measurements are never
+    identical."""
     first: dict[str, Path] = {}
     again: dict[Path, ImportProblem] = {}
     for name, path in (each for of in cells for files in of.files.values() for each in files.items()):

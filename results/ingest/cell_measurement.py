@@ -29,7 +29,8 @@ from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
 from benchbrief.runners.world.world_seams import World
 
 _SAME_S = 0.001
-"""The smallest drift of a clock during a measurement, in seconds, for which its samples are moved."""
+"""The smallest drift of a clock during a measurement, in seconds, that makes it necessary to move the
+samples' times."""
 
 
 @cache
@@ -44,16 +45,16 @@ def _probe_kind(world: World, name: str) -> ProbeKind:
 
 @dataclass(frozen=True)
 class CellMeasurement:
-    """What was measured in a cell. `sources` maps each load-generating host to its measurement.
+    """The measurement of a cell. `sources` maps each load-generating host to its own measurement.
 
-    The window is by the controller's clock. If `sources` is empty, `problem` says why.
+    The window is in the time of the controller's clock. If `sources` is empty, `problem` says why.
     """
 
     sources: dict[str, Measurement]
     problem: Problem | None = None
 
     load: bool = False
-    """Whether the load phase was measured: see `Together`."""
+    """Whether the load phase was measured (see `Together`)."""
 
     @property
     def together(self) -> Together:
@@ -128,7 +129,7 @@ def _imported_samples(
 
 
 def context_of(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> CellContext:
-    """Return what the driver of a measured job knew, but for secrets."""
+    """Return the context that the driver of a measured job had, without secrets."""
     cell = verdict.cell
     tool = evidence.record.tools.get((job.host, cell.tool.driver))
     # Nothing runs here, so the endpoint's secrets are neither known nor needed.
@@ -139,10 +140,10 @@ def context_of(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) ->
 def parse_probe(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return one probe's samples on one host, inside a window that is by the controller's clock.
+    """Return one probe's samples on one host, inside a window in the time of the controller's clock.
 
-    `job` is the probe's own, or the measured job when the load generator reports the probe's measures. Raises
-    RunnerError when its output is not good.
+    `job` is the probe's own job, or the measured job if the load generator reports the probe's measures. Raises
+    RunnerError if the output is not good.
     """
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
@@ -162,7 +163,7 @@ def parse_probe(
 def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tuple[Sample, ...]:
     """Scale the times of samples to the controller's clock.
 
-    By the host's clock, the window lasted `theirs` seconds, by the controller's `ours`.
+    The window lasted `theirs` seconds by the host's clock, and `ours` seconds by the controller's.
     """
     if abs(theirs - ours) < _SAME_S or theirs <= 0:
         return samples
@@ -172,8 +173,8 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
 def probe_gaps(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
-    """Say which of a probe's readings failed, although others succeeded; "" for none, or if the kind of probe
-    can't tell."""
+    """Say which of a probe's readings failed while others succeeded; "" if none did, or if this kind of probe can't
+    tell."""
     kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
@@ -182,15 +183,16 @@ def probe_gaps(
 
 
 def _there(verdict: CellVerdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
-    """Return the window by the clock of the host that took the samples, which may be the controller."""
+    """Return the window in the time of the host that took the samples, which may be the controller."""
     offset = verdict.offset(CONTROLLER.id if probe.on == "controller" else job.host).of_job(job.booted)
     return offset.there(window[0]), offset.there(window[1])
 
 
 def throughput_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> list[ThroughputRow]:
-    """Return the throughput over all load generators: total and by operation, for each phase and for the whole window.
+    """Return the throughput over all load generators: in total and by operation, for each phase and for the whole
+    window.
 
-    `Together` says how rates are added. Returns one row without a value when nothing was measured.
+    `Together` explains how rates are added. If nothing was measured, returns one row without a value.
     """
     cell_id = verdict.cell.id
     if not measured.sources:
@@ -216,8 +218,8 @@ def throughput_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement
 def _operations(
     run_id: str, cell_id: str, phase: int | None, seconds: float, together: Together
 ) -> list[ThroughputRow]:
-    """Return the rates of single operations. Service and intended latencies count the same operations, only
-    once here."""
+    """Return the rates of single operations. An operation with both service and intended latencies is counted only
+    once."""
     counts: dict[str, list[int]] = {}
     errors: dict[str, int] = {}
     for place, measurement in enumerate(together.each):

@@ -1,4 +1,4 @@
-"""All rows of one cell except its latencies, which are rows of its point."""
+"""All rows of one cell except its latencies, which belong to the rows of its point."""
 
 from __future__ import annotations
 
@@ -36,15 +36,17 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""The most that the whole jobs may last, as a multiple of the window, to stand for it without a remark."""
+"""The longest duration of the whole jobs, as a multiple of the window, that can represent the window without
+a remark."""
 _NEAR = 0.1
-"""The farthest that a reading may be from an end of the window, as a share of it, for the counters there to
-be certain."""
+"""The largest distance of a reading from an end of the window, as a share of the window, at which the counters at that
+end are certain."""
 
 
 @dataclass(frozen=True)
 class CounterSpan:
-    """The counters at both ends of the window. `reason` says why they do not match it, or only roughly; else None."""
+    """The counters at both ends of the window. `reason` says why they do not match the window, or match it only
+    roughly; None if they match."""
 
     before: dict[str, float]
     after: dict[str, float]
@@ -52,10 +54,10 @@ class CounterSpan:
 
 
 def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> CounterSpan:
-    """Interpolate the counters at both ends of the window, between the readings before and after each end.
+    """Interpolate the counters at both ends of the window, from the readings before and after each end.
 
-    Where an end has no reading on one side, uses the readings around the whole measured jobs. The window and the times
-    of jobs and readings are by the controller's clock.
+    If an end has no reading on one side, the readings around the whole measured jobs are used. The window and the times
+    of jobs and readings are in the time of the controller's clock.
     """
     began, ended = min(job.started_at for job in jobs), max(job.ended_at for job in jobs)
     ahead = _ahead(record, began, ended)
@@ -83,7 +85,7 @@ def _nearest(time: float, around: Sequence[_Reading]) -> float:
 
 
 def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
-    """Return the last reading up to a time, and the first one from that time on; None if either is missing."""
+    """Return the last reading up to a time, and the first reading from that time on; None if either is missing."""
     before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
     after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
     return (before, after) if before and after else None
@@ -92,7 +94,8 @@ def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading]
 def _at(time: float, outer: _Reading, inner: _Reading) -> dict[str, float]:
     """Interpolate the counters at a time between two readings.
 
-    A counter keeps its outer value if only the outer reading has it, or if it went back: then the change is unknown.
+    A counter keeps its outer value if only the outer reading has it, or if the counter decreased, because its change is
+    then unknown.
     """
     apart = inner[0] - outer[0]
     share = (time - outer[0]) / apart if apart else 0.0
@@ -108,10 +111,10 @@ def _time(sample: _Reading) -> float:
 
 
 def _ahead(record: j.Counters, began: float, ended: float) -> float:
-    """Return how many seconds the clock of the readings is ahead of the clock of the jobs' times.
+    """Return how many seconds the clock of the readings is ahead of the clock of the jobs.
 
-    The first reading was taken before the jobs began, the last one after they ended. If the times agree with that, the
-    clocks count as equal. Otherwise the result is the middle of the possible range.
+    The first reading was taken before the jobs began, and the last one after they ended. If the times agree with this
+    order, the clocks count as equal. Otherwise the result is the middle of the possible range.
     """
     if not record.samples or not record.before or not record.after:
         return 0.0
@@ -120,7 +123,7 @@ def _ahead(record: j.Counters, began: float, ended: float) -> float:
 
 
 def size_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[SizeRow]:
-    """Yield a row for each size of a measured cell's database: its value, or why there is none."""
+    """Yield a row for each size of a measured cell's database, with the size or the reason why it is missing."""
     if not measured.sources or evidence.imported:
         return
     noted = {size.when: size for size in verdict.sizes if size.attempt == verdict.attempt}
@@ -141,14 +144,15 @@ def _on_disk(size: j.DatabaseSize) -> tuple[float | None, str, str]:
 
 
 def _amplification(size: j.DatabaseSize) -> tuple[float | None, str, str]:
-    """Return the size on disk over the size of the records: space amplification in RocksDB's Tuning Guide."""
+    """Return the size on disk divided by the size of the records, which RocksDB's Tuning Guide calls space
+    amplification."""
     if size.on_disk is None or not size.logical:
         return None, "", size.why_no_disk or size.why_no_logical or say.database_empty()
     return size.on_disk / size.logical, "", ""
 
 
 def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[EventRow]:
-    """Yield a row for each event of a measured cell, with what it did to throughput and latency."""
+    """Yield a row for each event of a measured cell, with the event's effect on throughput and latency."""
     if not measured.sources:
         return
     start, end = measured.window
@@ -184,7 +188,7 @@ def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> 
 
 
 def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why an event has no recovery, or no values at all; None when it has one."""
+    """Say why an event has no recovery time, or no values at all; None if it has a recovery time."""
     if found is None:
         return say_of_run.event_nothing_before(label=event.label)
     if found.recovery_s is None:
@@ -195,7 +199,7 @@ def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | No
 
 
 def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why it is unknown when the latency was back; None when it is known."""
+    """Say why it is unknown when the latency had recovered; None if it is known."""
     if found is None or found.latency_s is not None:
         return why_missing(event, found, left_s) if found is None else None
     if not found.has_latency:
@@ -220,12 +224,11 @@ def _samples(measured: CellMeasurement) -> list[RateSample]:
 
 
 _CLOCK_S = 0.01
-"""The least error of a clock that is reported, in seconds."""
+"""The smallest error of a clock that is reported, in seconds."""
 
 
 def cell_rows(evidence: Evidence, verdict: CellVerdict) -> tuple[CellMeasurement, list[Row]]:
-    """Return a cell's measurement, and its rows. For a cell that is not ok, the measurement is empty and has
-    a reason."""
+    """Return a cell's measurement, and its rows. If the cell is not ok, the measurement is empty and has a reason."""
     run_id = evidence.run_id
     problems: dict[str, Problem | None] = {}
     for job in verdict.jobs:
@@ -296,7 +299,7 @@ def _steady_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasure
 def _transient_s(measured: CellMeasurement, events: Sequence[Event]) -> float | None:
     """Return the longest transient of any load generator, in seconds, before the cell's first event.
 
-    0 where none changes the mean; None for a load, and where it can't be found.
+    Returns 0 if no transient changes the mean, and None for a load, or if the transient can't be found.
     """
     if measured.load:
         return None
@@ -339,7 +342,7 @@ def _property_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement)
 
 
 def _node_rows(evidence: Evidence, verdict: CellVerdict) -> Iterator[PropertyRow]:
-    """Yield the node that a scheduler had assigned to each of the cell's hosts."""
+    """Yield the node that a scheduler assigned to each of the cell's hosts."""
     history = evidence.record.cells.get(verdict.cell.id)
     started = history.started.get(verdict.attempt) if history and verdict.attempt else None
     for host in verdict.cell.locks if started else ():
@@ -380,10 +383,10 @@ def _note_rows(
     problems: dict[str, Problem | None],
     gaps: dict[str, SampleGap],
 ) -> Iterator[NoteRow]:
-    """Yield notes: on what can't be trusted, remarks of the run, and warnings of the tool. A repeated warning
-    comes once.
+    """Yield notes about numbers that can't be trusted, remarks of the run, and warnings of the tool. A repeated warning
+    is noted once.
 
-    The origin of a note on a probe is its job, so that the store knows which numbers the probe lacks.
+    The origin of a note about a probe is the probe's job, so that the store knows which numbers the probe lacks.
     """
     cell = verdict.cell
     notes: dict[tuple[str, str], str] = {(gap.severity, gap.text): job for job, gap in gaps.items()}
@@ -426,7 +429,7 @@ def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
 
 
 def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
-    """Yield a note on each host whose times count but whose clock was not read, although other clocks were."""
+    """Yield a note on each host whose times matter but whose clock was not read, although other clocks were read."""
     cell = verdict.cell
     known = {clock.host for clock in verdict.clocks if clock.when == "before"}
     sampled = (host for probe in cell.probes if probe.on == "node" for host in probe.hosts)
@@ -436,13 +439,13 @@ def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
 
 
 def _roughly(seconds: float) -> PrintedNumber:
-    """Round to one significant digit: 0.0234 is `20 ms`, 3605 is `4,000 s`."""
+    """Round to one significant digit and format: 0.0234 becomes `20 ms`, 3605 becomes `4,000 s`."""
     rounded = float(f"{seconds:.0e}")
     return PrintedNumber(rounded, f"{1000 * rounded:g} ms" if rounded < 1 else f"{rounded:,.0f} s")
 
 
 def _within(seconds: float) -> PrintedNumber:
-    """Round up to a power of ten: 0.0004 is `1 ms`."""
+    """Round up to a power of ten and format: 0.0004 becomes `1 ms`."""
     return _roughly(10 ** max(-3, math.ceil(math.log10(seconds) - 1e-9))) if seconds > 0 else PrintedNumber(0, "0 ms")
 
 

@@ -1,8 +1,8 @@
-"""Conversion of a run's directory to typed rows, parsed again from the journal and the raw outputs: they are the source
-of truth.
+"""Conversion of a run's directory to typed rows. They are parsed again from the journal and the raw outputs, which are
+the source of truth.
 
 Only the attempt that a cell's last verdict calls good gives measurements. If a raw file is missing or was changed, the
-numbers from it are missing.
+numbers from that file are missing.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
 
 
 def promised(ended: j.PromiseEnded, plan: Plan) -> Promised:
-    """Return the result of a search for a promise, as reports read it."""
+    """Return the result of a search for a promise in the form that reports read."""
     rates = plan.experiments[ended.experiment].points
     kept_to, broken_from = bounds_of(ended, rates)
     return Promised(
@@ -168,18 +168,19 @@ def _row(
 
 
 PUBLISHED = "published"
-"""The origin of a latency from a table. It can't be merged with others, as it has no histogram."""
+"""The origin of a latency that comes from a table. Such a latency has no histogram, so it can't be merged
+with others."""
 
 
 class TableRows:
-    """A maker of the rows of a run whose numbers come from tables. It reads each table once."""
+    """Makes the rows of a run whose numbers come from tables. Each table is read only once."""
 
     def __init__(self, evidence: Evidence, importer: TableImporter) -> None:
         self._evidence, self._importer = evidence, importer
         self._read: dict[tuple[str, str], Mapping[str, CellNumbers]] = {}
 
     def point_rows(self, verdicts: Sequence[CellVerdict]) -> Iterator[Row]:
-        """Yield the rows of all repeats of a point. Raises ResultsError for a table that can no longer be read."""
+        """Yield the rows of all repeats of a point. Raises ResultsError for a table that is no longer readable."""
         evidence = self._evidence
         cells: list[tuple[CellVerdict, CellNumbers]] = []
         for verdict in verdicts:
@@ -203,7 +204,7 @@ class TableRows:
             yield from _latencies(evidence.run_id, verdict, numbers, alone=len(cells) == 1)
 
     def _numbers(self, verdict: CellVerdict) -> Mapping[str, CellNumbers]:
-        """Return the numbers of the table that has this cell, by cell id."""
+        """Return the numbers of the table that contains this cell, by cell id."""
         evidence = self._evidence
         (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
         experiment = read_manifest(evidence.run_dir / directory, evidence.made_by).experiment
@@ -234,8 +235,8 @@ def _cell(run_id: str, verdict: CellVerdict, cell: CellNumbers) -> Iterator[Row]
 
 
 def _latencies(run_id: str, verdict: CellVerdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
-    """Yield the published latencies of the repeat, and of all repeats together: without a value if there
-    are several."""
+    """Yield the published latencies of the repeat, and of all repeats together. With several repeats, the latter have
+    no value."""
     for value in cell.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
@@ -272,7 +273,7 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
 
 
 def by_point(verdicts: Iterable[CellVerdict]) -> dict[tuple[object, ...], list[CellVerdict]]:
-    """Return the verdicts of each point's cells together, point by point."""
+    """Return the verdicts grouped by point."""
     points: dict[tuple[object, ...], list[CellVerdict]] = {}
     for verdict in verdicts:
         points.setdefault(_point(verdict.cell), []).append(verdict)
@@ -295,9 +296,9 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
 
 
 def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
-    """Return the verdicts with cells marked as not needed that an unfinished search or adaptive ramp has not asked for.
+    """Return the verdicts, marking cells as not needed if an unfinished search or adaptive ramp has not asked for them.
 
-    No measurement is missing there, and what was measured at the point until then are values.
+    Then no measurement counts as missing at the point, and what was measured there so far has values.
     """
     of = evidence.plan.experiments[verdicts[0].cell.experiment]
     if not (of.promise or of.search or of.adaptive):
@@ -394,11 +395,12 @@ def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
 
 
 _NAMED = 10
-"""The most cells that a message names. It counts the others."""
+"""The most cells that a message names. The other cells are only counted."""
 
 
 def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
-    """Say which cells have a good attempt that is not their first, also after `bench resume`; "" for none."""
+    """Say which cells have a good attempt that is not their first, including attempts after `bench resume`; "" if none
+    has."""
     later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
     if not later:
         return ""
@@ -421,7 +423,7 @@ def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
 
 
 def _observed(evidence: Evidence) -> Iterator[tuple[str, str | None, str | None, Mapping[str, str]]]:
-    """Yield what the run observed: the kind of subject, its hardware group, its name, and its facts."""
+    """Yield the observed facts: the kind of subject, its hardware group, its name, and its facts."""
     for host in evidence.record.hosts.values():
         groups = [key for key, hardware in evidence.plan.hardware.items() if host.host in hardware.hosts]
         for group in groups or (None,):
@@ -446,8 +448,8 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, CellMeasurement]], planned: int) -> Iterator[LatencyRow]:
     """Yield latency rows for each operation: by load generator (if there are several), by repeat, and over all repeats.
 
-    The rows over all repeats have no value when fewer repeats were measured than the `planned` ones that were needed: a
-    merge of some repeats does not represent the point.
+    The rows over all repeats have no value if fewer than the `planned` repeats that were needed were measured, because
+    some of the repeats merged do not represent the point.
     """
     found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
     for cell, measured in repeats:

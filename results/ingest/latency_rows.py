@@ -1,4 +1,4 @@
-"""Latency statistics of one or more distributions. They are merged by their buckets, and never averaged."""
+"""Latency statistics of one or more distributions, which are merged by their buckets and never averaged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 
 @dataclass(frozen=True)
 class Statistic:
-    """One statistic. `origin` is histogram, printed (a percentile that the tool printed), or tool (its own mean, min
-    or max)."""
+    """A latency statistic. `origin` is histogram, printed (a percentile that the tool printed), or tool (the tool's own
+    mean, min or max)."""
 
     name: str
     value_s: float | None
@@ -31,11 +31,11 @@ def percentile_name(percent: float) -> str:
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:
-    """Return the statistics of several distributions together. They are of one operation and kind, from several sources
-    or repeats.
+    """Return the statistics of several distributions together. All belong to one operation and kind of latency, and
+    come from several sources or repeats.
 
     The mean is weighted by count. Percentiles come from merged histograms. For a single distribution without a
-    histogram, they are the ones that the tool printed.
+    histogram, they are the percentiles that the tool printed.
     """
     some = [d for d in distributions if d.count > 0]
     if not some:
@@ -78,7 +78,8 @@ def _percentiles(some: Sequence[Operation]) -> list[Statistic]:
 
 
 def _of_histogram(histograms: Sequence[Histogram], some: Sequence[Operation]) -> list[Statistic]:
-    """Return the merged percentiles, kept between the smallest and the largest latency if the tool prints these."""
+    """Return the merged percentiles. If the tool prints the smallest and the largest latency, they are kept between
+    these."""
     try:
         merged = histograms[0] if len(histograms) == 1 else merge(histograms)
     except ValueError as error:

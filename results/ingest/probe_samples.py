@@ -1,6 +1,7 @@
 """A cell's probe samples, how much of the measured window they cover, and the energy.
 
-Missing readings are gaps, and are not filled. Means are over the sampled time, and the coverage says how much that is.
+Missing readings are gaps, which are not filled. Means cover only the sampled time, and the coverage says how much of
+the window that is.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from benchbrief.runners.sampling import longest_step
 
 
 def require_declared(probe: str, samples: Sequence[Sample]) -> None:
-    """Check that measures and units are the ones in the specs, which metrics and briefs rely on.
+    """Check that measures and units are those of the specs, on which metrics and briefs rely.
 
     Raises BadOutput for a measure that neither the probe's spec nor a probe of benchbrief declares, and for a unit
     other than the declared one.
@@ -47,11 +48,11 @@ def require_declared_by_tool(tool: str, samples: Sequence[Sample]) -> None:
 
 
 _MEASURE_AND_UNIT = itemgetter(0, 5)
-"""The measure and the unit of a `Sample`, fetched fast: a cell has hundreds of samples."""
+"""A fast getter for the measure and the unit of a `Sample`. Speed matters because a cell has hundreds of samples."""
 
 
 def _check(declared: Mapping[str, str], samples: Sequence[Sample]) -> None:
-    """Raise BadOutput for a measure or a unit other than the declared ones."""
+    """Raise BadOutput for a measure or a unit that differs from the declared ones."""
     for measure, unit in dict.fromkeys(map(_MEASURE_AND_UNIT, samples)):
         if measure not in declared:
             raise BadOutput(say.measure_undeclared(measure=measure))
@@ -61,10 +62,10 @@ def _check(declared: Mapping[str, str], samples: Sequence[Sample]) -> None:
 
 @contextmanager
 def broken_alone(probe: str) -> Iterator[None]:
-    """Turn an unexpected error in another package's probe into a RunnerError that names the package and the line
-    of code.
+    """Turn an unexpected error in another package's probe into a RunnerError that names the package and the line of
+    code.
 
-    So only the probe's samples are lost, and nothing else of the run.
+    So only the probe's samples are lost, and the rest of the run is kept.
     """
     try:
         yield
@@ -82,7 +83,8 @@ def broken_alone(probe: str) -> Iterator[None]:
 
 
 FEWEST = 3
-"""The fewest readings of power for an energy. With fewer, a momentary value would stand for the whole window."""
+"""The fewest power readings from which an energy is computed. With fewer, a momentary value would represent the whole
+window."""
 
 
 class Stretch(NamedTuple):
@@ -101,15 +103,15 @@ _UNSET = Stretch(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Coverage:
-    """The share of the window that was sampled. `longest_s` is the longest stretch without a reading, 0
-    without gaps."""
+    """The share of the window that was sampled. `longest_s` is the longest stretch without a reading, or 0 if there are
+    no gaps."""
 
     share: float
     longest_s: float
 
 
 def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list[Stretch]:
-    """Return the stretch of the window that each sample stands for, in the order of the samples."""
+    """Return the stretch of the window that each sample represents, in the order of the samples."""
     found = [_UNSET] * len(samples)
     gauges: dict[tuple[str, str, str], list[int]] = {}
     for place, (measure, node, device, time, _, _, over) in enumerate(samples):
@@ -118,7 +120,7 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
         else:
             gauges.setdefault((measure, node, device), []).append(place)
     read: dict[tuple[float, ...], list[Stretch]] = {}
-    """The stretches by times of reading, computed once: a probe reads all its measures at the same times."""
+    """The stretches by reading time, computed only once, because a probe reads all its measures at the same times."""
     at = [sample.time for sample in samples]
     for places in gauges.values():
         places.sort(key=at.__getitem__)
@@ -131,7 +133,7 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
 
 
 def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> list[Stretch]:
-    """Return the stretches of gauges, given their times of reading in rising order."""
+    """Return the stretches of gauges, given their reading times in ascending order."""
     longest = longest_step(every_s)
     ends = [0.0, *times, seconds]
     # A reading stands for half the time to its neighbours, and for all of it at the ends of the window.
@@ -141,10 +143,12 @@ def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> l
 
 
 def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage:
-    """Return how much of a window of `seconds` is covered by gauges that were read at these times from its start.
+    """Return how much of a window of `seconds` is covered by gauges that were read at these times, counted from its
+    start.
 
-    It is the smaller of two shares: the readings taken out of those due between the first and the last, and the window
-    without gaps. A single reading stands for one interval. A burst of readings does not make up for gaps elsewhere.
+    This is the smaller of two shares: the share of the readings due between the first and the last that were taken, and
+    the share of the window without gaps. A single reading covers one interval. A burst of readings does not make up for
+    gaps elsewhere.
     """
     found = sorted(set(times))
     if not found or seconds <= 0:
@@ -156,9 +160,9 @@ def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage
 
 
 def _taken(times: Sequence[float], every_s: float) -> int:
-    """Return how many of the readings were taken that were due at each interval from the first one on.
+    """Return how many readings were taken of those that were due, one in each interval from the first reading on.
 
-    A reading may be up to half an interval early, or less than one interval late. It counts at most once.
+    A reading may be up to half an interval early, or less than one interval late. Each reading counts at most once.
     """
     taken = place = 0
     for number in range(1 + round((times[-1] - times[0]) / every_s)):
@@ -198,7 +202,8 @@ def share_spanned(parts: Sequence[Stretch], seconds: float) -> float:
 def energy(watts: Sequence[tuple[Stretch, float]], seconds: float) -> float | None:
     """Return the energy in a window of `seconds`, in joules, from readings of power (W) and their stretches.
 
-    Small gaps get the mean power of the rest. None when more than 5 % is missing, or with fewer than three readings.
+    Small gaps are assumed to have the mean power of the rest. Returns None if more than 5 % of the window is missing,
+    or if there are fewer than three readings.
     """
     covered = sum(part.seconds for part, _ in watts)
     if len(watts) < FEWEST or covered < COMPLETE * seconds or covered <= 0:
@@ -208,7 +213,7 @@ def energy(watts: Sequence[tuple[Stretch, float]], seconds: float) -> float | No
 
 @dataclass(frozen=True)
 class SampleGap:
-    """The reason why a probe gave no samples, or fewer than it should."""
+    """The reason why a probe gave no samples, or fewer samples than expected."""
 
     severity: Literal["warning", "error"]
     text: str
@@ -226,10 +231,10 @@ class ProbeRows:
 def read_samples(
     evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement, problems: Mapping[str, Problem | None]
 ) -> ProbeRows:
-    """Return the samples of a cell, including the throughput by the tools' own intervals.
+    """Return the samples of a cell, including the throughput that the tools report for their own intervals.
 
-    If a probe has samples on some hosts only, each other host gets rows without a value, so that a sum over hosts is
-    known to be incomplete.
+    If a probe has samples on some hosts only, each other host gets rows without a value, to show that a sum over all
+    hosts is incomplete.
     """
     run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
     seconds = window[1] - window[0]
@@ -281,7 +286,8 @@ def read_samples(
 
 
 def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterator[SampleBlock]:
-    """Yield the throughput in the tools' own intervals, inside the window that all load generators share."""
+    """Yield the throughput that the tools report for their own intervals, inside the window that all load generators
+    share."""
     start, end = measured.window
     for source, measurement in measured.sources.items():
         rows: list[tuple[str, float, float | None, str, float, float]] = []
@@ -300,7 +306,7 @@ def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterato
 
 
 def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str, SampleGap]) -> CellMeasurement:
-    """Return the measurement without a load generator's own samples if they break its spec."""
+    """Return the measurement, without the load generator's own samples if they break its spec."""
     sources = {}
     for host, measurement in measured.sources.items():
         sources[host] = measurement
@@ -315,8 +321,8 @@ def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str,
 def _coverage(
     times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
 ) -> Coverage:
-    """Return the smaller coverage of two: that of rates, by the seconds they are over, and that of gauges, by
-    their number."""
+    """Return the smaller of two coverages: the coverage of rates, by the seconds that they cover, and the coverage of
+    gauges, by their number."""
     if not any(over):
         return coverage(times, every_s, seconds)
     rates = list(compress(of, over))
@@ -328,8 +334,8 @@ def _coverage(
 def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
     """Return whether a gap deserves a note.
 
-    In a short window, a single late gauge is more than 5 % of it, but needs no note unless it is of power, which the
-    energy then lacks. Rates are never late: what they do not cover was not counted.
+    In a short window, a single late gauge is more than 5 % of the window, but that needs no note, except for a reading
+    of power, which the energy then lacks. Rates are never late: the time that they do not cover was not counted.
     """
     missed = (1 - covered.share) * seconds
     late = longest_step(every_s)
@@ -337,7 +343,8 @@ def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: floa
 
 
 def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: float) -> str:
-    """Say why there are no joules although there are readings: too few, or too little of the window was sampled."""
+    """Say why there is no energy although there are readings: there are too few, or they cover too little of the
+    window."""
     if len(of) < FEWEST:
         return say.energy_readings(host=host, least=FEWEST, readings=len(of))
     share = min(covered.share, share_spanned(of, seconds))
@@ -374,8 +381,8 @@ def _samples(
 
 
 def _interval(times: Sequence[float]) -> float:
-    """Return the interval of readings, estimated from their times. A host that is simulated or was measured elsewhere
-    may have a longer one than asked for."""
+    """Return the interval between readings, estimated from their times. If a host is simulated or was measured
+    elsewhere, the interval may be longer than requested."""
     return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 
@@ -393,8 +400,8 @@ def _patchy(probe: Probe, host: str, covered: Coverage) -> str:
 def tool_samples(run_id: str, cell_id: str, tool: str, measured: CellMeasurement) -> Iterator[SampleRow]:
     """Yield a load generator's own samples, inside the window that all load generators share.
 
-    Its spec declares their measures. If one load generator lacks a measure, it gets a row without a value, so that a
-    sum over load generators is known to be incomplete.
+    The load generator's spec declares their measures. If one load generator lacks a measure, it gets a row without a
+    value, to show that a sum over all load generators is incomplete.
     """
     start, end = measured.window
     spec = TOOL_SPECS.usable(tool)
@@ -418,5 +425,5 @@ def tool_samples(run_id: str, cell_id: str, tool: str, measured: CellMeasurement
 
 
 def _step(times: list[float]) -> float:
-    """Return the longest distance between readings of gauges, 1 s for a single one."""
+    """Return the longest time between two readings of gauges, or 1 s if there is only one reading."""
     return max((after - before for before, after in pairwise(sorted(set(times)))), default=1.0)

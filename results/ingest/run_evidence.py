@@ -1,8 +1,8 @@
 """The evidence of a run: its plan, its journal, and how each planned cell ended.
 
 A cell's last verdict decides. A cell is missing if it never started, or if it started again after its last verdict and
-never ended. The journal is read once, record by record, and only what the tables need is kept: a fleet's journal is
-larger than the memory that its controller should use.
+never ended. The journal is read once, record by record, and only the parts that the tables need are kept, because the
+journal of a large run is larger than the memory that the controller should use.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from benchbrief.runners.world.world_choice import world_for
 from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
-"""How a cell ended. A skipped cell was not needed, so nothing is missing without it."""
+"""How a cell ended. A skipped cell was not needed, so no measurement is missing."""
 
 
 @dataclass(frozen=True)
 class CellVerdict:
     """How a planned cell ended. `places` say where the journal has the other records of `attempt`.
 
-    They are read on first use, and kept as long as the verdict. A copy (`replace`) reads its own. `cell` has the
-    threads and the target that a search found for it, once they are known.
+    The records are read on first use, and kept as long as the verdict. A copy (`replace`) reads its own. `cell` has the
+    threads and the target that a search found for the cell, once they are known.
     """
 
     cell: Cell
@@ -46,16 +46,16 @@ class CellVerdict:
     attempt: int | None = None
     started_at: float | None = None
     seconds: float | None = None
-    """The time from the attempt's start to its end; None when it has not ended."""
+    """The time from the attempt's start to its end; None if it has not ended."""
     ops_per_s: float | None = None
-    """The throughput that the run recorded when the cell ended well."""
+    """The throughput that the run recorded when the cell ended successfully."""
     places: tuple[JournalPlace, ...] = ()
     by_plan: bool = False
-    """Whether the plan itself caused a failure, so that the cell would fail again."""
+    """Whether the plan itself caused the failure, so that the cell would fail again."""
     by_host: bool = False
-    """Whether a host caused a failure."""
+    """Whether a host caused the failure."""
     no_room: j.NoRoom = ""
-    """What the budget had no room for: a repeat, which is then skipped, or a whole point, which is then missing."""
+    """What did not fit in the budget: a repeat, which is then skipped, or a whole point, which is then missing."""
 
     @cached_property
     def _kept(self) -> tuple[j.AnyRecord, ...]:
@@ -79,7 +79,7 @@ class CellVerdict:
 
     @cached_property
     def measuring_ended(self) -> j.MeasuringEnded | None:
-        """How a measurement ended that goes on until it is steady; None for any other measurement."""
+        """How the measurement ended, if it is one that continues until it is steady; otherwise None."""
         return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
 
     @cached_property
@@ -87,7 +87,8 @@ class CellVerdict:
         return tuple(record for record in self._kept if isinstance(record, j.DatabaseSize))
 
     def offset(self, host: str) -> Offset:
-        """Return how far a host's clock was ahead of the controller's, and by how much it was set; 0 if unknown."""
+        """Return how far a host's clock was ahead of the controller's, and by how much the clock was set; 0
+        if unknown."""
         return offset_of(*self._read(host), axis_step(*self._read(CONTROLLER.id)))
 
     def _read(self, host: str) -> tuple[j.ClockRead | None, j.ClockRead | None]:
@@ -96,8 +97,8 @@ class CellVerdict:
 
 
 def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = False) -> CellVerdict:
-    """Return the verdict on a cell. `unseen` is the reason for a cell that never began; `over` is whether the run
-    has ended."""
+    """Return the verdict on a cell. `unseen` is the reason to give for a cell that never began. `over` is whether the
+    run has ended."""
     ended = history.ended
     last = max(history.started, default=None)
     if history.skipped is not None and (ended is None or ended.status == "failed"):
@@ -143,15 +144,15 @@ def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, at
 
 
 Problem = str
-"""The reason why a file, and everything read from it, can't be used."""
+"""The reason why a file, and all numbers read from that file, can't be used."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run's plan and what its journal said when it was read.
+    """A run's plan and the contents of its journal at the time of reading.
 
-    `journal_bytes` is the size of the complete lines read, and `journal_sum` the sum over them
-    (`runners/journal/journal_file.py`). `verdicts` has one for each planned cell, in the plan's order.
+    `journal_bytes` is the size of the complete lines read, and `journal_sum` is their checksum
+    (`runners/journal/journal_file.py`). `verdicts` has one verdict for each planned cell, in the plan's order.
     """
 
     run_dir: Path
@@ -164,13 +165,13 @@ class Evidence:
 
     @property
     def records(self) -> Iterator[j.AnyRecord]:
-        """Yield all records of the journal, which is read again each time."""
+        """Yield all records of the journal, reading the journal again each time."""
         path = self.run_dir / JOURNAL
         return (record for _, record in each_record(path, self.journal_bytes)) if self.journal_bytes else iter(())
 
     @cached_property
     def root(self) -> str:
-        """Return the run's directory without symbolic links, resolved once for all files."""
+        """Return the run's directory without symbolic links. It is resolved once for all files."""
         return os.path.realpath(self.run_dir)
 
     @property
@@ -179,13 +180,13 @@ class Evidence:
 
     @cached_property
     def simulated(self) -> j.Simulated | None:
-        """Return how the run was simulated; None when it was measured on real hosts."""
+        """Return how the run was simulated; None if it was measured on real hosts."""
         models = (start.simulated for start in self.starts if start.simulated)
         return next(models, None) or simulation_of(self.run_dir)
 
     @property
     def imported(self) -> j.Imported | None:
-        """Return the source of the results if they were measured elsewhere; else None."""
+        """Return the source of the results if they were measured elsewhere; otherwise None."""
         return next((start.imported for start in self.starts if start.imported), None)
 
     @property
@@ -199,7 +200,7 @@ class Evidence:
 
     @cached_property
     def world(self) -> World:
-        """Return the real or simulated drivers and probes that made the raw outputs, and that read them."""
+        """Return the real or simulated drivers and probes that made the raw outputs, and that also read them."""
         return world_for(self.simulated)
 
     @property
@@ -213,7 +214,7 @@ class Evidence:
         return {cell: record for cell, record in self.record.reused.items() if counts.get(cell) == record.attempt}
 
     def strangers(self) -> tuple[str, ...]:
-        """Return the journal's cells that are not in the plan."""
+        """Return the cells in the journal that are not in the plan."""
         planned = {cell.id for cell in self.plan.cells}
         return tuple(cell for cell, history in self.record.cells.items() if history.started and cell not in planned)
 
@@ -238,10 +239,10 @@ def _why_unseen(record: RunRecord) -> str:
 
 
 def read_evidence(run_dir: Path, plan: Plan | None = None, record: RunRecord | None = None) -> Evidence:
-    """Return a run's evidence. Raises RunnerError when the plan or a complete line of the journal can't be read.
+    """Return a run's evidence. Raises RunnerError if the plan or a complete line of the journal can't be read.
 
-    Without a journal, no cell began. `plan` and `record` are the run's own, if the caller has read them. A record that
-    lacks the end of the journal is read again.
+    If there is no journal, no cell began. `plan` and `record` are the run's own, if the caller has already read them. A
+    record that lacks the end of the journal is read again.
     """
     plan = plan or load_plan(run_dir)
     path = run_dir / JOURNAL
@@ -272,9 +273,9 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 
 
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
-    """Return why a path leads out of the run's real directory; "" when it does not.
+    """Return why a path leads out of the run's real directory; "" if it does not.
 
-    A plain `name` in a folder that was checked before stays inside.
+    A plain `name` in a folder that was already checked stays inside.
     """
     if "/" not in name and name not in ("", os.curdir, os.pardir):
         return ""
