@@ -1,4 +1,4 @@
-"""Two imports of other packages, mended: one that is slow, and one that a broken package would stop."""
+"""Two patched imports of other packages: one that is slow, and one that any broken package would stop."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from types import ModuleType
 
 
 def let_arrow_find_no_pandas() -> None:
-    """Keep pyarrow, when this process first imports it, from importing pandas.
+    """Keep pyarrow from importing pandas when this process first imports pyarrow.
 
-    pyarrow looks for pandas when it makes its first array, and imports all of it: 0.9 s, 40 MB. No command needs it. It
-    looks again when someone asks for a pandas frame, and an extension that imports pandas itself gets it.
+    When pyarrow makes its first array, it looks for pandas and imports all of it, which takes 0.9 s and 40 MB. No
+    command needs pandas. If someone asks for a pandas frame, pyarrow looks again. Extensions can still import pandas
+    themselves.
     """
     if not {"pandas", "pyarrow"} & sys.modules.keys():
         sys.meta_path.insert(0, _Then("pyarrow", _look_without_pandas))
 
 
 def pass_over_broken_packages() -> None:
-    """From now on, let `importlib.metadata` pass over lists of entry points that can't be read.
+    """From now on, make `importlib.metadata` skip lists of entry points that can't be read.
 
-    One broken package would stop Pydantic, Altair and Narwhals, which look for plugins. `importlib.metadata` is not
-    imported for this.
+    Otherwise, one broken package would stop Pydantic, Altair and Narwhals, which look for plugins. This does not import
+    `importlib.metadata`.
     """
     name = "importlib.metadata"
     if name in sys.modules:
@@ -33,7 +34,7 @@ def pass_over_broken_packages() -> None:
 
 
 class _Then:
-    """An import hook for the first import of one module, which calls `then` with it afterwards."""
+    """An import hook for a module's first import, which then calls `then` with the module."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
         self.name = name
@@ -58,7 +59,7 @@ class _Then:
 
 
 class _NoPandas:
-    """Hides pandas from this thread."""
+    """An import hook that hides pandas from this thread."""
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()

@@ -1,4 +1,4 @@
-"""A run from plan to brief, on one screen: measured, stored, evaluated and rendered."""
+"""A run from plan to brief, on one screen: measure, store, evaluate, render."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def run_plan(
     wait: bool = False,
     retake: Retake | None = None,
 ) -> Finished:
-    """Run every cell of a run's plan that is not yet good, then store, evaluate and render what is there.
+    """Run every cell of a run's plan that is not good yet, then store, evaluate and render the results.
 
-    An interrupted run is not rendered: a partial result must not be taken for a whole one. OpenMetrics go to the file
-    `metrics` meanwhile. With `wait`, it waits for hosts that another run holds; then `retake` decides again what a
-    new run takes from earlier ones. Here, in `run_on_scheduler` and in `merge_run`, this machine is held while the
-    brief is made, unless another run holds it.
+    An interrupted run is not rendered, because a partial result must not be taken for a whole one. During the run,
+    OpenMetrics are written to the file `metrics`. With `wait`, the run waits for hosts that another run holds; then
+    `retake` chooses anew which earlier results to take. Like `run_on_scheduler` and `merge_run`, this holds the machine
+    while the brief is made, unless another run holds it.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
@@ -59,7 +59,7 @@ def run_plan(
 
 
 def run_lane(lane_dir: Path, progress: Progress, *, wait_s: float = 0.0) -> Finished:
-    """Run every cell of a lane that is not yet good. Tables and briefs are made of all lanes together.
+    """Run every cell of a lane that is not good yet. Tables and briefs are made later, from all lanes together.
 
     Waits up to `wait_s` seconds for hosts that another controller holds.
     """
@@ -71,7 +71,7 @@ def run_lane(lane_dir: Path, progress: Progress, *, wait_s: float = 0.0) -> Fini
 
 
 def run_on_scheduler(run_dir: Path, progress: Progress, *, report: bool = True) -> Finished:
-    """Run the lanes that are not good yet as jobs of the run's scheduler, then merge, store and render."""
+    """Run the unfinished lanes as jobs of the run's scheduler, then merge, store and render."""
     plan = load_plan(run_dir)
     with driving_alone(run_dir), Monitor(run_dir) as monitor:
         monitor.begin()
@@ -83,7 +83,7 @@ def run_on_scheduler(run_dir: Path, progress: Progress, *, report: bool = True) 
 
 
 def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, report: bool = True) -> Finished:
-    """Merge the lanes of a run, then store, evaluate and render what is there, as after `run_plan`."""
+    """Merge a run's lanes, then store, evaluate and render the results, as `run_plan` does."""
     plan = load_plan(run_dir)
     finished = merge(plan, run_dir, folders, progress)  # journals and raw outputs of lanes -> those of the run
     if finished.status == "done" and (left := held_out_to_measure(run_dir, plan)):
@@ -104,7 +104,7 @@ def _holding(run_dir: Path, progress: Progress) -> Iterator[KeptClaim]:
 def _make_brief(
     finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, kept: KeptClaim, *, report: bool
 ) -> Finished:
-    """Journal and raw outputs -> tables -> verdicts and briefs. What fails here costs nothing that was measured."""
+    """Make tables, verdicts and briefs from the journal and the raw outputs. If this fails, no measurement is lost."""
     run_dir = finished.run_dir
     if finished.status == "interrupted":
         with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong

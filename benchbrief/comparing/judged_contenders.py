@@ -325,8 +325,8 @@ def compare_named(
     mixed: bool = False,
     other_load: bool = False,
 ) -> JudgedContenders:
-    """Judge each run by the first one. `mixed` allows contenders of different origin, `other_load` judges also points
-    with different loads. Raises RunnerError, NotComparable."""
+    """Compare each run with the first one. With `mixed`, contenders may have different origins; with `other_load`,
+    points with different loads are judged, too. Raises RunnerError, NotComparable."""
     if not 2 <= len(named) <= MOST:
         raise NotComparable(
             f"a comparison takes 2 to {MOST} contenders, and here is {len(named)}", "bench compare last~1 last"

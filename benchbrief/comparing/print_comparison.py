@@ -1,4 +1,4 @@
-"""What `bench compare` prints and writes of judged contenders: two side by side, and more as a ranking."""
+"""Prints and writes the results of `bench compare`: two contenders side by side, or more of them as a ranking."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ _MOST_REASONS = 6
 
 
 class FittedLine(NamedTuple):
-    """A line of the table; `row` is its comparison, None for a head."""
+    """A line of the table. `row` is its comparison, or None for a header."""
 
     text: str
     row: Comparison | None = None
 
 
 class FittedTable(NamedTuple):
-    """Lines that fit, and sentences for what does not fit."""
+    """The lines that fit, and sentences that replace the rows that do not."""
 
     lines: tuple[FittedLine, ...]
     notes: tuple[str, ...]
 
 
 def table_of(comparisons: Sequence[Comparison], columns: int | None) -> FittedTable:
-    """Return the table in at most this many columns, if a point's name leaves room; None: in any width.
+    """Return the table in at most this many columns, if the points' names leave room. None means any width.
 
-    Intervals are dropped first, then each point takes two lines or three. A value that is 0 on both sides, or
-    missing, becomes a sentence.
+    Intervals are dropped first; then each point takes two or three lines. A value that is missing, or 0 on both sides,
+    becomes a sentence.
     """
     rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
     notes = [*_zeros(comparisons), *_explain_unknown(comparisons)]
@@ -89,7 +89,7 @@ def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _explain_unknown(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Say why values are missing: each reason with its points."""
+    """Explain why values are missing, with the points that each reason applies to."""
     found: dict[str, list[str]] = {}
     hidden = find_constant_dimensions(rows)
     for row in rows:
@@ -109,7 +109,7 @@ def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[
 
 
 def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[FittedLine]:
-    """Return an aligned table, with each metric's name on a line of its own above its points."""
+    """Return an aligned table. Each metric's name is on its own line above the metric's points."""
     hidden = find_constant_dimensions(rows)
     cells = [
         (f"  {one_line(format_point(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
@@ -123,7 +123,8 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
 
 
 def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[FittedLine]:
-    """Return two lines for each point, when names leave no room beside them; three when the change has none either."""
+    """Return two lines for each point, because the values do not fit beside its name, or three if the change does not
+    fit either."""
     hidden = find_constant_dimensions(rows)
     lines = []
     for metric, of in groupby(rows, key=lambda row: row.quantity):
@@ -138,13 +139,13 @@ def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[FittedLine
 
 
 def write_page(file: Path, judged: JudgedContenders, language: str) -> None:
-    """Write the comparison as one page that needs no other file. Raises Stop when the file can't be written."""
+    """Write the comparison as one self-contained page. Raises Stop if the file can't be written."""
     words = CATALOGUES[language]
     names = list(judged.names)
     differing = tuple((each.what, *each.each) for each in judged.differing)
 
     def known(text: str) -> str:
-        """Return a sentence with the codes of what the stores say in it."""
+        """Turn the store's sentences within a text back into translatable messages."""
         return mapped(text, lambda part: judged.sentences.get(part, part))
 
     if len(names) == 2:
@@ -176,8 +177,8 @@ def print_comparison(
     html: Path | None,
     language: str,
 ) -> None:
-    """Print the comparison, and write the files that are given. `language` is that of the page. Raises Stop where a
-    file can't be written."""
+    """Print the comparison, and write the requested files. `language` is the page's language. Raises Stop if a file
+    can't be written."""
     title = titled(judged.references)
     if len(judged.names) == 2:
         (outcome,) = judged.outcomes.values()

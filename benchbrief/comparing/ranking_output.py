@@ -1,4 +1,4 @@
-"""The output of `bench compare` for three contenders and more: on a terminal, as JSON, in Markdown, as JUnit cases."""
+"""The output of `bench compare` for three or more contenders: on a terminal, as JSON, as Markdown, as JUnit cases."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ _MOST_NAMED = 2
 
 
 class RankedLine(NamedTuple):
-    """A line of the table; `colour` is None for a plain one."""
+    """A line of the table. `colour` is None for a plain line."""
 
     text: str
     colour: str | None = None
 
 
 def best_of(ranking: Ranking, names: str) -> str:
-    """Return the names of the contenders that no other beats (`B`, `A, B`), or that all are alike."""
+    """Return the names of the contenders that no other contender beats (`B`, `A, B`), or words that none can be told
+    apart."""
     if not ranking.order:
         return "can't tell"
     if len(ranking.leading) == len(ranking.order):
@@ -48,7 +49,8 @@ def best_of(ranking: Ranking, names: str) -> str:
 
 
 def ranked_table(judged: JudgedContenders, columns: int | None) -> list[RankedLine]:
-    """Return the table in at most this many columns, if possible: a column for each contender, else a line."""
+    """Return the table in at most this many columns, if possible. Each contender has a column, or a line if columns do
+    not fit."""
     for with_spread in (True, False):
         lines = _aligned(judged, with_spread=with_spread)
         if columns is None or max((display_width(line.text) for line in lines), default=0) <= columns:
@@ -104,7 +106,7 @@ def _stacked(judged: JudgedContenders) -> list[RankedLine]:
 
 
 def explain_unranked(judged: JudgedContenders) -> Iterator[str]:
-    """Say why points are not ranked, and why values are missing: each reason with its points."""
+    """Explain why points are not ranked and why values are missing, with the points that each reason applies to."""
     found: dict[tuple[str, str], list[str]] = {}
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         reasons = [("", each.reason)] if each.reason else []
@@ -127,13 +129,13 @@ def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
 
 
 def summary(judged: JudgedContenders) -> Iterator[str]:
-    """Yield a line on each contender: `against A: B 2 worse, 5 within noise`."""
+    """Yield a line about each contender, such as `B against A: 2 worse, 5 within noise`."""
     for name, outcome in judged.against_first.items():
         yield f"{name} against {judged.names[0]}: {count_verdicts(outcome) or 'no point in common'}"
 
 
 def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
-    """Yield the cases of a JUnit file: each contender against the first."""
+    """Yield the cases of a JUnit file, in which each contender is compared with the first one."""
     for name, outcome in judged.against_first.items():
         called = (judged.names[0], name)
         for each in cases(outcome, called, strict=strict):
@@ -141,8 +143,8 @@ def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
 
 
 def ranking_rows(judged: JudgedContenders) -> list[tuple[str, ...]]:
-    """Return a row for each point: metric, which is named once, point, each contender with its letters, and
-    the best."""
+    """Return a row for each point: the metric (only in its first row), the point, each contender's value with its
+    letters, and the best contenders."""
     before, rows = "", []
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         name = _heads(each) if each.quantity != before else ""

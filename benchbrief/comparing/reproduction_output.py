@@ -1,4 +1,4 @@
-"""What `bench reproduce` says: the verdicts as text, as JSON, and for build servers."""
+"""The output of `bench reproduce`: the verdicts as text, as JSON, and for build servers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from benchbrief.results.analysis.reproduction import Reproduced, ReproductionVer
 
 
 def code_of_reproduction(found: HeldAgainst) -> ExitCode:
-    """Return the exit code: that of an `expect`. What can't be compared fails nothing, and neither does what is
-    simulated."""
+    """Return the exit code, which is the same as for an `expect`. Verdicts that can't be compared, and simulated runs,
+    never count as failures."""
     if found.simulated:
         return ExitCode.DONE
     if found.count("fails"):
@@ -29,7 +29,7 @@ def code_of_reproduction(found: HeldAgainst) -> ExitCode:
 
 
 def reproduction_lines(found: HeldAgainst) -> Iterator[str]:
-    """Yield each verdict with its numbers and the reason, then what differs, and how many verdicts there are."""
+    """Yield each verdict with its numbers and its reason, then the differences, and the count of the verdicts."""
     words = CATALOGUES["en"]
     with written_as(words.locale):
         for each in found.verdicts:
@@ -53,7 +53,7 @@ def reproduction_lines(found: HeldAgainst) -> Iterator[str]:
 
 
 def reproduction_document(found: HeldAgainst, run_dir: Path, files: Sequence[Path]) -> dict[str, object]:
-    """Return all of it as a JSON object."""
+    """Return the verdicts and differences as a JSON object."""
     return {
         "brief": found.about.title,
         "brief_run": found.about.run,
@@ -67,7 +67,7 @@ def reproduction_document(found: HeldAgainst, run_dir: Path, files: Sequence[Pat
 
 
 def reproduction_cases(found: HeldAgainst) -> list[Case]:
-    """Return a case for each verdict. What is not decided or not comparable is skipped."""
+    """Return a case for each verdict. A verdict that is undecided or not comparable is skipped."""
     return [_case(each, found) for each in found.verdicts]
 
 
@@ -84,7 +84,7 @@ def _case(each: Reproduced, found: HeldAgainst) -> Case:
 
 
 def reproduction_markdown(found: HeldAgainst) -> str:
-    """Return the verdicts as a table for the page of a job."""
+    """Return the verdicts as a table for a job's page."""
     words = CATALOGUES["en"]
     with written_as(words.locale):
         rows = [

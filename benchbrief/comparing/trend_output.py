@@ -1,4 +1,4 @@
-"""The output of `bench trend`, on a terminal and as JSON, and the fields of the specs behind a broken series."""
+"""The output of `bench trend` on a terminal and as JSON. Also names the spec fields that broke a series."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 _OWNERS = ("workload ", "database ")
 _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "start.router", "start.port"}
-"""Settings that do not define a series: it goes on where a database's place, build or commands
-differ (`series_rows.py`)."""
+"""Settings that do not define a series: a database may change its place, build or commands without breaking the series
+(`series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
-    """Return the series, with `redefined` of each part whose definition differs from that of the part before."""
+    """Return the series. In each part that is defined differently from the part before it, `redefined` names the
+    changes."""
 
     @cache
     def plan_of(run_id: str) -> Plan | None:
@@ -61,7 +62,8 @@ def _named(series: HistorySeries, plan_of: Callable[[str], Plan | None]) -> Iter
 
 
 def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
-    """Yield `workload a.records: 100,000 → 200,000` for each changed field behind a series."""
+    """Yield a text such as `workload a.records: 100,000 → 200,000` for each changed spec field that affects a
+    series."""
     metrics = [metrics_in(plan).get(series.quantity) for plan in (was, now)]
     if all(metrics):
         ours, theirs = (definition_of(metric, plan) for metric, plan in zip(metrics, (was, now), strict=True) if metric)
@@ -83,7 +85,7 @@ def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
 
 
 def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
-    """Return one cell of each curve. The others differ from it only in their point."""
+    """Return one cell of each curve. The curve's other cells differ from it only in their point."""
     found: dict[Curve, Cell] = {}
     for cell in cells:
         found.setdefault(Curve.of(cell), cell)
@@ -92,11 +94,11 @@ def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _FLAT = 0.02
-"""Values that lie closer together, as a share of their mean, are not stretched over the whole height."""
+"""Values closer together than this share of their mean are not stretched over the whole height."""
 
 
 def sparkline(parts: Sequence[Sequence[float]], width: int) -> str:
-    """Return the values as blocks on one scale, at most `width` of them, with a bar between parts.
+    """Draw the values as block characters on one scale, at most `width` of them, with a bar between parts.
 
     Neighbours that share a block are drawn at their mean. All values must be finite.
     """
@@ -129,9 +131,10 @@ _MOST_POINTS = 3
 
 
 def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list[HistorySeries], list[str]]:
-    """Return the series that show something, and notes on the others. If quantities are `named`, all series are shown.
+    """Return the series that are worth showing, and notes about the others. If quantities are `named`, all series are
+    shown.
 
-    Otherwise, series without a value in any run are left out, and series of errors that are all 0.
+    Otherwise, series without any value and error series that are always 0 are left out.
     """
     shown: list[HistorySeries] = []
     left_out: Counter[str] = Counter()
@@ -150,8 +153,8 @@ def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list
 
 
 def changed_series(trends: Sequence[Trend]) -> tuple[list[Trend], str]:
-    """Return the series that changed, the latest change first, and a sentence that counts the others and says why some
-    can't be judged. What a verdict calls noise is no change."""
+    """Return the series that changed, latest change first, and a sentence that counts the other series and explains why
+    some can't be judged. A change that was declared to be noise does not count."""
     changed = {id(trend): found for trend in trends if (found := [each for each in trend.changes if not each.is_noise])}
     shown = [trend for trend in trends if id(trend) in changed]
     shown.sort(key=lambda trend: max(change.first.at for change in changed[id(trend)]), reverse=True)
@@ -169,7 +172,7 @@ _HAVE = ("have", "has")
 
 
 def _why_not_judged(trend: Trend) -> str:
-    """Return why the runs comparable with the last one are too few to find a change in; "" if there are enough."""
+    """Return why there are too few runs comparable with the last one to find a change, or "" if there are enough."""
     parts = [each.part for each in trend.parts if each.part.known]
     if not parts:
         return "no value in any run"
@@ -253,7 +256,8 @@ def _new_part(before: SeriesPart, part: SeriesPart) -> Iterator[tuple[str, str |
 
 
 def change_texts(change: Change, unit: str) -> tuple[str, str]:
-    """Return `2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001` and `997.5 ops/s → 947.3 ops/s`."""
+    """Return the texts of a change: `2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001` and `997.5 ops/s → 947.3
+    ops/s`."""
     when = f"{change.first.at:%Y-%m-%d}  {changed_by(change, unit)}  {worth(change)}, {p_text(change.p)}"
     return when, f"{amount(change.before, unit)} → {amount(change.after, unit)}"
 

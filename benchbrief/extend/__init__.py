@@ -1,6 +1,7 @@
-"""All that an extension may import of benchbrief, in one door for each kind.
+"""Everything that an extension may import from benchbrief, in one module ("door") for each kind of extension.
 
-`spec` has data alone: what an extension says of itself, which `bench check` reads. `common` has what all need that run
-something. Each other door is for one kind of extension. What the doors have stays as it is under one number, `API`,
-which an extension states in its spec: `api=3`. Other modules of benchbrief may change at any time.
+`spec` is pure data: an extension's description of itself, which `bench check` reads. `common` is for all extensions
+that run something. Each other door is for one kind of extension. An extension states the version number that it needs,
+`api=3` for example, in its spec. The doors stay the same as long as `API` has that number; all other modules of
+benchbrief may change at any time.
 """

@@ -1,6 +1,9 @@
-"""The database's directory on a host: which may be emptied, its marker, and its snapshots, also those of file systems.
+"""The database's directory on a host: whether it may be emptied, its marker, and its snapshots, including those made by
+file systems.
 
-`from benchbrief.extend import directories`. What its functions return in place of None says what is wrong."""
+`from benchbrief.extend import directories`. Functions that return a text or None return the problem, or None if there
+is no problem.
+"""
 
 from benchbrief.model.engine_spec import by_file_system
 from benchbrief.runners.engines.data_directories import (

@@ -1,4 +1,5 @@
-"""What an engine needs beside `common`: `Engine` and its further protocols, and what most engines do alike."""
+"""The classes for an engine, in addition to `common`: `Engine`, its optional protocols, and helpers for most
+engines."""
 
 from benchbrief.compiler.planning.data_states import changes_of, record_bytes, tolerated, worse, writes
 from benchbrief.model.engine_spec import Reset

@@ -1,4 +1,4 @@
-"""Latency histograms: made of counts, merged by adding them, and read: `from benchbrief.extend import histograms`."""
+"""Latency histograms: make them from counts, merge and read them. `from benchbrief.extend import histograms`."""
 
 from benchbrief.model.histogram import US_PER_S, from_counts, mean, merge, percentile, scaled
 

@@ -1,4 +1,4 @@
-"""What an importer needs beside `common` and `tools`: its base classes, and how files are read and refused."""
+"""The base classes for an importer, in addition to `common` and `tools`, and functions that read or refuse files."""
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where, find_files

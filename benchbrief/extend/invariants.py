@@ -1,6 +1,7 @@
-"""Rules about the numbers that a tool prints. They hold whatever was measured: what breaks one is no evidence.
+"""Rules about a tool's printed numbers that always hold. An output that breaks a rule is not evidence.
 
-A tool has a table of `Invariant`s. Its driver and its importer check the same table by `require_consistent`."""
+A tool has a table of `Invariant`s, which its driver and its importer both check with `require_consistent`.
+"""
 
 from benchbrief.runners.drivers.output_invariants import (
     QUANTISED,

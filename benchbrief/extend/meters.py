@@ -1,4 +1,4 @@
-"""What a power meter needs beside `common`: its base classes, and the points at which it is read."""
+"""The base classes for a power meter, in addition to `common`, and the points at which meters are read."""
 
 from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.meters.meter_base import (

@@ -1,4 +1,4 @@
-"""What a probe needs beside `common`: `ProbeKind`, and the loop on a host with what it printed."""
+"""The classes for a probe, in addition to `common`: `ProbeKind`, and the loop that samples on a host and its output."""
 
 from benchbrief.runners.sampling import (
     FileReads,

@@ -1,6 +1,7 @@
-"""What a program of a meter needs that the controller starts by `sampler_job`: it prints readings as probes do.
+"""Functions for a meter's program that the controller starts with `sampler_job`. It prints readings as probes do.
 
-It imports nothing else of benchbrief, as each measurement starts such a program anew."""
+This module imports nothing else from benchbrief, because each measurement starts such a program anew.
+"""
 
 from benchbrief.runners.meters.sample_blocks import block, fail, head, number
 from benchbrief.runners.text_encoding import text_encoding

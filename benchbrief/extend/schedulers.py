@@ -1,4 +1,4 @@
-"""What a scheduler needs beside `common`: `Scheduler`, with the jobs and nodes that it speaks of."""
+"""The classes for a scheduler, in addition to `common`: `Scheduler`, with its jobs and nodes."""
 
 from benchbrief.model.plan import Asked
 from benchbrief.runners.fleet.scheduler import (

@@ -1,7 +1,8 @@
-"""The classes by which a `spec.py` describes an extension, one of benchbrief's own or of another package.
+"""The classes with which a `spec.py` describes an extension of benchbrief or of another package.
 
-The checker, the editors, the reference and the briefs read a spec. It imports only this module, so that `bench check`
-stays fast. The code of the extension is imported when it runs."""
+The checker, the editors, the reference and the briefs read this description. A spec imports only this module, so that
+`bench check` stays fast. The extension's code is imported when it runs.
+"""
 
 from benchbrief.model.engine_spec import EngineSpec, Option, ServerProgram
 from benchbrief.model.extension_spec import (

@@ -1,4 +1,5 @@
-"""What an importer of tables needs beside `common` and `importers`: measures, units, and what an import keeps."""
+"""The classes for an importer of tables, in addition to `common` and `importers`: measures, units, and the imported
+data."""
 
 from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
 from benchbrief.model.events import MEASURE, PublishedValue

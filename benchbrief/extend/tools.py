@@ -1,4 +1,5 @@
-"""What a load generator needs beside `common`: `Driver`, the cell that it sees, evidence, and what it measured."""
+"""The classes for a load generator, in addition to `common`: `Driver`, its view of a cell, the evidence, and
+measurements."""
 
 from benchbrief.model.measurement import (
     Bucket,

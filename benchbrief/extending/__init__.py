@@ -1,1 +1,1 @@
-"""What authors of extensions use: a package to begin with, and trials that say whether it conforms."""
+"""Support for authors of extensions: a starter package, and trials that check whether an extension conforms."""

@@ -1,6 +1,7 @@
-"""Whether an installed extension conforms: `bench extensions try`. It says what was tried, and what was not and why.
+"""`bench extensions try`: checks whether an installed extension conforms, and tells which trials could not be made.
 
-A trial is a function whose docstring says what holds. It returns what is wrong, and raises Skipped where it can't.
+A trial is a function whose docstring states the property that it checks. It returns the problem that it found, or
+raises Skipped if it can't run.
 """
 
 from __future__ import annotations
@@ -53,17 +54,17 @@ _FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345
 
 
 class Skipped(Exception):  # it is no error
-    """A trial can't be made here."""
+    """A trial can't run here."""
 
 
 class UnknownExtension(BenchError):
-    """There is no such extension of another package."""
+    """No other package has an extension with this name."""
 
     code = "extension"
 
 
 class TrialResult(NamedTuple):
-    """What came of a trial. `said` is what is wrong, or why it was not tried; "" when all holds."""
+    """The result of a trial. `said` is the problem, or the reason why it was not tried, or "" if all is well."""
 
     of: str
     holds: str
@@ -72,8 +73,8 @@ class TrialResult(NamedTuple):
 
 
 class Subject:
-    """An extension under trial. `folder` is free for what its trials write. `spec_file` is a spec to run in place of a
-    sample. `measured` has the folders of the real runs that were made, by their specs."""
+    """An extension under trial. Its trials may write to `folder`. `spec_file` is a spec to run instead of a sample.
+    `measured` maps each spec that was run to its run's folder."""
 
     def __init__(
         self, offer: Offer, spec: ExtensionSpec, folder: Path, spec_file: Path | None, measured: dict[str, Path | str]
@@ -87,9 +88,11 @@ class Subject:
         )
 
     def place(self, **changed: str) -> Path:
-        """Return a new folder with a spec, `brief.bench`: the user's as it is, or a sample with what is `changed`.
+        """Return a new folder with a spec, `brief.bench`: the user's spec unchanged, or a sample with the parts in
+        `changed`.
 
-        Raises Skipped when none is known, or it does not use the extension."""
+        Raises Skipped if there is no sample, or if the user's spec does not use the extension.
+        """
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         spec = folder / "brief.bench"
         if not self.spec_file:
@@ -103,19 +106,19 @@ class Subject:
         return folder
 
     def run(self, folder: Path) -> str:
-        """Run the spec in a folder for real, and leave nothing of it behind. Returns why it failed, or ""."""
+        """Run a folder's spec for real, leaving nothing behind. Returns why it failed, or ""."""
         try:
             return how_it_failed(self.bench(folder, "run", "brief.bench", "--no-report"))
         finally:
             self.end(folder)
 
     def end(self, folder: Path) -> None:
-        """End the run in a folder, with its servers, if it has not ended."""
+        """End a folder's run and its servers, if it has not ended yet."""
         with suppress(subprocess.TimeoutExpired):
             self.bench(folder, "stop")
 
     def measured(self) -> Path | str:
-        """Return the folder of a real run, or why it failed. Each spec is run once. Raises Skipped."""
+        """Return the folder of a real run, or why the run failed. Each spec is run only once. Raises Skipped."""
         folder = self.place()
         text = (folder / "brief.bench").read_text(encoding="utf-8").replace(str(folder), "")
         if text not in self._measured:
@@ -329,12 +332,12 @@ LEFT = {
     "scheduler": "jobs that are submitted, cancelled or stuck",
     "template": "the pages as you see them: `pdftoppm -r 80 -png brief.pdf page`",
 }
-"""What no trial tries, by kind: for tests of its own."""
+"""The properties that no trial checks, by kind. The extension's own tests should cover them."""
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
-    """Try the extensions of other packages of that name, and all of a package that is called so or has such an engine.
-    Raises UnknownExtension."""
+    """Try all extensions with this name, all extensions of the package with this name, and all of a package that has an
+    engine with this name. Only other packages than benchbrief count. Raises UnknownExtension."""
     subjects = list(_subjects(name))
     if not subjects:
         raise UnknownExtension(
@@ -386,7 +389,7 @@ def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
 
 
 def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield what a brief may show of an extension, with its words by language."""
+    """Yield the names of an extension that a brief may show, each with its words by language."""
     measures: Mapping[str, ProbeMeasure] = getattr(spec, "measures", {})
     yield from ((f"`{name}`", each.labels) for name, each in measures.items())
     if isinstance(spec, ToolSpec):
@@ -401,7 +404,7 @@ def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _asked(subject: Subject) -> dict[str, str]:
-    """Return what a sample spec says so that the extension is in use."""
+    """Return the settings that make a sample spec use the extension."""
     match subject.spec.kind:
         case "probe":
             return {"probe": f"{subject.spec.name} every 200 ms"}
@@ -420,7 +423,8 @@ def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
-    """Yield copies of a good output with something wrong. Files beside its standard output stay as they are."""
+    """Yield copies of a good output, each broken in another way. Files other than its standard output stay
+    unchanged."""
     for what, text in _spoilt_texts(whole.stdout.read_text(encoding="utf-8", errors="replace")):
         copy = folder / what.split()[-1]
         shutil.copytree(whole.directory, copy)
@@ -439,14 +443,14 @@ def _accepts(read: Callable[[Read], object], given: Read, refusal: type[Exceptio
 
 
 def _recorded(subject: Subject) -> list[Path]:
-    """Return the recorded outputs: the files in a folder `outputs` in the package, or beside it."""
+    """Return the recorded outputs: the files in a folder `outputs`, in the package or beside it."""
     folders = {path.parent for path in package_files(subject.offer.target)}
     places = {place / "outputs" for folder in folders for place in (folder, folder.parent)}
     return sorted(path for place in places if place.is_dir() for path in place.iterdir() if path.is_file())
 
 
 def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
-    """Wait until something is there. Raises Skipped when the run ends before, or it takes long."""
+    """Wait until `there` returns true. Raises Skipped if the run ends first or the wait takes too long."""
     deadline = time.monotonic() + _WARM_UP_S
     while not there():
         if running.poll() is not None or time.monotonic() > deadline:
@@ -455,7 +459,7 @@ def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
 
 
 def how_it_failed(done: subprocess.CompletedProcess[str]) -> str:
-    """Return how a command failed, with its first line on that, or its last line; "" when it did not."""
+    """Return how a command failed, with its first line about an error, or else its last line; "" if it did not fail."""
     if not done.returncode:
         return ""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]

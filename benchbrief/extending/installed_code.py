@@ -1,4 +1,5 @@
-"""What an installed extension's code is: whether it has what is called, and what it imports of benchbrief."""
+"""Inspects an installed extension's code: whether it has the methods that are called, and what it imports from
+benchbrief."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from benchbrief.runners.transports.transport_base import JobTransport
 
 
 def imported_past(target: str) -> tuple[str, ...]:
-    """Return the modules of benchbrief that a package's code imports and that are not made for extensions."""
+    """Return the benchbrief modules that a package's code imports although they are not made for extensions."""
     found = set()
     for path in (each for each in package_files(target) if each.suffix == ".py"):
         try:
@@ -40,7 +41,7 @@ def _is_for_extensions(module: str) -> bool:
 
 
 def code_problem(spec: ExtensionSpec) -> str:
-    """Return why the code can't be used; "" when it can, or when there is none."""
+    """Return why the code can't be used, or "" if it can, or if the extension needs no code."""
 
     target = spec.implementation
     if not target:
@@ -58,7 +59,7 @@ def code_problem(spec: ExtensionSpec) -> str:
 
 
 def _seam(spec: ExtensionSpec) -> type | None:
-    """Return the protocol of an extension's class; None for a template or snapshots, which have no class."""
+    """Return the protocol of an extension's class, or None for templates and snapshots, which have no class."""
 
     if isinstance(spec, ImporterSpec):
         return SORTS[spec.reads]

@@ -1,4 +1,4 @@
-"""A package with an extension that works as it stands, written from the texts in `data/kit`."""
+"""Writes a package with a working extension, from the texts in `data/kit`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _ENDING = ".in"
 
 
 class NotMade(BenchError):
-    """A package can't be written."""
+    """The package can't be written."""
 
     code = "extension"
 
 
 def new_package(kind: str, name: str, into: Path) -> Path:
-    """Write a package with an extension of this kind in a new folder, `bench-NAME`, and return it. Raises NotMade."""
+    """Write a package with an extension of this kind in a new folder, `bench-NAME`, and return the folder. Raises
+    NotMade."""
     if not NAME.fullmatch(name):
         raise NotMade(f"`{name}` can't be the name of {kind}: it is no word in small letters", "such as `my_store`")
     for registry in REGISTRIES:
@@ -67,7 +68,7 @@ def _texts(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _entries(kind: str, name: str) -> Iterator[str]:
-    """Yield the entry points, by which benchbrief finds the specs."""
+    """Yield the package's entry points, with which benchbrief finds the specs."""
     package = f"bench_{name}.spec"
     found = (
         {kind: (name, "SPEC")} if kind != "engine" else {"engine": (name, "ENGINE"), "tool": (f"{name}_load", "TOOL")}

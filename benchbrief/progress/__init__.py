@@ -1,1 +1,1 @@
-"""A run on a terminal, while it goes on and when it ends."""
+"""Shows a run on a terminal, while it goes on and when it ends."""

@@ -1,4 +1,4 @@
-"""What `bench run` takes from earlier runs, and how it says so."""
+"""The results that `bench run` takes from earlier runs, and how it tells the user."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MINUTE_S = 60.0
 
 
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget. If one is too small, cells that runs of the folder have measured take
-    no time."""
+    """Return what fits in each budget. If a budget is too small, cells with results in earlier runs of the folder count
+    as taking no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
 
     fits = budget_fits(plan)
@@ -40,9 +40,10 @@ def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
 def refuse_small_budgets(
     plan: Plan, out: Path, *, simulated: bool, progress: Progress, taken: Collection[str] = ()
 ) -> None:
-    """Say what fits in each budget, by the estimates of `bench plan`. Raises Stop for a budget below one pass.
+    """Show what fits in each budget, by the estimates of `bench plan`. Raises Stop if a budget is too small for one
+    pass.
 
-    Cells in `taken`, by their ids, have results of earlier runs, and take no time.
+    `taken` has the ids of cells with results from earlier runs, which take no time.
     """
     if plan.budget_s is None and all(each.budget_s is None for each in plan.experiments.values()):
         return
@@ -59,7 +60,7 @@ def refuse_small_budgets(
 
 
 def budget_advice(plan: Plan, command: str, *, simulated: bool) -> tuple[str, str]:
-    """Return what to do about points without room in a budget, with the command for it. `command` runs the plan."""
+    """Return advice for points that did not fit in a budget, and the command to type. `command` runs the plan."""
     if simulated:
         return "give the budget more room, in the spec or with --budget, and simulate it again with", command
     budget = f" --budget {_as_option(plan.budget_s)}" if plan.budget_s is not None else ""
@@ -67,7 +68,7 @@ def budget_advice(plan: Plan, command: str, *, simulated: bool) -> tuple[str, st
 
 
 def _as_option(seconds: float) -> str:
-    """Return a time as `--budget` takes it: one number and one unit."""
+    """Return a time in the form that `--budget` takes: one number and one unit."""
     for size, unit in ((3600.0, "h"), (_MINUTE_S, "min")):
         if seconds % size == 0:
             return f"{seconds / size:.0f}{unit}"
@@ -75,19 +76,19 @@ def _as_option(seconds: float) -> str:
 
 
 Source = tuple[str, str, str]
-"""A cell of the plan, and the earlier run and its cell that measured it."""
+"""A cell of the plan, with the earlier run that measured it and the cell's id there."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What is taken from earlier runs. `notes` say why no more was taken; `warnings` are kept with the run."""
+    """The results taken from earlier runs. `notes` explain why no more were taken; `warnings` are kept with the run."""
 
     plan: Plan
     carried: tuple[Carried, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     found: frozenset[Source] = frozenset()
-    """The earlier results that were found before a look at the hosts."""
+    """The earlier results that were found before the hosts were checked."""
 
     def show(self, progress: Progress) -> None:
         for text in (*self.notes, *([self.sentence] if self.carried else ())):
@@ -102,7 +103,8 @@ class Taken:
 
     @property
     def sentence(self) -> str:
-        """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
+        """A sentence such as `18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all
+        again`."""
         from benchbrief.compiler.estimates.estimate import counted_cells
         from benchbrief.dsl.diagnostics.plain_amounts import plural
         from benchbrief.model.planned_cells import planned_cells
@@ -137,7 +139,7 @@ def _counted(some: int, total: int) -> str:
 
 @dataclass(frozen=True)
 class SourceRun:
-    """An earlier run that measured cells of this one; `date` is the day of the first of them (UTC)."""
+    """An earlier run that measured cells of this one. `date` is the day of the first such cell (UTC)."""
 
     run_id: str
     date: str
@@ -145,7 +147,7 @@ class SourceRun:
 
 
 def taken_from(carried: Iterable[Carried]) -> list[SourceRun]:
-    """Return the runs that measured these results, the oldest first."""
+    """Return the runs that measured these results, oldest first."""
     times: dict[str, list[float]] = {}
     for each in carried:
         if not each.skipped:
@@ -171,7 +173,8 @@ def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
 
 
 def look_for_earlier(plan: Plan, out: Path) -> Taken:
-    """Return what can be taken from the runs of a folder, after checking whether the hosts are still the same."""
+    """Return the results that can be taken from a folder's runs, after checking whether the hosts are still the
+    same."""
     from benchbrief.results.runs.reusable_results import find_reusable, why_nothing
     from benchbrief.runners.reuse import recheck
 
@@ -191,9 +194,9 @@ def _sources(found: Reuse) -> frozenset[Source]:
 
 @dataclass(frozen=True)
 class Retake:
-    """Decides again what a new run takes after waiting for its hosts: other runs have ended meanwhile.
+    """Chooses anew which results a new run takes, after it has waited for its hosts and other runs may have ended.
 
-    `found` is what they had when the run was made.
+    `found` holds the earlier results that were available when the run was made.
     """
 
     out: Path
@@ -205,7 +208,7 @@ class Retake:
         return _sources(find_reusable(plan, self.out)) != self.found
 
     def renew(self, plan: Plan, run_dir: Path, progress: Progress) -> Retake:
-        """Begin the run anew with what there is now. Returns what decides again after another wait."""
+        """Start the run anew with the results that are available now. Returns the Retake to use after another wait."""
         from benchbrief.runners.journal.journal_file import JOURNAL
 
         (run_dir / JOURNAL).unlink(missing_ok=True)

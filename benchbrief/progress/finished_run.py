@@ -1,4 +1,4 @@
-"""What a run left, the exit code that says so, and what its searches found, in a sentence."""
+"""The outcome of a run: its results, its exit code, and a sentence about each search."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def sentence(found: Promised) -> str:
     """Say what a search found: `e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of
-    them held out`; "" where no rate counts, as a warning says why."""
+    them held out`. Returns "" if the search found no valid rate, which a warning explains."""
     from benchbrief.model.plan import Levels
 
     if found.sustained is None:
@@ -53,8 +53,8 @@ def sentence(found: Promised) -> str:
 
 
 def _undecided(found: Promised) -> str:
-    """Return what is known about a rate that the search did not decide with its confidence, as `bench compare`
-    prints it."""
+    """If the search did not decide with its confidence, return what is known about the rate, in the words of `bench
+    compare`."""
     from benchbrief.model.rate_search import CONFIDENCE
 
     if not found.is_undecided:
@@ -66,11 +66,11 @@ def _undecided(found: Promised) -> str:
 
 
 _MUCH = 0.1
-"""An activity is named if it is off by more than this share of the time."""
+"""An activity whose estimate is off by more than this share of the time is named."""
 
 
 def short_text(times: TimeCompared) -> str:
-    """Return the time taken and estimated, with the activity that was furthest from its estimate."""
+    """Return the time taken and the estimate, and name the activity that was furthest from its estimate."""
     text = _of_all(times)
     most = max(times.in_all, key=lambda each: abs(each.taken_s - each.estimated_s))
     if abs(most.taken_s - most.estimated_s) > _MUCH * times.wall_estimated_s:
@@ -85,7 +85,8 @@ def _of_all(times: TimeCompared) -> str:
 
 
 def full_lines(times: TimeCompared) -> list[str]:
-    """Return a line for the whole and one for each activity that takes time, with the estimate and the time taken."""
+    """Return a line for the whole run, then one for each activity that takes time, with the estimate and the time
+    taken."""
     rows = [(ACTIVITY_WORDS[each.activity], each.estimated_s, each.taken_s) for each in times.in_all]
     shown = [row for row in rows if max(row[1:]) >= 0.5]
     learned = f" (learned from {', '.join(times.runs)})" if times.runs else ""
@@ -100,35 +101,35 @@ def full_lines(times: TimeCompared) -> list[str]:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run left. `reports` maps each report's name to its files; `reused` are results of earlier runs."""
+    """The outcome of a run. `reports` maps each report's name to its files; `reused` are results from earlier runs."""
 
     run_dir: Path
     status: str
     message: str
     failed: dict[str, str] = field(default_factory=dict)
     without_room: dict[str, str] = field(default_factory=dict)
-    """Cells whose points are missing, as a budget had no room for them, each with the reason."""
+    """Cells whose points are missing because they did not fit in a budget, each with the reason."""
     verdicts: tuple[ExpectVerdict, ...] = ()
     claims: tuple[SheetRow, ...] = ()
-    """The claims of its briefs."""
+    """The claims of the run's briefs."""
     sampled: tuple[Patchy, ...] = ()
     """The probes that sampled too little."""
     lost: tuple[str, ...] = ()
-    """The raw outputs that are gone or were changed since they were measured. Their numbers are missing."""
+    """Raw outputs that have vanished or changed since they were measured. Their numbers are missing."""
     reports: dict[str, list[Path]] = field(default_factory=dict)
     results: dict[str, ReportResult] = field(default_factory=dict)
-    """What each report says first, by its name."""
+    """The title and main numbers of each report, by the report's name."""
     undrawn: tuple[str, ...] = ()
     """The figures that are missing from the reports, each with its reason."""
     reused: tuple[CellReused, ...] = ()
     simulated: bool = False
     plan: Plan | None = None
     evidence: Evidence | None = None
-    """What the journal said when the last cell had ended."""
+    """The contents of the journal when the last cell had ended."""
     next_steps: tuple[tuple[str, str], ...] | None = None
-    """What can be done next, each with its command; None for what helps a run as a whole."""
+    """Suggested next steps, each with its command, or with None if it concerns the run as a whole."""
     made: bool = True
-    """Whether the tables and the reports could be made of what was measured."""
+    """Whether the tables and reports could be made from the measurements."""
 
     @property
     def code(self) -> ExitCode:
@@ -143,13 +144,13 @@ class Finished:
 
 
 def code_of_verdicts(verdicts: Iterable[ExpectVerdict | SheetRow]) -> ExitCode:
-    """Return the exit code. A missing verdict is a missing result, and not a condition that fails."""
+    """Return the exit code. A missing verdict counts as a missing result, not as a condition that fails."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
 
 
 def result_lines(results: Iterable[ReportResult]) -> Iterator[str]:
-    """Yield the title of each report that has numbers to say first, and the numbers below it, in a column."""
+    """Yield the title of each report that has main numbers, then these numbers in a column below it."""
     for result in results:
         if result.numbers:
             yield result.title
@@ -158,7 +159,7 @@ def result_lines(results: Iterable[ReportResult]) -> Iterator[str]:
 
 
 def not_run(evidence: Evidence) -> int:
-    """Return how many cells did not run, without candidates that ramps and searches would have left out anyway."""
+    """Return how many cells did not run, not counting candidates that ramps and searches would have left out anyway."""
     missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
     not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
     uncounted = UncountedCandidates(evidence.plan, not_chosen).count
@@ -171,11 +172,11 @@ _NOT_MADE = "what was measured is kept; its tables or its brief could not be mad
 
 
 def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
-    """Yield a case for each expectation and claim, and for each cell that failed or had no room in a budget; without
-    such cells, one case for all cells.
+    """Yield a case for each expectation and claim, and for each cell that failed or did not fit in a budget. If there
+    are no such cells, one case stands for all cells.
 
-    Cells have the seconds from their last attempt's start to its end; a verdict takes none. What can't be known is
-    an error, as it is for the exit code. Expectations and claims of a simulated run are skipped: nothing was measured.
+    A cell's seconds are those of its last attempt; a verdict has none. A verdict that can't be known is an error, as it
+    is for the exit code. Expectations and claims of a simulated run are skipped, since nothing was measured.
     """
     took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
     good = [each for each in evidence.verdicts if each.status == "ok"]
@@ -216,7 +217,8 @@ def expect_case(verdict: ExpectVerdict, *, simulated: bool = False) -> Case:
 
 
 def claim_case(row: SheetRow, *, simulated: bool = False) -> Case:
-    """Return the case of a claim. One that the repeats leave open is skipped, as the brief does not say it."""
+    """Return the case of a claim. A claim that the repeats do not decide is skipped, since the brief does not
+    state it."""
     detail = f"{row.judged}: {row.sentence} at {row.verdict.claim.origin}"
     if simulated:
         return Case("claim", row.name, "skipped", f"simulated, nothing was measured: {detail}")

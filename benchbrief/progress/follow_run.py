@@ -1,4 +1,4 @@
-"""Follows a run of another process, by its journal and by its controller's `live.json`."""
+"""Follows another process's run through its journal and its controller's `live.json`."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from benchbrief.runners.plain_files import open_plain
 LOOK_S = 0.5
 """Seconds between two looks at a journal."""
 _BEGIN_S = 15.0
-"""Seconds after which a run whose journal has not begun has lost its controller."""
+"""If a run's journal has not started after this many seconds, its controller is gone."""
 _SURE_S = 1.5
-"""Seconds after which a journal that no process holds has no controller. A controller that starts may be between
-two files."""
+"""If no process holds a journal for this many seconds, its controller is gone. A shorter pause may be a starting
+controller that is between two files."""
 
 CODES = {"done": ExitCode.DONE, "failed": ExitCode.CELL_FAILED, "interrupted": ExitCode.INTERRUPTED}
-"""A run's exit code by the status in its journal. An `expect` is judged only after that."""
+"""A run's exit code for each status in its journal. Expectations are judged only later."""
 
 Phase = Literal["running", "tables", "reports", "ended", "gone"]
 
 
 class JournalTail:
-    """The records of a journal as they are added. An incomplete line waits for the next look."""
+    """A journal's new records. An incomplete line is left for the next look."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -50,7 +50,7 @@ class JournalTail:
         self._lines = 0
 
     def new(self) -> list[j.AnyRecord]:
-        """Return the records since the last look. Raises RunnerError for a line that is no record."""
+        """Return the records since the last look. Raises RunnerError for an invalid line."""
         try:
             with open_plain(self._path) as file:
                 file.seek(self._read)
@@ -77,9 +77,9 @@ class JournalTail:
 
 @dataclass(frozen=True)
 class Followed:
-    """What one look at a run found: new records, the numbers of the present, and what its controller does.
+    """The result of one look at a run: new records, current numbers, and what its controller is doing.
 
-    `code` is the exit code of the run, once it has ended or its controller has gone.
+    `code` is the run's exit code, once it has ended or its controller is gone.
     """
 
     records: Sequence[j.AnyRecord]
@@ -89,14 +89,15 @@ class Followed:
 
 
 class RunFollower(ABC):
-    """Looks at a run again and again until it has ended."""
+    """Looks at a run repeatedly until the run has ended."""
 
     @abstractmethod
     def look(self) -> Followed:
         """Return what is new since the last look."""
 
     def looks(self) -> Iterator[Followed]:
-        """Yield looks until the run has ended. The first has all earlier records, the last has the exit code."""
+        """Yield looks until the run has ended. The first look has all earlier records, and the last one the exit
+        code."""
         while True:
             found = self.look()
             yield found
@@ -136,8 +137,8 @@ class Follower(RunFollower):
         return Followed(records, (), phase, code)
 
     def _unheld(self, live: Live | None) -> tuple[Phase, ExitCode | None]:
-        """Return the state of a run whose journal no process holds: it has ended, its brief is being made, or its
-        controller has gone."""
+        """Return the state of a run whose journal no process holds: the run has ended, its brief is being made, or its
+        controller is gone."""
         if self._end is not None:
             if live is not None and live.at >= self._end.at - 1:
                 if live.phase == "ended" and live.exit_code is not None:
@@ -161,20 +162,20 @@ def _code(number: int) -> ExitCode:
 
 
 _ASK_EVERY_S = 5.0
-"""Seconds between two questions to a scheduler, whether it has jobs of the run."""
+"""Seconds between asking a scheduler whether it still has jobs of the run."""
 
 
 @dataclass
 class LaneTails:
-    """The records of all lanes as they are added, without the starts and ends of each lane."""
+    """The new records of all lanes, except each lane's start and end."""
 
     run_dir: Path
     ends: dict[str, j.RunEnded | None] = field(default_factory=dict)
-    """How each lane has ended, by its folder's name; None for one that goes on."""
+    """How each lane ended, by its folder's name; None for a lane that is still going on."""
     _tails: dict[Path, JournalTail] = field(default_factory=dict)
 
     def new(self) -> list[j.AnyRecord]:
-        """Return the records of all lanes since the last look. Raises RunnerError for a line that is no record."""
+        """Return the records of all lanes since the last look. Raises RunnerError for an invalid line."""
         found: list[list[j.AnyRecord]] = []
         for folder in folders_in(self.run_dir):
             found.append([])
@@ -193,7 +194,7 @@ class LaneTails:
 
 @dataclass
 class LanesFollower(RunFollower):
-    """Like `RunFollower`, for a run whose lanes are jobs: it goes on while its controller, a lane or a job does."""
+    """Follows a run whose lanes are jobs. The run goes on as long as its controller, a lane or a job does."""
 
     run_dir: Path
     _tails: LaneTails = field(init=False)
@@ -250,11 +251,11 @@ FIELDS = {
     "remark": ("severity", "text", "cell", "origin"),
     "run_ended": ("status", "message"),
 }
-"""The fields of a record that are shown, by its type. An empty text becomes null."""
+"""The fields to show for each type of record. An empty text becomes null."""
 
 
 def event(view: LiveRun, record: j.AnyRecord) -> dict[str, object] | None:
-    """Describe a journal record; None if it does not interest a watcher."""
+    """Describe a journal record, or return None if it is of no interest to a watcher."""
     base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
     match record.type:
         case "run_started":
@@ -273,7 +274,7 @@ def _shown(value: object) -> object:
 
 
 def present(view: LiveRun, followed: Followed, now: float) -> dict[str, object]:
-    """Describe what goes on now. Times and latencies are in seconds; null is unknown."""
+    """Describe the current state. Times and latencies are in seconds; null means unknown."""
     measures = measures_of(followed.readings)
     return {
         "event": "present",

@@ -1,4 +1,4 @@
-"""The live screen of a run: its cells, hosts and numbers, in no more lines than the terminal has."""
+"""The live screen of a run: its cells, hosts and numbers, in as many lines as the terminal has."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from benchbrief.runners.execution.live_numbers import JobReading, load_of, measu
 
 _BAR = 30
 _MOST_HOSTS = 12
-"""If there are more hosts than this, they are shown together even where there is room."""
+"""If there are more hosts than this, they are summed up in one line even if there is room."""
 
 
 def screen(
     view: LiveRun, readings: Sequence[JobReading], now: float, size: tuple[int, int], marks: Marks, phase: str = ""
 ) -> Any:
-    """Return a `rich` text of at most `size` (columns, rows), less one row for the cursor."""
+    """Return a `rich` text that fits in `size` (columns, rows), leaving one row for the cursor."""
     columns, rows = size
     room = max(1, rows - 1)
     lines = [_head(view, now, columns, marks)]
@@ -70,7 +70,7 @@ def _head(view: LiveRun, now: float, columns: int, marks: Marks) -> Any:
 
 
 def _cells(view: LiveRun, readings: Sequence[JobReading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
-    """Return the lines of each running cell: one if everything fits beside its name, else two."""
+    """Return each running cell's lines: one line if everything fits beside its name, or else two."""
     rows = [(one_line(cell_id), *_doing(view, cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
     widest = max((display_width(name) for name, *_ in rows), default=0)
     longest = max((display_width(step) + display_width(numbers) + 2 for _, step, numbers in rows), default=0)
@@ -86,7 +86,7 @@ def _cells(view: LiveRun, readings: Sequence[JobReading], now: float, columns: i
 
 
 def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[JobReading], now: float) -> tuple[str, str]:
-    """Return the step, how far it is, and the numbers of its load generators."""
+    """Return a cell's step with its progress, and its load generators' numbers."""
     step = cell.step or "begins"
     if cell.step:
         so_far = max(0.0, now - cell.step_began)
@@ -99,7 +99,7 @@ def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[JobRe
 
 
 def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
-    """Return as many whole cells as fit, and how many more there are."""
+    """Return as many whole cells as fit, and the number of those that do not."""
     lines = [line for cell in cells for line in cell]
     if len(lines) <= room:
         return lines
@@ -117,7 +117,7 @@ def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Hosts:
-    """The lines of the hosts, and one line for all when these are too many."""
+    """A line for each host, and a single line for all hosts that is shown if there are too many."""
 
     lines: tuple[str, ...]
     summary: str
@@ -141,7 +141,7 @@ def _hosts(view: LiveRun, readings: Sequence[JobReading], columns: int, marks: M
 
 
 def host_summary(steps: dict[str, str], measures: dict[str, dict[str, float]]) -> str:
-    """`50 hosts: 40 measure, 6 load, 4 idle; cpu 43 % on average; 12.3 kW of 48`."""
+    """Sum up the hosts: `50 hosts: 40 measure, 6 load, 4 idle; cpu 43 % on average; 12.3 kW of 48`."""
     doing = Counter(step or "idle" for step in steps.values())
     parts = [
         f"{len(steps)} host{'s' if len(steps) != 1 else ''}: " + ", ".join(f"{n} {s}" for s, n in doing.most_common())
@@ -156,6 +156,6 @@ def host_summary(steps: dict[str, str], measures: dict[str, dict[str, float]]) -
 
 
 def host_numbers(said: dict[str, float], pad: int = 0) -> str:
-    """Write `cpu 43 %, 212 W`: what a host's probes say."""
+    """Write the readings of a host's probes, such as `cpu 43 %, 212 W`."""
     numbers = [f"cpu {share_text(said['cpu.utilisation']):>{pad}}"] if "cpu.utilisation" in said else []
     return "  ".join([*numbers, power(said["power"])] if "power" in said else numbers)

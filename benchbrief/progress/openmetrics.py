@@ -1,8 +1,9 @@
 """A run's state as OpenMetrics text, for a Prometheus server or node_exporter's textfile collector.
 
-See https://github.com/prometheus/OpenMetrics (text format 1.0). All families are gauges and counters, which the older
-Prometheus text format, the one of the textfile collector, has too; and no sample has a timestamp, which that
-collector refuses."""
+See https://github.com/prometheus/OpenMetrics (text format 1.0). The textfile collector reads the older Prometheus text
+format. Therefore all families are gauges and counters, which that format has too, and no sample has a timestamp, which
+the collector would refuse.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +33,13 @@ _MEASURES = (
 
 Labels = Mapping[str, str]
 _OURS = ("cell", "of")
-"""The labels whose names a factor may have: its own then ends in `_`."""
+"""The names of our own labels. A factor with such a name gets a label that ends in `_`."""
 
 
 @dataclass(frozen=True)
 class MetricFamily:
-    """A metric family. `unit` is the end of its name, "" where it has none; a counter's samples end in `_total`."""
+    """A metric family. `unit` is the suffix of its name, or "" if it has no unit. A counter's samples end in
+    `_total`."""
 
     name: str
     kind: Literal["gauge", "counter"]
@@ -63,7 +65,7 @@ def _escaped(text: str) -> str:
 
 
 def text(view: LiveRun, readings: Sequence[JobReading], state: str, now: float) -> str:
-    """Return the whole exposition, with `# EOF`. `state` is the run's: running, done, failed or interrupted."""
+    """Return the whole exposition, with `# EOF`. `state` is the run's state: running, done, failed or interrupted."""
     lines = [line for family in families(view, readings, state, now) for line in family.lines()]
     return "".join(f"{line}\n" for line in (*lines, "# EOF"))
 
@@ -117,11 +119,11 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
 
 
 class MetricsFile:
-    """Keeps a file up to date while it is entered, and replaces it as a whole each time. Without a path, it
-    does nothing.
+    """Keeps a file up to date within a `with` block, replacing it as a whole each time. Without a path, it does
+    nothing.
 
-    The file is left as it is until the run has begun here: a command that is refused must not overwrite the file of the
-    process that drives the run. The last contents stay, since they tell how the run ended.
+    The file is left alone until the run has started here, because a command that is refused must not overwrite the file
+    of the process that drives the run. The last contents stay, since they tell how the run ended.
     """
 
     def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[JobReading]]) -> None:
@@ -158,7 +160,7 @@ class MetricsFile:
                 self._write(self._path, "running")
 
     def _write(self, path: Path, unless_ended: str) -> None:
-        """Replace the file, once the run has begun here, with the state `unless_ended` if it has not ended.
+        """Replace the file, if the run has started here. `unless_ended` is the state to write if the run has not ended.
         Raises OSError."""
         view = self._progress.view
         if view is None or not self._begun():
@@ -172,5 +174,5 @@ class MetricsFile:
 
     @staticmethod
     def _temporary(path: Path) -> Path:
-        """Return a name that the collector never sees: it reads only *.prom."""
+        """Return a name that the collector ignores, as it reads only *.prom."""
         return path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Progress of a run: live lines on a terminal, elsewhere one plain line for each finished cell."""
+"""Shows a run's progress: live lines on a terminal, or else one plain line for each finished cell."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import JobReading, LiveLoad
 
 HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
-"""Seconds of silence after which a line says what runs, if there is no live display. The waits get longer."""
+"""Without a live display, a line tells what is running after this many silent seconds. The waits get longer."""
 
 
 _SHORTEST_NAME = 12
 
 
 class Progress:
-    """Listens to the journal and tells the user: what runs now, what each cell gave, and how long it will take.
+    """Follows the journal and tells the user what is running, each cell's result, and how long the run will take.
 
-    All goes to standard error, so that standard output stays free for results. When it can no longer be read, the
-    run goes on in silence.
+    Everything goes to standard error, so that standard output stays free for results. If nobody can read it any more,
+    the run goes on in silence.
     """
 
     def __init__(self, *, quiet: bool = False, heartbeat_s: Sequence[float] = HEARTBEAT_S) -> None:
@@ -78,9 +78,9 @@ class Progress:
     def of(
         self, plan: Plan, known: KnownOfRun | None = None, readings: Callable[[], Sequence[JobReading]] = tuple
     ) -> Iterator[None]:
-        """Show the progress of this plan while the block runs. Cells that are `known` to be done count as finished.
+        """Show this plan's progress during the block. Cells that are `known` to be done count as finished.
 
-        `readings` gives the numbers of what runs now.
+        `readings` returns the current numbers of running jobs.
         """
         self._width = max((display_width(cell.id) for cell in plan.cells), default=0)
         self._shared = shared_start([cell.id for cell in plan.cells])
@@ -165,7 +165,7 @@ class Progress:
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
-        """Show on a terminal what is being done while the block runs."""
+        """Show on a terminal what is being done during the block."""
         if self._quiet or not self._is_live:
             yield
             return
@@ -174,19 +174,19 @@ class Progress:
             yield
 
     def leave_terminal(self) -> None:
-        """Show the cursor again, when there is no time for more."""
+        """Make the cursor visible again. Used when there is no time for a full clean-up."""
         if self._live is not None:
             last_words("\x1b[?25h\n")
 
     def note(self, text: str) -> None:
-        """Say something beside the progress."""
+        """Print a note beside the progress display."""
         self._print([self._style("note:", "yellow") + f" {one_line(text)}"])
 
     def warn(self, text: str) -> None:
         self._print([self._style("warning:", "yellow") + f" {one_line(text)}"])
 
     def record(self, record: j.AnyRecord) -> None:
-        """Take note of a journal record and show it. Called from the lanes' threads."""
+        """Process a journal record and show it. Called from the lanes' threads."""
         with self._lock:
             if self.view is not None:
                 self.view.apply(record)
@@ -197,13 +197,13 @@ class Progress:
         self._print(lines)
 
     def catch_up(self, record: j.AnyRecord) -> None:
-        """Take note of an earlier record without showing it."""
+        """Process an earlier record without showing it."""
         with self._lock:
             if self.view is not None:
                 self.view.apply(record)
 
     def show_position(self, run_id: str) -> None:
-        """Show how far a run that already goes on has come."""
+        """Show how far a run has come that is already going on."""
         with self._lock:
             view = self.view
             left = view.left_text(view.now()) if view is not None else ""
@@ -275,7 +275,8 @@ class Progress:
             self._say(f"    {one_line(shorten_reason(record.reason))}")
 
     def _finished(self, count: str, cell: str, numbers: str, left: str) -> str:
-        """Return a cell's line. If the terminal lacks room, it drops the time left, then shortens the name."""
+        """Return a finished cell's line. If the terminal is too narrow, the time left is dropped, then the name is
+        shortened."""
         columns = columns_of(self._stream)
         whole = f"{count}{pad(cell, self._width)}{numbers}{left}"
         if columns is None or display_width(whole) <= columns:
@@ -284,7 +285,7 @@ class Progress:
         return f"{count}{pad(shorten(cell, room, self._marks, self._shared), min(self._width, room))}{numbers}"
 
     def _name(self, count: str, cell: str) -> str:
-        """Return the beginning of a failed cell's line, which fits on one line."""
+        """Return the first line for a failed cell: its count and its name, shortened to fit."""
         columns = columns_of(self._stream)
         room = columns - len(count) if columns else self._width
         return f"{count}{pad(shorten(cell, room, self._marks, self._shared), min(self._width, room))}"
@@ -334,14 +335,15 @@ class Progress:
             return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
 
     def _once(self, kind: str, text: str, alike: str = "") -> None:
-        """Show a remark once, however many cells repeat it; of those that are `alike`, the first."""
+        """Show a remark only once, even if many cells repeat it. Of remarks with the same `alike`, only the first is
+        shown."""
         line = alike or f"{kind}: {text}"
         if line not in self._said_once:
             self._said_once.add(line)
             self._say(self._style(f"{kind}:", "yellow") + f" {one_line(text)}")
 
     def _say(self, line: str) -> None:
-        """Print a line when the record has been dealt with."""
+        """Queue a line, to be printed once the current record has been processed."""
         self._lines.append(line)
 
     def _print(self, lines: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What is known about a running run, from its plan and its journal records so far."""
+"""The state of a running run, derived from its plan and its journal records so far."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import LiveLoad
 
 _ALIKE_S = 1.0
-"""Times that differ by less than this are taken for one, in seconds."""
+"""Times that differ by less than this many seconds count as equal."""
 _ESTIMATE_SHARE = 0.02
-"""At most this share of the time is spent on estimating the time left, which looks at every cell of the plan."""
+"""The largest share of the time to spend on estimating the time left, as this looks at every cell of the plan."""
 
 
 @dataclass
 class CellView:
-    """One cell's state. Times are epoch seconds; `seconds` is how long it took, once it has ended.
+    """One cell's state. Times are epoch seconds; `seconds` is how long the cell took, once it has ended.
 
-    `step_s` is how long the plan gives the step that is going on, `ops_per_s` what the cell gave.
+    `step_s` is the planned time of the current step, `ops_per_s` the cell's result.
     """
 
     state: CellState = "waiting"
@@ -44,10 +44,11 @@ class CellView:
 
 @dataclass(frozen=True)
 class KnownOfRun:
-    """What is known about a run before its next record. `timed` is its plan with the times that were estimated for it.
+    """What is known about a run before its next record. `timed` is the run's plan with estimated times.
 
-    `done` has the cells that are done, which count as finished whatever later records say about them, with the seconds
-    that they took; None for those of earlier runs. `wall_s` is how long the run is expected to take when it begins.
+    `done` maps each cell that is done to the seconds that it took, or to None if an earlier run measured it. These
+    cells count as finished whatever later records contain. `wall_s` is how long the run is expected to take when it
+    begins.
     """
 
     timed: Plan
@@ -56,25 +57,25 @@ class KnownOfRun:
     rendering_s: float = 0.0
     wall_s: float | None = None
     spent_s: float = 0.0
-    """How long earlier controllers drove the run."""
+    """How many seconds earlier controllers drove the run."""
     votes: Mapping[str, Vote] = field(default_factory=dict)
-    """What earlier cells told searches for promises about their rates."""
+    """The verdicts of earlier cells on the rates of searches for promises."""
     left_out: Collection[str] = ()
     """The cells of candidates that ramps and searches have already left out."""
 
 
 def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
-    """Return what is known about a run before any of its records."""
+    """Return what is known about a run before its first record."""
     from benchbrief.results.runs.times_taken import Pace, timed_plan
 
     return KnownOfRun(timed_plan(plan, run_dir), {}, Pace())
 
 
 class LiveRun:
-    """A view of a run's `record`, with the states of its cells and the time left."""
+    """Follows a run record by record (`record`), with the states of its cells and the time left."""
 
     def __init__(self, plan: Plan, known: KnownOfRun | None = None, run_id: str = "") -> None:
-        """`run_id` names a run that has not started."""
+        """Start a view. `run_id` names a run that has not started."""
         from benchbrief.compiler.estimates.budget_fit import without_budgets
         from benchbrief.model.planned_cells import UncountedCandidates
         from benchbrief.model.run_record import RunRecord
@@ -92,7 +93,7 @@ class LiveRun:
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
         self.votes: dict[str, Vote] = dict(known.votes)
-        """What cells told searches for promises about their rates."""
+        """The verdicts of cells on the rates of searches for promises."""
         self.record = RunRecord()
         self._run_id = run_id
         self.failures = 0
@@ -118,7 +119,7 @@ class LiveRun:
 
     @property
     def start(self) -> j.RunStarted | None:
-        """Return how the last controller began."""
+        """Return the record with which the last controller started."""
         return self.record.starts[-1] if self.record.starts else None
 
     @property
@@ -127,7 +128,7 @@ class LiveRun:
 
     @property
     def attempts(self) -> int:
-        """Return how many attempts at cells of the plan have begun."""
+        """Return how many attempts at the plan's cells have started."""
         return sum(len(history.started) for name, history in self.record.cells.items() if name in self.cells)
 
     @property
@@ -141,23 +142,23 @@ class LiveRun:
 
     @property
     def finished(self) -> int:
-        """The number of cells that have ended, without those that do not count in the total."""
+        """The number of cells that have ended, leaving out those that are not in the total."""
         return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """Return how many cells of the total are in a state. Waiting candidates count as far as the total
-        counts them."""
+        """Return how many cells of the total are in a state. Waiting candidates count only as far as they are in the
+        total."""
         if state == "waiting":
             return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
         return self.counts[state]
 
     def is_answer(self, record: j.CellEnded) -> bool:
-        """Return whether a failure is an answer to a search for a promise: that this rate is too high."""
+        """Return whether a failure only answers a search for a promise, by showing that this rate is too high."""
         cell = self._planned.get(record.cell)
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
 
     def vote(self, record: j.CellEnded) -> Vote | None:
-        """Return what a cell's end tells a search for a promise about its rate; None outside of a search."""
+        """Return a cell's verdict on its rate for a search for a promise, or None if the cell is in no such search."""
         from benchbrief.runners.scheduling.promise_search import vote_by
 
         cell = self._planned.get(record.cell)
@@ -165,13 +166,13 @@ class LiveRun:
         return vote_by(record, cell, promise) if cell and promise else None
 
     def now(self) -> float:
-        """Return epoch seconds by the clock of the run's controller."""
+        """Return the time by the clock of the run's controller, in epoch seconds."""
         from benchbrief.runners.journal.controller_clock import now_in_run
 
         return now_in_run(self.start)
 
     def apply(self, record: j.AnyRecord) -> None:
-        """Take note of a record. Cells that the plan does not have are ignored."""
+        """Process a record. Cells that are not in the plan are ignored."""
         from benchbrief.model.run_record import NOWHERE
 
         self.record.add(NOWHERE, record)
@@ -242,15 +243,15 @@ class LiveRun:
             self.running.pop(cell_id, None)
 
     def elapsed_s(self, now: float) -> float:
-        """Return the seconds since the controller that drives the run began; once the run has ended, until its end."""
+        """Return the seconds from the start of the current controller until now, or until the run's end."""
         until = self.record.end.at if self.record.end is not None else now
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
     def remaining_s(self, now: float) -> float | None:
-        """Return the estimated seconds left, with those for held-out repeats and the brief; None when no cell is left.
+        """Return the estimated seconds left, including held-out repeats and the brief; None if no cell is left.
 
-        With a budget, it is never more than before: if cells turn out to take longer, fewer of them are run. With many
-        cells, the estimate is made only now and then.
+        With a budget, the time left never rises: if cells take longer than expected, fewer are run. With many cells,
+        the estimate is updated only now and then.
         """
         if self.finished >= self.total and not self.running:
             return None
@@ -274,7 +275,7 @@ class LiveRun:
         return self._left
 
     def _never_more(self, left: float) -> float:
-        """Return the time left; with a budget, no more than was said last."""
+        """Return the time left. With a budget, it is never more than at the last call."""
         if self._budgeted:
             self._least = left = min(left, self._least)
         return max(0.0, left)
@@ -298,14 +299,15 @@ class LiveRun:
         )
 
     def expected_s(self, now: float) -> float:
-        """Return how long the run is expected to take when it begins or goes on; a simulated one, on real hosts."""
+        """Return how long the run is expected to take from here; for a simulated run, how long it would take on real
+        hosts."""
         said = self._known.wall_s
         if said is None and self.start is not None and self.start.simulated:
             said = self._cells_left_s(now, self._timed)
         return said if said is not None else self.remaining_s(now) or 0.0
 
     def left_text(self, now: float) -> str:
-        """Return the time left in words; "" when nothing is left. It is an estimate, or what a budget leaves if that
+        """Return the time left in words, or "" if nothing is left. This is an estimate, or the rest of a budget if that
         is less."""
         from benchbrief.cli.terminal import duration
 
@@ -315,24 +317,24 @@ class LiveRun:
         return f"at most {duration(left)} left, by the budget" if self._by_budget else f"about {duration(left)} left"
 
     def share_done(self, now: float) -> float:
-        """Return how much of the run is done: of its cells, or of its time if a budget or a search may leave
-        out cells."""
+        """Return which share of the run is done: of its cells, or of its time if a budget or a search may leave out
+        cells."""
         if not self._leaves_out:
             return self.finished / self.total if self.total else 1.0
         left, spent_s = self.remaining_s(now), self._spent_before_s + self.elapsed_s(now)
         return 1.0 if left is None else spent_s / (spent_s + left) if spent_s else 0.0
 
     def load_left_s(self, cell_id: str, load: LiveLoad | None, now: float) -> float | None:
-        """Estimated seconds until a data set is loaded, at its average rate so far. None when nothing is loaded, or the
-        tool does not tell how far it is."""
+        """Estimated seconds until a data set is loaded, at its average rate so far. None if nothing is being loaded, or
+        if the tool does not report its progress."""
         cell, records = self.cells[cell_id], self._records.get(cell_id, 0)
         if cell.step != "load" or load is None or not load.done or not records:
             return None
         return max(0.0, now - cell.step_began) * max(0.0, records / load.done - 1)
 
     def load_rate(self, cell_id: str, load: LiveLoad, now: float) -> str:
-        """Return the rate of a cell's load generators; while its data set is loaded, in records and with the
-        time left."""
+        """Return the rate of a cell's load generators. While its data set is being loaded, the rate is in records, with
+        the time left."""
         from benchbrief.cli.terminal import duration, rate
 
         left = self.load_left_s(cell_id, load, now)
@@ -341,7 +343,7 @@ class LiveRun:
         return f"{load.ops_per_s:,.0f} records/s, loaded in about {duration(left)}"
 
     def hosts(self) -> dict[str, str]:
-        """Return what each host of the plan is used for now: the step of its cell, "" for nothing."""
+        """Return what each host of the plan is used for now: the step of its cell, or "" if it is idle."""
         steps = dict.fromkeys(self._hosts, "")
         for cell_id, cell in self.running.items():
             for host in self._locks[cell_id]:

@@ -1,1 +1,1 @@
-"""The steps of a run as the command line takes them: measure, make tables, render briefs, and stop on a signal."""
+"""The steps of a run for the command line: measure, make tables, render briefs, and stop on a signal."""

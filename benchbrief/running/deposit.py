@@ -1,4 +1,4 @@
-"""Completes a folder with a run's briefs to one that can be deposited: data, citation, licence and checksums."""
+"""Turns a folder with a run's briefs into a deposit, by adding data, citation, licence and checksums."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def complete_deposit(
 ) -> list[Path]:
     """Add data, citation, licence, a page of contents and checksums to a folder with a run's briefs.
 
-    `said` has what each report says first. Returns the paths of what was added. Raises ResultsError, OSError.
+    `said` has the main numbers of each report. Returns the paths of the added files. Raises ResultsError, OSError.
     """
     briefs = sorted(path.name for path in folder.iterdir())
     report = plan.reports[0]
@@ -77,8 +77,8 @@ def complete_deposit(
 
 
 def _write_data(folder: Path, results: Store) -> Iterator[Path]:
-    """Write the views of a store, and its cells and facts, as Parquet and CSV. A view without an answer is left out:
-    its metric needs what this run lacks."""
+    """Write a store's views, cells and facts as Parquet and CSV. A view is left out if this run lacks the data for its
+    metric."""
     folder.mkdir()
     tables: Sequence[tuple[str, ...]] = [*map(tuple, results.sql(_VIEWS).rows), *((name,) for name in _TABLES)]
     for names in tables:
@@ -92,7 +92,8 @@ def _write_data(folder: Path, results: Store) -> Iterator[Path]:
 
 
 def _citation(title: str, author: str, date: str, licence: str) -> str:
-    """Return a citation file of version 1.2.0: https://citation-file-format.github.io. JSON's texts are YAML's, too."""
+    """Return a citation file of version 1.2.0 (https://citation-file-format.github.io). Its texts are written as JSON,
+    which is also valid YAML."""
     stated = {"date-released": date, "license": licence}
     lines = [
         "cff-version: 1.2.0",

@@ -1,4 +1,4 @@
-"""The lanes of a run that are run apart: given to a scheduler, followed, and merged."""
+"""Lanes of a run that run separately: submits them to a scheduler, follows them, and merges them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from benchbrief.running.run_output import EndingOptions, note_simulation, report
 from benchbrief.running.stop_signals import stop_on_signals
 
 _NAMED = 3
-"""The most incomplete lanes whose command is shown."""
+"""The most incomplete lanes for which to show a command."""
 
 
 def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress) -> Finished:
-    """Merge the lanes that the run holds, and those in `folders`. Raises RunnerError."""
+    """Merge the lanes in the run's folder and those in `folders`. Raises RunnerError."""
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     with progress.doing("merging the lanes"):
         merged = merge_lanes(run_dir, plan, digest, folders)
@@ -55,10 +55,10 @@ def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress
 
 
 def merge_so_far(run_dir: Path) -> None:
-    """Merge what the lanes of a run have so far, if they are jobs of a scheduler: whoever asks about the run sees
-    all of them.
+    """If a run's lanes are jobs of a scheduler, merge their records so far, so that questions about the run cover all
+    lanes.
 
-    Does nothing while another process does the same.
+    Does nothing if another process is merging.
     """
     if submitted_run(run_dir) is None:
         return
@@ -86,7 +86,7 @@ def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
 
 
 def _lane(run_dir: Path, lane: int, merged: Merged) -> str:
-    """Return the command for a lane, in the folder where it began."""
+    """Return the command that runs a lane, with the folder where the lane was started."""
     results = merged.lanes.get(lane)
     within = results is None or results.folder.resolve().is_relative_to(run_dir.resolve())
     into = "" if results is None or within else f" --into {shlex.quote(str(results.folder))}"
@@ -101,7 +101,8 @@ def submit_and_report(
     asked: EndingOptions,
     warned: Iterable[str] = (),
 ) -> None:
-    """Give a new run to a scheduler, and follow it as `run_and_report` does. A run that is refused is not kept."""
+    """Submit a new run to a scheduler, and follow it as `run_and_report` does. If the scheduler refuses the run, it is
+    deleted."""
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.fleet.lane_folder import write_lane_plans
     from benchbrief.runners.fleet.submitted_run import (
@@ -131,7 +132,7 @@ def submit_and_report(
 
 
 def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, warned: Iterable[str] = ()) -> None:
-    """Go on with a run whose lanes are jobs of a scheduler, tell how it ended, and stop with its exit code."""
+    """Continue a run whose lanes are jobs of a scheduler, report how it ended, and stop with its exit code."""
     from benchbrief.pipeline import run_on_scheduler
 
     note_simulation(run_dir, progress)
@@ -142,11 +143,12 @@ def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, w
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
 """Seconds between two looks at all lanes: the least, the most, and how many times as long as the last look took."""
 _MERGED_ELSEWHERE_S = 30.0
-"""Seconds in which a `bench status` may finish merging. Who still writes after that is another controller."""
+"""How many seconds a `bench status` may take to finish merging. A process that still writes after that is another
+controller."""
 
 
 class NothingBegun(RunnerError):
-    """No lane of a run has begun, and no job of it will."""
+    """No lane of a run has started, and no job will start one."""
 
     code = "nothing_begun"
     ends_with = ExitCode.INTERRUPTED
@@ -155,7 +157,7 @@ class NothingBegun(RunnerError):
 def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
     """Run all lanes that are not good yet, then merge them. The caller holds `driving_alone`. Raises RunnerError.
 
-    A signal cancels the jobs; after a kill, they go on.
+    A signal cancels the jobs. If this process is killed, the jobs go on.
     """
     tails, driver = LaneTails(run_dir), LaneDriver(run_dir, plan, progress.note)
     with (

@@ -1,4 +1,4 @@
-"""From a run's journal and raw outputs to its tables, verdicts and briefs."""
+"""Makes tables, verdicts and briefs from a run's journal and raw outputs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """What the tables of a run say: verdicts on expectations and claims, probes that sampled too little, and raw
-    outputs that are gone or were changed."""
+    """The findings from a run's tables: verdicts on expectations and claims, probes that sampled too little, and raw
+    outputs that have vanished or changed."""
 
     verdicts: tuple[ExpectVerdict, ...]
     claims: tuple[SheetRow, ...]
@@ -46,7 +46,7 @@ class Stored(NamedTuple):
 def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> Stored:
     """Build the run's tables from its journal and raw outputs, and judge the spec's expectations and claims.
 
-    `evidence` is what the journal says, if it was read before.
+    `evidence` is the journal's contents, if they have already been read.
     """
     from benchbrief.results.analysis.cautions import patchy
     from benchbrief.results.analysis.expectation_verdicts import evaluate
@@ -62,7 +62,7 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
 
 
 def claims_of_briefs(plan: Plan, results: Store) -> list[SheetRow]:
-    """Return the claims that the plan's briefs say, judged. Raises RunnerError."""
+    """Return the claims in the plan's briefs, judged. Raises RunnerError."""
     if not plan.claims:
         return []
     from benchbrief.reports.claims_sheet import claims_sheet
@@ -71,8 +71,8 @@ def claims_of_briefs(plan: Plan, results: Store) -> list[SheetRow]:
 
 
 class Briefs(NamedTuple):
-    """The files of each report and what it says first, by its name, and the figures that could not be drawn, each with
-    its reason."""
+    """The files and main numbers of each report, by the report's name, and the figures that could not be drawn, with
+    the reasons."""
 
     files: dict[str, list[Path]]
     undrawn: tuple[str, ...]
@@ -80,9 +80,9 @@ class Briefs(NamedTuple):
 
 
 def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Briefs:
-    """Render every report of the plan from the run's tables, into its `reports` folder.
+    """Render every report of the plan from the run's tables, into the run's `reports` folder.
 
-    `began` is when the building of the tables for it began, by the monotonic clock.
+    `began` is the monotonic time at which building the tables started.
     """
     with open_store(run_dir) as results:
         return render_briefs(run_dir, plan, results, began=began)
@@ -101,14 +101,14 @@ def render_briefs(
     own_languages: Mapping[str, str] | None = None,
     sign: Sign | None = None,
 ) -> Briefs:
-    """Render every report of the plan, from the run's `results`, into `to` (its own `reports` folder by default).
+    """Render every report of the plan from the run's `results` into `to`, by default the run's own `reports` folder.
 
-    A plan with other reports or metrics than the run's own comes with `own_languages`: those of the run's own reports.
+    If the plan's reports or metrics are not the run's own, `own_languages` has the languages of the run's own reports.
 
-    Without `formats`, each report has those of its layout; without `paper`, it is on the paper that it names.
+    Without `formats`, each report has the formats of its layout; without `paper`, it is on the paper that it names.
 
-    `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
-    `sign` signs the lists of the capsules.
+    `reports_from` names the files that foreign reports and metrics come from, with their SHA-256. `sign` signs the
+    lists of files in the capsules.
     """
     if own_languages is not None:
         keep_plan(run_dir, plan)
@@ -148,7 +148,7 @@ def render_briefs(
 
 
 def warn_of_holder(plan: Plan) -> None:
-    """Say which run holds this machine now, and what rendering beside it means."""
+    """Warn if another run holds this machine, and say how rendering now affects that run."""
     holder = run_on_this_machine(plan)
     if holder is None:
         return
@@ -160,7 +160,7 @@ def warn_of_holder(plan: Plan) -> None:
 
 
 def note_far_hosts(plan: Plan, files: Mapping[str, Sequence[Path]]) -> None:
-    """Say that a brief for customers carries the hosts of its plan in its capsule, if some are not this machine."""
+    """Note that the capsule of a brief for customers names the plan's hosts, if some of them are not this machine."""
     if all(host.transport == "local" for host in plan.hosts.values()):
         return
     without = _without_capsule(files)
@@ -171,13 +171,13 @@ def note_far_hosts(plan: Plan, files: Mapping[str, Sequence[Path]]) -> None:
 
 
 def _without_capsule(files: Mapping[str, Sequence[Path]]) -> list[str]:
-    """Return the reports among whose files is no capsule."""
+    """Return the reports whose files include no capsule."""
     return [name for name, made in files.items() if not any(each.name.endswith(ENDING) for each in made)]
 
 
 @contextmanager
 def making_brief() -> Iterator[None]:
-    """Turn a full disk within this into an error about the brief. Raises NoRoom."""
+    """Within this block, turn a full disk into an error about the brief. Raises NoRoom."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Measures a run's cells: from plan to journal and raw outputs."""
+"""Measures a run's cells, from the plan to the journal and the raw outputs."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ from benchbrief.running.stop_signals import stop_on_signals
 
 
 def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool) -> TimeEstimated | None:
-    """Estimate the cells that are not good yet, from the other runs of the folder.
+    """Estimate the cells that are not good yet, from the folder's other runs.
 
-    `report`: the reports will be rendered. Returns None for a simulated run, and for one that has begun before.
+    `report` tells that the reports will be rendered. Returns None for a simulated run, and for one that has already
+    started.
     """
     if before.starts or is_simulated(run_dir):
         return None
@@ -84,11 +85,11 @@ def measure(
     retake: Retake | None = None,
     of: Path | None = None,
 ) -> Finished:
-    """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
+    """Run cells until all are good or a signal ends the run. Raises RunnerError.
 
-    `report`: its reports will be rendered, which the recorded estimate covers. `wait_s`, `given` and `kept` are as for
-    `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts. `of` is the run that is
-    resumed when this one, a part of it, is stopped.
+    `report` tells that the reports will be rendered, so that the recorded estimate covers them. `wait_s`, `given` and
+    `kept` are as for `execute`. `retake` chooses earlier results anew after a wait for hosts. If this run is a part of
+    another run, `of` is the run to resume after a stop.
     """
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     before = read_run(run_dir)

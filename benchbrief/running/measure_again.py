@@ -1,4 +1,4 @@
-"""Measures suspicious points again, with the run's own plan reduced to their cells."""
+"""Measures suspicious points again, using the run's own plan reduced to those cells."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from benchbrief.runners.journal.run_folder import create_run, load_plan, revisio
 from benchbrief.running.reduced_plan import kept_spec_files, reduced_plan
 
 FOLDER = "measured-again"
-"""Below the folder of runs, where no other command looks for runs."""
+"""The folder for these runs, inside the folder of runs, where no other command looks for runs."""
 
 
 @dataclass
 class MeasuredAgain:
-    """The values, why others do not count, and the runs."""
+    """The new values, notes on why some values do not count, and the runs that measured them."""
 
     values: Remeasured
     notes: dict[str, None] = field(default_factory=dict)
@@ -37,9 +37,9 @@ class MeasuredAgain:
 def measure_again(
     run_dir: Path, judged: Sequence[JudgedSeries], times: int, across: Sequence[str], say: Callable[[str], None]
 ) -> MeasuredAgain:
-    """Run the cells behind suspicious values this many times, together with those of their controls.
+    """Run the cells behind suspicious values this many times, together with the cells of their controls.
 
-    Raises RunnerError, and Stop when a run is interrupted.
+    Raises RunnerError, and Stop if a run is interrupted.
     """
     plan = load_plan(run_dir)
     values: dict[int, list[float]] = {}
@@ -81,7 +81,7 @@ def _value(
     made: Path,
     notes: dict[str, None],
 ) -> float:
-    """Return a value of a run; NaN if there is none, or if its environment or definition has changed."""
+    """Return a run's value, or NaN if it has none, or if the value's environment or definition has changed."""
     row = rows.get((series.quantity, canonical(dict(series.point))))
     if part is None or row is None or row.value is None:
         why = row.reason if row else "it has no such point"
@@ -97,7 +97,7 @@ def _value(
 
 
 def _cells(plan: Plan, series: HistorySeries, notes: dict[str, None]) -> list[Cell]:
-    """Return the cells behind a value; none if they can't be measured alone."""
+    """Return the cells behind a value, or no cells if they can't be measured on their own."""
     cells = list(PlacedCells(plan).at(tuple(series.point.items()), metrics_in(plan).get(series.quantity)))
     alone = f"{series.quantity} at {series.at} can't be measured again alone"
     for name in dict.fromkeys(cell.experiment for cell in cells):

@@ -1,8 +1,9 @@
-"""Measures the points of a run's claims again, after all the rest, each in a run of its own below the run's folder.
+"""Measures the points of a run's claims again, after everything else. Each claim has a run of its own inside the run's
+folder.
 
-The winner is written to the run's journal before it is measured again, so that a run that was killed goes on with it.
-Only where the run's own results have changed since, so that another point wins, that one is held out: a new attempt,
-which the claim tells.
+The winner is written to the run's journal before it is measured again, so that a killed run resumes with the same
+winner. If the run's own results have changed so that another point wins, that point is measured instead. This is a new
+attempt, which the claim discloses.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ def held_out_to_measure(run_dir: Path, plan: Plan) -> list[str]:
 
 
 def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait_s: float) -> Finished:
-    """Measure the held-out repeats of the run's claims that are not good yet. Raises RunnerError.
+    """Measure the held-out repeats that are not good yet. Raises RunnerError.
 
-    They come after all the rest, so a run that was interrupted waits for its resumption.
+    They come after everything else, so in an interrupted run they wait until it is resumed.
     """
     if finished.status == "interrupted" or not has_held_out(plan):
         return finished
@@ -88,7 +89,7 @@ def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait
 
 
 def _ended(finished: Finished, plan: Plan, journal: Journal, status: str, message: str) -> Finished:
-    """Record how the run ended with its held-out repeats."""
+    """Record how the run ended, including its held-out repeats."""
     journal.write(RunEnded.model_validate({"at": now(), "status": status, "message": message}))
     evidence = read_evidence(finished.run_dir, plan)
     return replace(finished, status=status, message=message, evidence=evidence)
@@ -98,7 +99,8 @@ _FolderOf = Callable[[HeldOutBegan], Path]
 
 
 def _to_measure(run_dir: Path, plan: Plan, progress: Progress) -> Iterator[tuple[Claim, HeldOutBegan, _FolderOf]]:
-    """Yield the claims whose held-out repeats are not all good, each with its winner, and what makes the folder."""
+    """Yield each claim whose held-out repeats are not all good, with its winner and a function that makes the
+    folder."""
     before = read_run(run_dir)
     with fresh_store(run_dir) as store:
         winners = {claim.name: winner_of(claim, reading(store)) for claim in numbers_held_out(plan)}
@@ -133,14 +135,14 @@ def _is_done(folder: Path) -> bool:
 
 
 def _attempts(run_dir: Path, record: RunRecord, claim: Claim) -> int:
-    """Return how often the claim was held out before, by this run, or by those whose results it reuses."""
+    """Return how many times the claim was held out before, by this run or by runs whose results it reuses."""
     runs = dict.fromkeys(each.reused_from for each in record.reused.values())
     found = [record, *(read_run(run_dir.parent / run) for run in runs if (run_dir.parent / run).is_dir())]
     return max((each.held_out[claim.name].attempt for each in found if claim.name in each.held_out), default=0)
 
 
 def _folder(run_dir: Path, plan: Plan, claim: Claim, rule: HeldOut, record: HeldOutBegan) -> Path:
-    """Return the folder of the run that measures the winner again; it is made unless it is there."""
+    """Return the folder of the run that measures the winner again, making the folder if necessary."""
     folder = held_out_folder(run_dir, record.folder)
     if (folder / PLAN).is_file():
         return folder

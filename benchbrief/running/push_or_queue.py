@@ -24,7 +24,7 @@ def push_now(
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     caution: Callable[[str], None] = lambda _text: None,
 ) -> Pushed:
-    """Push a run. If the store can't take it now, keep the push in the run's folder, to be tried again.
+    """Push a run. If the store can't accept it now, queue the push in the run's folder, to be tried again.
 
     Raises RunnerError, OSError.
     """
@@ -46,7 +46,7 @@ def push_now(
 
 
 def push_or_explain(run_dir: Path, url: str) -> str:
-    """Push a run that has just ended. Returns why it could not be pushed, or "": a store never makes a
+    """Push a run that has just ended. Returns why the push failed, or "", because a store problem never makes a
     measurement fail."""
     asked = QueuedPush(url)
     try:
@@ -61,14 +61,14 @@ def push_or_explain(run_dir: Path, url: str) -> str:
 
 
 def queued_pushes(out: Path) -> list[tuple[Path, QueuedPush]]:
-    """Return the pushes that wait in a folder of runs, with their runs. Raises RunnerError, OSError."""
+    """Return the queued pushes in a folder of runs, with their runs. Raises RunnerError, OSError."""
     return [(run_dir, each) for run_dir in list_runs(out) for each in queued(run_dir)]
 
 
 def forget_pushes(out: Path, url: str, run_dir: Path | None = None) -> list[Path]:
-    """Forget the pushes to a store that wait in a folder of runs, or in one run. Returns their runs.
+    """Drop the queued pushes to a store, in a folder of runs or in one run. Returns their runs.
 
-    Raises RunnerError, also when no push to it waits; OSError.
+    Raises RunnerError, also if no push to that store is queued; OSError.
     """
     waiting = queued_pushes(out) if run_dir is None else [(run_dir, each) for each in queued(run_dir)]
     found = [(run, each.url) for run, each in waiting if each.url.rstrip("/") == url.rstrip("/")]

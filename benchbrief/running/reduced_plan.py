@@ -1,4 +1,4 @@
-"""A run's plan reduced to some of its cells, to measure them again in a run of their own."""
+"""Reduces a run's plan to some of its cells, to measure them again in a separate run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbrief.model.plan import Cell, Plan
 
 
 def reduced_plan(plan: Plan, cells: Iterable[Cell]) -> Plan:
-    """Return the plan with these cells alone, without reports, expectations, claims, budgets and searches."""
+    """Return the plan with only these cells, and without reports, expectations, claims, budgets and searches."""
     cells = tuple(cells)
     alone = {
         "budget_s": None,
@@ -39,7 +39,7 @@ def reduced_plan(plan: Plan, cells: Iterable[Cell]) -> Plan:
 
 
 def kept_spec_files(run_dir: Path, plan: Plan) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of each file of the spec, as the run keeps it. Raises Stop."""
+    """Yield the name and content of each spec file that the run keeps. Raises Stop."""
     for index, name in enumerate(plan.spec.files):
         try:
             yield name, (run_dir / "spec" / f"{index}-{Path(name).name}").read_bytes()

@@ -1,4 +1,4 @@
-"""Measures a published brief again: from its capsule to a run, and from both to verdicts."""
+"""Measures a published brief again: from its capsule to a run, and from both of these to verdicts."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from benchbrief.results.store.store import Store
 
 RUNS = "bench-out"
-"""The folder of the runs, below that of the files."""
+"""The folder of the runs, inside the folder of the capsule's files."""
 _MOST = 32 << 20
 _BRIEFS = (".pdf", ".html", ".zip", ".json", ".md", ".pptx", ".xlsx", ".docx")
 
 
 def find_capsule(brief: Path, out: Path) -> OpenCapsule:
-    """Return the capsule of a brief, of a file, or of the last report of a run. Raises BenchError."""
+    """Return the capsule of a brief, of a file, or of a run's last report. Raises BenchError."""
     from benchbrief.results.runs.find_runs import find_run
 
     if brief.is_file() or brief.suffix.lower() in _BRIEFS:
@@ -51,7 +51,7 @@ def find_capsule(brief: Path, out: Path) -> OpenCapsule:
 
 
 def require_extensions(capsule: OpenCapsule) -> None:
-    """Raise Stop where the brief needs a package that is not installed. Nothing is ever installed from here."""
+    """Raise Stop if the brief needs a package that is not installed. Packages are never installed automatically."""
     from importlib.metadata import PackageNotFoundError, version
 
     missing: dict[str, list[str]] = {}
@@ -73,7 +73,7 @@ def require_extensions(capsule: OpenCapsule) -> None:
 
 @contextmanager
 def unpacked(capsule: OpenCapsule) -> Iterator[Path]:
-    """Write the files of a capsule into a folder that goes again, to look at the plan."""
+    """Write a capsule's files into a temporary folder, for a look at the plan."""
     with tempfile.TemporaryDirectory() as folder:
         _write(capsule, Path(folder))
         yield Path(folder)
@@ -81,8 +81,8 @@ def unpacked(capsule: OpenCapsule) -> Iterator[Path]:
 
 @contextmanager
 def unpacked_to_run(capsule: OpenCapsule, into: Path) -> Iterator[Path]:
-    """Write the files of a capsule into a folder below the current one, which is new or has them from an earlier time.
-    A new one goes again where no run was begun in it. Raises Stop."""
+    """Write a capsule's files into a folder below the current one. The folder must be new, or already have the same
+    files. If it is new and no run starts in it, it is removed again. Raises Stop."""
     from benchbrief.results.runs.find_runs import list_runs
 
     here = Path.cwd().resolve()
@@ -100,7 +100,7 @@ def unpacked_to_run(capsule: OpenCapsule, into: Path) -> Iterator[Path]:
 
 
 def _has_all(capsule: OpenCapsule, folder: Path) -> bool:
-    """Return whether a folder has the files of the capsule, from an earlier time."""
+    """Return whether a folder already has the capsule's files."""
     try:
         return all(read_plain(folder / name, folder) == content for name, content in capsule.files.items())
     except OSError:
@@ -116,7 +116,7 @@ def _write(capsule: OpenCapsule, folder: Path) -> None:
 
 
 def folder_for(capsule: OpenCapsule) -> Path:
-    """Return the usual folder of a reproduction, named after the brief."""
+    """Return the usual folder for a reproduction, named after the brief."""
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", capsule.about.report).strip("-")[:60] or "brief"
     return Path(f"{stem}-reproduction")
 
@@ -124,8 +124,8 @@ def folder_for(capsule: OpenCapsule) -> Path:
 def plan_of(
     capsule: OpenCapsule, folder: Path, profile: str | None, budget_s: float | None, hosts: Sequence[str]
 ) -> Plan:
-    """Return the plan of the spec in a folder, on these hosts if any are named. Raises Stop for a spec with errors, and
-    for one that reads files beyond its capsule."""
+    """Return the plan of a folder's spec, with these hosts if any are given. Raises Stop if the spec has errors, or
+    reads files from outside its capsule."""
     from benchbrief.cli.spec_options import show_diagnostics
     from benchbrief.compiler.compile import check
 
@@ -165,7 +165,7 @@ def _beyond(name: str) -> Stop:
 
 
 def require_same_machine(capsule: OpenCapsule, plan: Plan) -> None:
-    """Raise Stop unless the hosts are those that the brief was measured on, by what they say of themselves now."""
+    """Raise Stop unless the hosts' current facts show that the brief was measured on them."""
     from benchbrief.reports.capsule.held_against import facts_of_capsule, other_machine
     from benchbrief.runners.hosts.host_connections import HostPool
     from benchbrief.runners.hosts.host_facts import observe
@@ -179,7 +179,7 @@ def require_same_machine(capsule: OpenCapsule, plan: Plan) -> None:
 
 
 def report_in(capsule: OpenCapsule, plan: Plan) -> Report:
-    """Return the report of a plan that is that of the brief. Raises Stop."""
+    """Return the plan's report that has the same name as the brief's report. Raises Stop."""
     found = next((each for each in plan.reports if each.name == capsule.about.report), None)
     if found is None:
         raise fail(f"the spec has no report `{capsule.about.report}`", "", ExitCode.SPEC_WRONG)
@@ -187,14 +187,14 @@ def report_in(capsule: OpenCapsule, plan: Plan) -> Report:
 
 
 def judge(capsule: OpenCapsule, plan: Plan, results: Store, margin: float) -> HeldAgainst:
-    """Return the verdicts of a run's results on a brief."""
+    """Return the verdicts on a brief, judged by a run's results."""
     from benchbrief.reports.capsule.held_against import hold_against
 
     return hold_against(capsule, plan, results, report_in(capsule, plan), margin)
 
 
 def write_brief(run_dir: Path, found: HeldAgainst, plan: Plan, results: Store) -> list[Path]:
-    """Write the brief on a reproduction beside those of its run. Returns its files."""
+    """Write the brief about a reproduction beside its run's briefs. Returns its files."""
     from benchbrief.reports.capsule.reproduced_brief import report_on
     from benchbrief.reports.words.brief_words import words_of
     from benchbrief.running.make_brief import render_briefs

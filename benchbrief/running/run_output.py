@@ -1,4 +1,5 @@
-"""How `bench run` and `bench resume` end: what was done, what failed and why, where the brief is, what to type next."""
+"""The final output of `bench run` and `bench resume`: results, failures with reasons, the brief, and what to type
+next."""
 
 from __future__ import annotations
 
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence
 
 _ALIKE = 3
-"""More failed cells than this with one reason are shown together."""
+"""If more cells than this fail for one reason, they are shown together."""
 _MOST = 8
-"""More warnings or kept expectations than this are only counted."""
+"""The most warnings, and the most kept expectations, to show; further ones are only counted."""
 
 
 class EndingOptions(TypedDict):
@@ -59,7 +60,7 @@ class EndingOptions(TypedDict):
 
 
 def ending_options(function: F) -> F:
-    """The options of a command that runs cells, to be passed on to `run_and_report`."""
+    """The options that a command which runs cells passes on to `run_and_report`."""
     return with_options(
         function,
         click.option("--no-report", is_flag=True, help="Keep the results, but make no brief."),
@@ -83,8 +84,8 @@ def run_and_report(
 ) -> None:
     """Run a run's plan, report how it ended, also in files for a build server, and stop with its exit code.
 
-    `warned` holds the warnings given before the run began. The end of the run repeats them. `retake` is as
-    for `run_plan`.
+    `warned` holds the warnings given before the run started, which are repeated at its end. `retake` is as for
+    `run_plan`.
     """
     from benchbrief.pipeline import run_plan
 
@@ -102,7 +103,7 @@ def note_simulation(run_dir: Path, progress: Progress) -> None:
 
 
 def report_as_asked(finished: Finished, asked: EndingOptions, warned: Iterable[str]) -> None:
-    """Push a run that has ended, report it as the options of the command say, and stop with its exit code."""
+    """Push a finished run, report it according to the command's options, and stop with its exit code."""
     if asked["push"] and finished.status != "interrupted":
         from benchbrief.running.push_or_queue import push_or_explain
 
@@ -147,18 +148,19 @@ def report_end(
 
 @dataclass(frozen=True)
 class Summary:
-    """`counts` are cells by what became of them. `warnings` pairs each with its number of cells (0: the run itself).
+    """A summary of the run. `counts` are numbers of cells by outcome. `warnings` pairs each warning with its number of
+    cells, or with 0 if it concerns the run itself.
 
-    `next` pairs what can be done with the command for it.
+    `next` pairs each suggested next step with its command.
     """
 
     counts: Mapping[str, int]
     warnings: tuple[tuple[str, int], ...]
     next: tuple[tuple[str, str], ...]
     promises: tuple[Promised, ...] = ()
-    """What searches for promises found."""
+    """The results of searches for promises."""
     times: TimeCompared | None = None
-    """What the run took against its estimate; None where there is none, and for an interrupted run."""
+    """The time taken against the estimate; None if there is no estimate, or if the run was interrupted."""
 
 
 def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
@@ -189,7 +191,7 @@ _Next = Iterator[tuple[str, str]]
 
 
 def _next(finished: Finished, evidence: Evidence, *, report: bool) -> _Next:
-    """Yield what helps: a resumption where cells are missing, a look at the hosts where no job ever ran, and so on."""
+    """Yield helpful next steps: resume if cells are missing, check the hosts if no job ever ran, and so on."""
     if finished.next_steps is not None:
         yield from finished.next_steps
         return
@@ -252,7 +254,7 @@ def _after_success(finished: Finished, plan: Plan, run: str, anew: str, *, repor
 
 
 def _fails_for_good(evidence: Evidence) -> bool:
-    """Return whether a simulated run was told to let cells fail each time, so that trying again does not help."""
+    """Return whether trying again is useless because a simulated run was told to make cells fail each time."""
     simulated = evidence.simulated
     return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
 
@@ -285,7 +287,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
 
 
 def tell(finished: Finished, summary: Summary) -> None:
-    """Print the result, how the run ended, what is missing, where the brief is and what to type next."""
+    """Print the result, how the run ended, what is missing, where the brief is, and what to type next."""
     show()
     result = [*map(_Line, result_lines(finished.results.values())), *_expectations(finished)]
     for line in (*result, *[_Line("")][: len(result)], *_lines(finished, summary)):
@@ -294,11 +296,12 @@ def tell(finished: Finished, summary: Summary) -> None:
 
 
 _INDENT = 10
-"""The width of `  warning ` and of the other words that lines begin with."""
+"""The width of `  warning ` and of the other words at the start of lines."""
 
 
 class _Line(NamedTuple):
-    """`whole` is a command or a path at its end, to be copied, which no line end breaks."""
+    """A line to print. `whole` is a command or a path at the end of the line, which is never broken, so that it can be
+    copied."""
 
     text: str
     colour: str | None = None
@@ -339,7 +342,7 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
 
 
 def _ended(finished: Finished) -> str:
-    """Return the status of a run, and what the results of a finished run lack."""
+    """Return a run's status and, if it has finished, what its results lack."""
     if finished.status == "done":
         if finished.lost:
             return f"done, but {plural(len(finished.lost), 'raw output')} missing or changed"
@@ -403,7 +406,8 @@ def _sampled(probe: Patchy) -> str:
 
 
 def grouped(failed: Mapping[str, str]) -> list[tuple[list[str], str]]:
-    """Group cells that failed for one reason, whatever its numbers. The reason is that of the first cell."""
+    """Group cells that failed for the same reason, ignoring the numbers in it. A group shows its first cell's
+    reason."""
     groups: dict[Hashable, tuple[list[str], str]] = {}
     for cell, reason in failed.items():
         groups.setdefault(shape_of_failure(cell, reason), ([], reason))[0].append(cell)

@@ -1,4 +1,4 @@
-"""What Ctrl-C, SIGTERM and a closed terminal do to a run."""
+"""Handles Ctrl-C, SIGTERM and a closed terminal during a run."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from benchbrief.runners.session import Underway
 
 _NAMED = 5
-"""More jobs than this are only counted."""
+"""The most jobs to name; further ones are only counted."""
 
 
 @contextmanager
 def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None = None) -> Iterator[threading.Event]:
-    """Yield an event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
+    """Yield an event that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at once.
 
-    The first shows what of `underway` the run still waits for, the second which of its jobs it leaves behind. A signal
-    that is ignored stays so: `nohup` means to outlive the terminal.
+    The first signal shows which jobs in `underway` the run still waits for, the second which jobs it leaves behind.
+    Signals that are ignored stay ignored, because `nohup` means to outlive the terminal.
     """
     stopping = threading.Event()
     # A note may wait for the terminal, which must not keep the second signal from its handler. Such a queue may be
@@ -86,7 +86,7 @@ def _end_at_once(progress: Progress, run_dir: Path, underway: Underway | None) -
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the command as Ctrl-C does, so that it releases its claims. `bench stop` sends SIGTERM."""
+    """Let SIGTERM, which `bench stop` sends, end the command like Ctrl-C, so that it releases its claims."""
     before = signal.getsignal(signal.SIGTERM)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, end_request().on_interrupt)
@@ -97,7 +97,7 @@ def ended_by_sigterm() -> Iterator[None]:
 
 
 def _left_behind(run_dir: Path, jobs: list[str]) -> str:
-    """Name the jobs that run on without us, and say how to end them."""
+    """Name the jobs that keep running without us, and tell the user how to end them."""
     what = f"left running: {first_of(jobs, _NAMED)}; " if jobs else ""
     run = run_name(run_dir)
     text = f"{what}what was measured is kept; go on with: bench resume {run}, or clear its hosts with: bench stop {run}"
