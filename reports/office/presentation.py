@@ -91,6 +91,8 @@ _MOST_CARDS = 8
 """The most numbers of a box that are set large."""
 _GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 """The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
+_CODE = (70.0, 100.0)
+"""The least and the largest size of the code that leads to the disclosure."""
 _FEW_ROWS = 3
 """The most rows of a table that stands below a figure."""
 _TAG_WIDER = 1.12
@@ -136,6 +138,8 @@ class _Deck:
     slide_of_limits: int = 0
     taken: int = 0
     """The topics on the last slide of columns."""
+    free: Area | None = None
+    """What is free below the second column of the last slide of columns."""
     closed: bool = False
     """Whether the headline stands at the end, too."""
 
@@ -302,6 +306,9 @@ class _Deck:
         for area, said in sides:
             self.put(said, replace(area, top=self.content.top), points)
         self.used = max(height_of_all(said, area.width, points) for area, said in sides)
+        last, said = sides[1]
+        top = self.content.top + height_of_all(said, last.width, points) + _AIR
+        self.free = Area(last.left, top, last.width, whole.bottom - spare - top)
         end = whole.bottom - spare
         if not spare and self.close_with_headline(whole.width):
             end = self.content.top + self.used
@@ -328,8 +335,26 @@ class _Deck:
         if last and all(topic.is_facts for topic in waiting):
             waiting, last = [], [*waiting, *last]
         self.write_topics(waiting)
-        self.write_topics(last, spare=small + 2 * _AIR if legal else 1.0)
+        spare = small + 2 * _AIR if legal else 1.0
+        self.write_topics(last, spare=spare)
+        if self.free:
+            self.add_code(self.free)
         self.write_legal(legal, small)
+
+    def add_code(self, area: Area) -> None:
+        """Add the code that leads to the disclosure, where it has room."""
+        other = self.view.companion
+        size = min(_CODE[1], area.height)
+        if other is None or not other.qr or size < _CODE[0]:
+            return
+        try:
+            content = self.brief.converter.png(str(other.qr), 12.0)
+        except NotDrawn as error:
+            self.brief.faults.append(f"the code of the disclosure is missing from the file for PowerPoint: {error}")
+            return
+        picture = self.slide.shapes.add_picture(io.BytesIO(content), Pt(area.left), Pt(area.top), Pt(size), Pt(size))
+        picture.name = f"{self.words['full_disclosure']} (QR)"
+        picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
 
     def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
         """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
@@ -368,7 +393,7 @@ class _Deck:
         """Begin a slide under its claim, and set its `content`. The claim stands `within` the width of an area, with
         another `beside` it in one of its own."""
         self.close()
-        masters, self.used = self.masters, math.inf
+        masters, self.used, self.free = self.masters, math.inf, None
         self.slide = masters.presentation.slides.add_slide(masters.others)
         said = Markup("{} {}").format(head, part) if part else escape(head)
         title = placeholder(self.slide, TITLES)
