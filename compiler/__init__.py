@@ -1,1 +1,1 @@
-"""Syntax tree to checked model to plan."""
+"""The compiler: turns a syntax tree into a checked model, and the model into a plan."""

@@ -1,4 +1,4 @@
-"""Compile a spec to its plan: syntax tree, declarations, model, queries. Runs nothing and uses no network."""
+"""Compile a spec to its plan in steps: syntax tree, declarations, model, queries. Runs nothing and uses no network."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from benchbrief.model.value_shapes import HEADING, LABEL, NAME, PARAGRAPH, Block
 _LACKS = frozenset(
     {MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code, EmptyElement.code, TooFewLevels.code}
 )
-"""Codes of a missing attribute, or a missing word in a head."""
+"""Codes for a missing attribute, or for a word missing in a block's head."""
 
 
 def shown_findings(findings: Findings, of_queries: Iterable[Diagnostic], loaded: Loaded) -> tuple[Diagnostic, ...]:
@@ -80,7 +80,8 @@ def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagno
 
 
 def distinct(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Drop errors that repeat an earlier error at the same place. An unusable extension is named at its first use."""
+    """Drop errors that repeat an earlier error at the same place. An unusable extension is reported only at its first
+    use."""
     kept: dict[object, Diagnostic] = {}
     for diagnostic in diagnostics:
         placed = diagnostic.severity == "error" and diagnostic.span is not None
@@ -90,7 +91,8 @@ def distinct(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
-    """Sort findings in reading order: those without a place, the spec's own, then those of the files that it uses."""
+    """Sort findings in reading order: those without a place, then those in the spec itself, then those in the files
+    that the spec uses."""
     order = {file.tree.span.source.name: index for index, file in enumerate(reversed(loaded.files), start=1)}
 
     def place(diagnostic: Diagnostic) -> tuple[int, int]:
@@ -101,7 +103,7 @@ def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tup
 
 
 def in_context(diagnostics: Iterable[Diagnostic], files: Mapping[Source, ast.File]) -> tuple[Diagnostic, ...]:
-    """Return the findings, each with the nearest block head above it as its context, unless it has one."""
+    """Return the findings. A finding without a context gets the nearest block head above it."""
 
     def widened(diagnostic: Diagnostic) -> Diagnostic:
         span = diagnostic.span
@@ -129,7 +131,8 @@ def _head_above(span: Span, file: ast.File) -> Span | None:
 
 @dataclass(frozen=True)
 class CheckedSource:
-    """The mistakes of a spec, with its plan and the model behind it. `plan` is None when a mistake is an error."""
+    """The mistakes of a spec, with its plan and the model behind the plan. `plan` is None if one of the mistakes is an
+    error."""
 
     plan: Plan | None
     diagnostics: tuple[Diagnostic, ...]
@@ -138,7 +141,7 @@ class CheckedSource:
 
 @dataclass(frozen=True)
 class Examined:
-    """The mistakes of a spec, and its model; None when files can't be used.
+    """The mistakes of a spec, and its model, which is None if some files can't be used.
 
     Metrics, expectations and reports have queries only on request.
     """
@@ -154,7 +157,7 @@ class Examined:
 
     @property
     def cells(self) -> int | None:
-        """The number of cells that a run measures at most; None when there can be no plan."""
+        """The largest number of cells that a run may measure, or None when there can be no plan."""
         return (
             None
             if self.model is None or self.failed
@@ -170,8 +173,8 @@ class Examined:
 def assemble(
     name: str, examined: Examined, *, profile: str | None, params: Mapping[str, str], budget_s: float | None = None
 ) -> Plan | None:
-    """Return the plan of a spec that was examined for planning; None when it has an error. `name` is its
-    path as given."""
+    """Return the plan of a spec that was examined for planning, or None if it has an error. `name` is the spec's path
+    as given."""
     if examined.loaded is None or examined.model is None or examined.failed:
         return None
     model = examined.model
@@ -285,7 +288,8 @@ def _name(kind: str, name: ast.Name | None) -> Iterator[TooLong]:
 
 
 def _text(what: str, text: ast.String | None, limit: int, where: str = "") -> Iterator[TooLong]:
-    """Return the text. A hole counts as written, since its value has a limit of its own."""
+    """Yield a problem if the text is too long. A hole counts with its written length, since its value has a limit of
+    its own."""
     if text is None:
         return
     length = sum(len(part) if isinstance(part, str) else len(part.span.text) for part in text.parts)
@@ -301,7 +305,7 @@ def check(
     files: Files | None = None,
     budget_s: float | None = None,
 ) -> CheckedSource:
-    """Compile a spec to its plan. `diagnostics` has every mistake; `budget_s` is for all experiments together."""
+    """Compile a spec to its plan. `diagnostics` has every mistake. `budget_s` is a budget for all experiments together."""
     with no_collection():
         examined = examine(path, profile=profile, params=params, files=files, planning=True)
         plan = assemble(str(path), examined, profile=profile, params=params or {}, budget_s=budget_s)
@@ -363,7 +367,7 @@ def _examined_by_extensions(
     params: Mapping[str, str],
     others: Iterable[Diagnostic],
 ) -> Examined:
-    """Add what the extensions in use find in the plan. Most check none."""
+    """Add the findings that the extensions in use have about the plan. Most extensions check nothing."""
     model, loaded = examined.model, examined.loaded
     if model is None or not any(each.database.engine.check or each.tool_spec.check for each in model.matrices):
         return examined
@@ -395,15 +399,15 @@ def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen:
 
 @cache
 def memory_is_frozen() -> bool:
-    """Return whether this process keeps a part of its memory out of collections. The answer takes a look at each
-    object there, so it is asked for once."""
+    """Return whether this process exempts a part of its memory from garbage collection. The answer requires a look at
+    each object in that part, so it is computed once."""
     return gc.get_freeze_count() > 0
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Pause the garbage collector. A compilation makes many objects that all stay, and none in circles; scanning them
-    again and again takes a sixth of its time, and scanning them once at the end a twelfth."""
+    """Pause the garbage collector. A compilation makes many objects that all stay in use and form no cycles. To scan
+    them again and again takes a sixth of its time, and to scan them once at the end takes a twelfth."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -420,7 +424,7 @@ def no_collection() -> Iterator[None]:
 class CheckedTime:
     """The estimated wall time of a run with its brief, in seconds, and how often the run loads data.
 
-    `at_most`: whether the run may end before its last point or repeat.
+    `at_most` tells whether the run may end before its last point or repeat.
     """
 
     total_s: float
@@ -429,7 +433,7 @@ class CheckedTime:
 
     @property
     def text(self) -> str:
-        """Return `8 loads, about 2 min 35 s`."""
+        """The time in words, such as `8 loads, about 2 min 35 s`."""
         takes = f"{'up to ' if self.at_most else ''}{about(self.total_s)}"
         return f"{plural(self.loads, 'load')}, {takes}" if self.loads else takes
 
@@ -438,7 +442,7 @@ class CheckedTime:
 
 
 def checked_time(examined: Examined) -> CheckedTime | None:
-    """Return the time; None for a spec with an error, or with too many cells."""
+    """Return the time, or None for a spec with an error or with too many cells."""
     if examined.cells is None or examined.cells > MOST_CHECKED_CELLS:
         return None
     plan = assemble("", examined, profile=None, params={})

@@ -21,7 +21,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class CodeInfo:
-    """`title` is one line without a full stop; `explanation_markdown` has no title of its own."""
+    """A code with its explanation. `title` is one line without a full stop; `explanation_markdown` has no title of its
+    own."""
 
     code: str
     severity: Severity
@@ -39,12 +40,12 @@ def all_codes() -> tuple[CodeInfo, ...]:
 
 
 def code_info(code: str) -> CodeInfo | None:
-    """Return the explanation of a code in either case; None for an unknown code."""
+    """Return the explanation of a code in upper or lower case, or None for an unknown code."""
     return next((info for info in all_codes() if info.code == code.upper()), None)
 
 
 def problems() -> Iterator[type[Problem]]:
-    """Return every class with its own code, in the order of the modules (named `...errors`)."""
+    """Return every class that defines a code, in the order of the modules (named `...errors`)."""
     for module in (*_error_modules(benchbrief.dsl), *_error_modules(benchbrief.compiler)):
         for value in vars(module).values():
             if not isinstance(value, type) or not issubclass(value, Problem) or value.__module__ != module.__name__:

@@ -1,4 +1,4 @@
-"""The matrix as cells: their ids, content hashes, steps with times and time-outs, locks and data sets."""
+"""Expands the matrix into cells, with their ids, content hashes, steps with times and time-outs, locks and data sets."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ Pair = tuple[str, Levels]
 def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
     """Return each workload at each combination of levels, in the order in which one hardware runs them.
 
-    This is the order of the spec, all workloads at one combination after the other, unless another one needs fewer
-    loads, or as many loads and fewer other resets. The other ones go data set by data set; in the last of them, the
+    This is the order of the spec, with all workloads at one combination after the other, unless another order needs
+    fewer loads, or as many loads and fewer other resets. The other orders go data set by data set; in the last of them,
     workloads that read come first, then those that update, then those that insert.
     """
     pairs = tuple((workload, levels) for levels, workload in product(matrix.levels, matrix.experiment.workloads))
@@ -77,7 +77,7 @@ def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
 
 
 class _Use(NamedTuple):
-    """A workload, its database, and the place and the shape of its data set there."""
+    """A workload, its database, and the place and shape of the workload's data set."""
 
     load: ReadWorkload
     database: Database
@@ -98,7 +98,7 @@ def _shape(load: ReadWorkload) -> _Shape:
 
 
 def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
-    """Return the parts of a database of the matrix that its data depend on, first as a text."""
+    """Return the parts of a matrix's database on which its data depend, first as a text."""
     found = matrix.data_parts.get(id(database))
     if found is None:
         options, word = matrix.database.engine.options, matrix.database.reads_options.word

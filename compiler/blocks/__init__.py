@@ -1,1 +1,1 @@
-"""What each kind of block declares, read from its attributes and checked."""
+"""Readers of each kind of block: they read the attributes of a block and check them."""

@@ -1,4 +1,5 @@
-"""How an offered load is spaced: `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`, `trace("arrivals.txt")`."""
+"""The spacing of an offered load's operations: `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`,
+`trace("arrivals.txt")`."""
 
 from __future__ import annotations
 
@@ -65,25 +66,26 @@ _SHAPES = {
 }
 
 _FIELDS = {"timeout": "timeout_s", "give_up": "give_up_s"}
-"""The field of `Arrivals` for an argument, where it has another name."""
+"""Maps an argument to the field of `Arrivals` that holds it, for arguments whose field has another name."""
 
 _HOLE_S = 10.0
-"""In seconds. A longer time without arrivals is a gap in a trace, as its tool says too (`--trace-gap`)."""
+"""In seconds. A longer time without arrivals counts as a gap in a trace; the trace tool has the same default
+(`--trace-gap`)."""
 
 
 @dataclass(frozen=True)
 class DeclaredArrivals:
-    """The declared arrivals and their place in the spec. `bounds` has the place of each bound, by its name."""
+    """The declared arrivals and their place in the spec. `bounds` maps the name of each bound to its place."""
 
     arrivals: Arrivals
     span: Span
     bounds: Mapping[Bound, Span] = field(default_factory=dict)
     last: tuple[int, float] = (0, 0.0)
-    """The last line of a trace: its number, and its due time in seconds."""
+    """The number of the last line of a trace, and the due time in that line, in seconds."""
 
 
 def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArrivals | None:
-    """Return the declared arrivals; None without any, and after a mistake."""
+    """Return the declared arrivals, or None if the spec declares none or has a mistake in them."""
     series = values.series("arrivals")
     if not series:
         return None
@@ -109,7 +111,7 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArriv
 
 
 def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
-    """Return the measured times of arrivals by `steps`, where each step is a phase; None for other arrivals."""
+    """Return the measured times of arrivals by `steps`, each step being a phase. Return None for other arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
         return Times()  # its mistake may hide the time
     if said is None or said.arrivals.kind != "steps":
@@ -126,9 +128,9 @@ def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader
 def check_arrivals(
     said: DeclaredArrivals | None, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
 ) -> Arrivals | None:
-    """Return the arrivals for the tool; None for its usual ones. Reports those that it can't offer.
+    """Return the declared arrivals, or None to keep the tool's usual ones. Report arrivals that the tool can't offer.
 
-    `times` are the attributes that may have a warm-up, and the measured seconds.
+    `times` has the attributes that may set a warm-up, and the measured seconds.
     """
     if said is None:
         return None
@@ -199,7 +201,7 @@ def _burst(given: ast.Expr, lasting: Span, at: Mapping[str, float], reader: Read
 
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:
-    """Return the named arguments; None after a mistake."""
+    """Return the named arguments, or None after a mistake."""
     named = named_arguments(call, ARGUMENTS[kind], reader)
     if named is None:
         return None
@@ -220,7 +222,8 @@ def _spacing(argument: ast.Argument, reader: Reader) -> str | None:
 
 
 def _trace(expr: ast.Expr, reader: Reader) -> tuple[dict[str, object], tuple[int, float]] | None:
-    """Return the text of the file with its name, and its last line with its time. Reports one that is no trace."""
+    """Return the text of a trace file with its name, and the number and time of its last line. Report a file that is
+    not a trace."""
     file = reader.value("trace", expr, Text())
     if not isinstance(file, str):
         return None

@@ -57,7 +57,7 @@ from benchbrief.model.value_shapes import BlockSchema, Fact, Key, Number, Shape,
 _SWITCHES = {"1": True, "t": True, "true": True, "y": True, "yes": True} | dict.fromkeys(
     ("0", "f", "false", "n", "no"), False
 )
-"""The words that gflags takes for a switch, in upper or lower case."""
+"""The words that gflags accepts as the value of a switch, in upper or lower case."""
 
 _WHOLE = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\Z")
 _MOST_DIGITS = 40
@@ -72,11 +72,11 @@ _TIME = parse_unit("s").dimension
 _SIZE = parse_unit("B").dimension
 _ONE = "one of them, in quotes"
 _PASSED = (_TIME, _SIZE)
-"""Time and size. The tool gets a number of seconds or bytes, but a flag may count in a unit of its own."""
+"""Time and size. The tool is passed such a value in seconds or bytes, but a flag may count in a unit of its own."""
 
 
 def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: str) -> BadFlagValue | None:
-    """Return the mistake in a flag's value; None if there is none. `span` is the place of the value."""
+    """Return the mistake in a flag's value, or None if the value is right. `span` is the place of the value."""
     wanted = ""
     if isinstance(value, Constant):
         wanted, write = _of_a_number(value, kind)
@@ -99,7 +99,7 @@ def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: 
 
 
 def _of_a_number(value: Constant, kind: FlagType) -> tuple[str, str]:
-    """Return what the flag wants instead of a number, and what to write; both "" for a good number."""
+    """Return the form that the flag wants instead of a number, and the text to write; both are "" for a good number."""
     number = value.value
     if kind.kind == "bool":
         return ("", "") if value.bare and number in (0, 1) else (_wanted(kind), "`true` or `false`")
@@ -137,7 +137,7 @@ def _of_a_text(text: str, kind: FlagType) -> tuple[str, str]:
 
 
 def _counts_otherwise(value: Constant, kind: FlagType) -> bool:
-    """Return whether the value is a time or a size, and the flag does not count in seconds or bytes."""
+    """Return whether the value is a time or a size but the flag counts in a unit other than seconds or bytes."""
     if value.dimension not in _PASSED or value.bare or kind.kind in ("bool", "text"):
         return False
     if value.dimension == _TIME:
@@ -153,7 +153,7 @@ def _out_of_range(number: float, kind: FlagType) -> tuple[str, str]:
 
 
 def _held(number: float, kind: FlagType) -> float:
-    """Return the nearest number in the flag's range."""
+    """Return the number in the flag's range that is nearest to the given one."""
     low = number if kind.minimum is None else max(number, kind.minimum)
     return low if kind.maximum is None else min(low, kind.maximum)
 
@@ -184,13 +184,14 @@ _PASSED_ON = Option(Key(Fact(), "A flag."))
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """The options of an engine's databases. `flags` are the tool's, where it takes unknown ones."""
+    """The options that an engine's databases can have. `flags` describes the tool's flags; it is None unless the engine
+    runs in the tool's process."""
 
     engine: EngineSpec
     flags: Flags | None
 
     def read(self, entry: Entry | None, reader: Reader) -> dict[str, plan.Option]:
-        """Return the options under the engine's names. Reports and drops wrong ones."""
+        """Return the options under the engine's names. Report and drop options with a mistake."""
         if entry is None:
             return {}
         known = entry if self.flags else self._by_our_names(entry, reader)
@@ -203,7 +204,8 @@ class EngineOptions:
         }
 
     def check(self, entry: Entry, reader: Reader) -> Entry:
-        """Return the block without options that the tool would refuse or that a database can't set. Reports each."""
+        """Return the block without options that the tool would refuse or that a database can't set. Report each of
+        those."""
         flags = self.flags
         if flags is None:
             return entry
@@ -227,12 +229,13 @@ class EngineOptions:
         return (option.name if option else "") or key
 
     def shape(self, key: str) -> Shape | None:
-        """Return the shape of an option; None for an unknown one."""
+        """Return the shape of an option, or None for an unknown option."""
         option = self.engine.options.get(key)
         return option.key.shape if option else Fact() if self.flags else None
 
     def value(self, key: str, value: Value | None, reader: Reader, place: Span | None) -> plan.Option | None:
-        """Return an option's value in the engine's terms; None after a mistake. `place` is where it is written."""
+        """Return an option's value in the engine's terms, or None after a mistake. `place` is the value's place in the
+        spec."""
         option = self.engine.options.get(key) or _PASSED_ON
         if option is _PASSED_ON and self.flags and key in self.flags.types and place:
             problem = bad_value(place, key, value, self.flags.types[key], self.flags.of)
@@ -251,7 +254,7 @@ class EngineOptions:
         return option.words.get(value, value) if isinstance(value, str) else None
 
     def check_uri(self, string: ast.String, uri: plan.Template, places: Mapping[str, Span], reader: Reader) -> None:
-        """Report options that the URI has too. Names in a connection string ignore case."""
+        """Report options that the URI sets too. The names of options in a connection string ignore case."""
         text = "".join(part if isinstance(part, str) else "-" for part in uri)
         query = text.partition("?")[2]
         in_uri = {word.lower(): word for word in re.findall(r"(?:^|&)([A-Za-z]+)=", query)}
@@ -261,7 +264,7 @@ class EngineOptions:
                 reader.report(equipment_errors.OptionInUri(span, string.span, key, in_uri[word]))
 
     def _by_our_names(self, entry: Entry, reader: Reader) -> Entry:
-        """Report options under the engine's names, and return the block without them."""
+        """Report options that are written under the engine's names, and return the block without them."""
         options = self.engine.options
         meant = {self.word(name).lower(): name for name in options if name != self.word(name).lower()}
         kept = {}
@@ -286,7 +289,8 @@ class EngineOptions:
         return equipment_errors.NoFlag(span, name, meant, flags.of, flags.complete) if wrong else None
 
     def _meant(self, flags: Flags, name: str) -> str | None:
-        """Return the flag that `name` most likely means. A longer name that starts like a flag may be a newer flag."""
+        """Return the flag that `name` most likely means. A longer name that starts like a known flag is left alone: it
+        may be a newer flag."""
         flag = did_you_mean(name, (*self.engine.options, *sorted(flags.known.difference(flags.reserved))))
         return flag if flag and not name.startswith(flag) else None
 
@@ -332,14 +336,14 @@ _WITH = "with"
 
 @dataclass(frozen=True)
 class Reset:
-    """How a data set is reset. `commands` are for the kind `command`."""
+    """How a data set is reset. `commands` are used only by the kind `command`."""
 
     how: engine_spec.Reset
     commands: tuple[plan.Hook, ...] = ()
 
 
 def read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
-    """Return the reset. `as_needed` is `after_writes` where the engine does not update records in place."""
+    """Return the reset. If the engine does not update records in place, `as_needed` becomes `after_writes`."""
     found = _read_reset(values, engine, reader)
     if found.how == "as_needed" and not engine.updates_in_place:
         return Reset("after_writes")
@@ -399,7 +403,7 @@ def _commands(
 
 
 def _variables(expr: ast.Expr, reader: Reader) -> Iterator[tuple[str, str]]:
-    """Yield the variables with the levels of the factors that a command is given: `BENCH_CODEC` with `lz4`."""
+    """Yield the environment variables that give a command the levels of the factors, such as `BENCH_CODEC` with `lz4`."""
     for item in listed((expr,)):
         value = reader.level(item)
         if value is None:
@@ -425,13 +429,14 @@ def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, objec
 
 _COUNT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 TOGETHER = (("certificate", "ca"), ("user", "password", "key"))
-"""Groups of attributes. A spec gives all of a group or none."""
+"""Groups of attributes that belong together: a spec gives all attributes of a group or none of them."""
 _WORDS = ("standalone", "sharded", "replica_set")
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A declared topology. `text` is as written; None without one. `members` and `shards` are None where not given."""
+    """A declared topology. `text` is its text in the spec, or None without one. `members` and `shards` are None if not
+    given."""
 
     text: str | None = None
     members: int | None = None
@@ -474,7 +479,7 @@ def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: 
 
 
 def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findings: Findings) -> None:
-    """Report a topology that does not fit the number of hosts of a server that is started."""
+    """Report a topology that does not fit the number of hosts on which a server is started."""
     problem = ""
     if topology.text in (None, "standalone") and hosts > 1:
         problem = 'one server runs on one host: write `topology = replica_set("rs0")` or `sharded`, or name one host'
@@ -488,8 +493,8 @@ def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findi
 
 
 def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader) -> plan.ServerStart | None:
-    """Return how to start the server. Returns None for a server that is not started, and reports attributes that
-    only started ones have."""
+    """Return how to start the server, or None for a server that is not started. For the latter, report attributes that
+    only started servers have."""
     program = engine.program
     if not started or program is None:
         for key in STARTED:
@@ -552,7 +557,7 @@ _PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 @dataclass(frozen=True)
 class DatabaseSpec:
-    """A declared database with open holes. Only a library engine has a `tool`."""
+    """A declared database whose holes are not yet filled. Only a library engine has a `tool`."""
 
     name: str
     label: str
@@ -585,13 +590,13 @@ class DatabaseSpec:
 
 
 def database_reader() -> Callable[[Entry, Reader], DatabaseSpec | None]:
-    """Return what reads a database; the result is None after a mistake."""
+    """Return a function that reads a database and returns None after a mistake."""
     schemas: dict[str, BlockSchema] = {}
     return lambda entry, reader: _read_database(entry, reader, schemas)
 
 
 def _read_database(entry: Entry, reader: Reader, schemas: dict[str, BlockSchema]) -> DatabaseSpec | None:
-    """Read a database. `schemas` has the schemas of the engines so far, and gets new ones."""
+    """Read a database. `schemas` caches the schemas of the engines: missing ones are added."""
     engine = _engine(entry, reader)
     if engine and engine.name not in schemas:
         schemas[engine.name] = database_schema(engine)
@@ -656,9 +661,9 @@ def _read_database(entry: Entry, reader: Reader, schemas: dict[str, BlockSchema]
 
 
 def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
-    """Return the database's engine, also by a misspelt name; None for an unusable or unknown one.
+    """Return the database's engine, even if its name is misspelt. Return None for an unusable or unknown engine.
 
-    A misspelt name is reported elsewhere, by the table of the block.
+    The table of the block reports the misspelt name.
     """
     meant = (
         key for key in entry.attributes if key not in DATABASE.keys and did_you_mean(key, DATABASE.keys) == "engine"
@@ -683,7 +688,7 @@ def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
 
 
 def _ways(engine: EngineSpec) -> str:
-    """Return the attributes that can say how the server is reached, in words."""
+    """Return, in words, the attributes that can say how the server is reached."""
     ways = [f"`{engine.attributes['uri'].usage('uri')}` for a running server"] if "uri" in engine.attributes else []
     if engine.has_stand_in:
         ways.append("`server = embedded` for the built-in stand-in")
@@ -698,7 +703,7 @@ def _require_path(entry: Entry, reader: Reader) -> None:
 
 
 def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
-    """Split off the options that hardware fills in."""
+    """Separate the options that hardware fills in from the others."""
     if entry is None:
         return None, {}
     found = {
@@ -783,8 +788,8 @@ def database_on(
 
 
 def _in_uri(host: str, uri: ast.String | None) -> str:
-    """Return a host as it stands in a URI. An IPv6 address gets brackets (RFC 3986), unless the spec has
-    written them."""
+    """Return a host in the form that a URI needs. An IPv6 address gets brackets (RFC 3986), unless the spec has written
+    them."""
     written = uri is not None and any(isinstance(part, str) and part.endswith("[") for part in uri.parts)
     return f"[{host}]" if ":" in host and not written else host
 
@@ -839,7 +844,7 @@ def _hole(
 
 
 def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
-    """Join neighbouring texts. Templates of the same text are then equal."""
+    """Join neighbouring texts, so that templates with the same text are equal."""
     joined: list[str | plan.Reference] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
@@ -850,7 +855,7 @@ def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
 
 
 def _check_uri(string: ast.String, uri: Sequence[object], engine: EngineSpec, reader: Reader) -> None:
-    """Check the parts of a URI that are texts; the others stay open."""
+    """Check the parts of a URI that are texts, and leave its holes alone."""
     first = uri[0]
     if isinstance(first, str) and engine.schemes and not first.startswith(engine.schemes):
         example = engine.attributes["uri"].usage("uri").partition("= ")[2]

@@ -1,4 +1,4 @@
-"""Mistakes in databases: addresses, starts, options and data sets (E05xx), and warnings of their data (W021x)."""
+"""Mistakes in databases: addresses, starts, options and data sets (E05xx), and warnings about their data (W021x)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 
 class MetersDontAddUp(Again):
-    """Meters in a list whose watts have no sum."""
+    """Meters in a list whose watts can't be added up."""
 
     code = "E0562"
     says = "the watts of these meters can't be added up: {why}"
@@ -19,7 +19,7 @@ class MetersDontAddUp(Again):
 
 
 class ArgumentAlone(CompileProblem):
-    """An argument of a meter that has no effect without another."""
+    """An argument of a meter that has no effect without another argument."""
 
     code = "E0563"
     says = "`{meter}` takes `{key}:` only together with `{needed}:`"
@@ -52,7 +52,7 @@ class MixedBoundaries(CompileProblem):
 
 
 class WorkloadMismatch(CompileProblem):
-    """A workload whose tool does not load the database. `tool` is one that does."""
+    """A workload whose tool can't load the database. `tool` is a tool that can."""
 
     code = "E0508"
     says = "workload `{workload}` is from {family}, and database `{database}` {engine}"
@@ -64,7 +64,7 @@ class WorkloadMismatch(CompileProblem):
     tool: str
     base: str
     other: str = ""
-    """Another tool of the engine, which has such workloads."""
+    """Another tool of the engine, which has workloads of this kind."""
 
     @property
     def help(self) -> str:
@@ -79,7 +79,7 @@ class ToolMismatch(CompileProblem):
     engine: str
     known: tuple[str, ...]
     in_database: bool = False
-    """Whether the tool is named by the database, which then has no client."""
+    """Whether the database names the tool; such a database has no client."""
 
     @property
     def help(self) -> str:
@@ -89,7 +89,7 @@ class ToolMismatch(CompileProblem):
 
 
 class NotReachable(CompileProblem):
-    """A database without an address or a start. `ways` are the attributes that give one."""
+    """A database with neither an address nor a start. `ways` are the attributes that give one."""
 
     code = "E0510"
     says = "database `{name}` has no address"
@@ -145,8 +145,8 @@ class ClientNotWanted(CompileProblem):
 
 
 class OptionInUri(Again):
-    """An option of the connection that stands in the `options` block and in the URI. `name` is the URI's
-    word for it."""
+    """An option of the connection that is set both in the `options` block and in the URI. `name` is the URI's word for
+    the option."""
 
     code = "E0542"
     says = "`{key}` is set twice: the uri sets `{name}` too"
@@ -157,7 +157,7 @@ class OptionInUri(Again):
 
 
 class UriWord(CompileProblem):
-    """An option under the name that the connection string has for it."""
+    """An option that is written under its name in the connection string."""
 
     code = "E0543"
     says = "`{word}` is the name in a connection string: the option here is `{meant}`"
@@ -168,7 +168,7 @@ class UriWord(CompileProblem):
 
 
 class ReservedFlag(CompileProblem):
-    """An option that the driver sets itself. `instead` is where a spec sets it, if it can."""
+    """An option that the driver sets itself. `instead` tells where a spec can set it, if it can at all."""
 
     code = "E0544"
     says = "`{flag}` can't be an option of a database: benchbrief sets it itself"
@@ -178,7 +178,7 @@ class ReservedFlag(CompileProblem):
 
 
 class NoFlag(CompileProblem):
-    """An option that the tool has no flag for. `meant` is the option or flag that it most likely means, if any."""
+    """An option for which the tool has no flag. `meant` is the option or flag that the spec most likely means, if any."""
 
     code = "E0545"
     says = "`{word}` is not {a_flag} of {tool}"
@@ -189,7 +189,7 @@ class NoFlag(CompileProblem):
     meant: str | None
     tool: str
     complete: bool = False
-    """Whether all flags of the tool are known, which are then the options of a library."""
+    """Whether all flags of the tool are known. They are then the options of a library."""
 
     @property
     def a_flag(self) -> str:
@@ -203,7 +203,8 @@ class NoFlag(CompileProblem):
 
 
 class UnknownFlag(CompileProblem):
-    """An option that would be an unknown flag: of a newer version, of a fork, or of none."""
+    """An option that is not a known flag of the tool. It may be a flag of a newer version or of a fork, or no flag at
+    all."""
 
     code = "W0507"
     says = "`{word}` is not a flag of {tool} in {versions}"
@@ -230,7 +231,7 @@ class BadFlagValue(CompileProblem):
 
 
 class TopologyMismatch(CompileProblem):
-    """A started server whose hosts don't make up its topology. `problem` says what fits."""
+    """A started server whose hosts don't make up its topology. `problem` tells which numbers fit."""
 
     code = "E0568"
     says = "`topology = {topology}` does not fit the {count:plural host} of hardware `{hardware}`"
@@ -245,7 +246,7 @@ class TopologyMismatch(CompileProblem):
 
 
 class ConfigNotOurs(CompileProblem):
-    """A configuration file that sets something which a server started for a run can't have."""
+    """A configuration file with a setting that a server started for a run can't have."""
 
     code = "E0570"
     says = "the configuration file `{name}` sets {why}"
@@ -262,8 +263,8 @@ _SNAPSHOTS = {
 
 
 class NoSnapshot(CompileProblem):
-    """A snapshot of a server that is not started for the run. Its data can be copied back only while it
-    stands still."""
+    """A snapshot of a server that is not started for the run. A snapshot can be copied back only while the server is
+    stopped."""
 
     code = "E0571"
     says = "database `{database}` can't use `reset = snapshot`: that needs `server = start`"
@@ -277,7 +278,7 @@ class NoSnapshot(CompileProblem):
 
 
 class ResetNotHere(CompileProblem):
-    """A way to reset data that this engine lacks. `known` are those that it has."""
+    """A way to reset data that this engine lacks. `known` are the ways that the engine has."""
 
     code = "E0574"
     says = "{engine} has no `reset = {word}`"
@@ -299,7 +300,7 @@ class OnlyStarted(CompileProblem):
 
 
 class HalfALogin(CompileProblem):
-    """Some, but not all, of the attributes that belong together."""
+    """Attributes that belong together, of which only some are given."""
 
     code = "E0573"
     says = "`{key}` alone has no effect: {missing:ticked} {are} missing"
@@ -313,7 +314,7 @@ class HalfALogin(CompileProblem):
 
 
 class AgedData(CompileProblem):
-    """Cells on data to which an earlier cell wrote. `cells` are in running order."""
+    """Cells that measure data to which an earlier cell has written. `cells` are in running order."""
 
     code = "W0210"
     says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"
@@ -326,7 +327,7 @@ class AgedData(CompileProblem):
     written_by: tuple[str, ...]
     cells: tuple[str, ...]
     quick: str = ""
-    """A quicker way than a load to bring the data back, which the database could declare."""
+    """A way to bring the data back that is quicker than a load and that the database could declare."""
 
     @property
     def write(self) -> str:
@@ -338,7 +339,7 @@ class AgedData(CompileProblem):
 
 
 class ReplacedData(CompileProblem):
-    """Cells that load their data again after others replaced it. `seconds` is how long the loads take."""
+    """Cells that load their data again because others replaced it. `seconds` is how long the loads take."""
 
     code = "W0211"
     says = (
@@ -361,11 +362,11 @@ class ReplacedData(CompileProblem):
 
 
 KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
-"""The end of advice against a costly reset: why it may still be right."""
+"""The last part of advice against a costly reset: the reason why the reset may still be right."""
 
 
 class CostlyReset(CompileProblem):
-    """A declared reset that takes longer than what is measured. `better` is a reset that takes less."""
+    """A declared reset that takes longer than the measurements. `better` is a reset that takes less time."""
 
     code = "W0213"
     says = (
@@ -388,7 +389,7 @@ class CostlyReset(CompileProblem):
 
 
 class VariantsOfOptions(CompileProblem):
-    """Variants of hardware that give options of the database, and nothing else. `change` rewrites them as a factor."""
+    """Hardware variants that do nothing but set options of the database. `change` rewrites them as a factor."""
 
     code = "W0215"
     says = "the variants of `{hardware}` differ in options alone, and the brief would call them hardware"

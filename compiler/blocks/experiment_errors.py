@@ -10,7 +10,7 @@ from benchbrief.model.tool_spec import Bound
 
 
 class EventAfterEnd(CompileProblem):
-    """An event after the measured time, or so late that nothing can recover before it ends."""
+    """An event after the measured time, or so late in it that nothing can recover before the end."""
 
     code = "E0590"
     says = "an event at {at_s:duration} leaves {left}: the measured time ends at {end_s:duration}"
@@ -70,7 +70,7 @@ class NotOneCommand(CompileProblem):
 
 
 class NoSuchEventHost(CompileProblem):
-    """A host or a hardware that not every cell of the experiment has."""
+    """A host or a hardware group that some cells of the experiment lack."""
 
     code = "E0596"
     says = "`{word}` is not a host of {of}"
@@ -92,7 +92,7 @@ class EventInLoad(CompileProblem):
 
 
 class NotPromised(CompileProblem):
-    """A promise of something other than latencies and errors."""
+    """A promise on something other than latencies and errors."""
 
     code = "E0555"
     says = "a promise limits the latency of an operation, or errors: `{what}` is neither"
@@ -111,7 +111,7 @@ class NotLimits(CompileProblem):
 
 
 class TooManyRates(CompileProblem):
-    """More candidates than a plan may have cells for."""
+    """More candidates than the number of cells that a plan may have."""
 
     code = "E0565"
     says = "there are {count:,} rates {apart} apart between these ends; the limit is {limit:,}"
@@ -135,7 +135,7 @@ class RatesTooNear(CompileProblem):
 
 
 class HighestOfThreads(CompileProblem):
-    """A `highest(...)` for `threads`: only a `target` has rates to search."""
+    """A `highest(...)` as the value of `threads`. Only a `target` has rates to search."""
 
     code = "E0557"
     says = "`highest` searches the offered load, not `threads`"
@@ -143,7 +143,7 @@ class HighestOfThreads(CompileProblem):
 
 
 class OperationNotDone(CompileProblem):
-    """A promise on an operation that a workload of the experiment does not do."""
+    """A promise on an operation that some workload of the experiment does not do."""
 
     code = "E0560"
     says = "workload `{workload}` does no `{operation}`, so this promise can't be judged"
@@ -154,7 +154,7 @@ class OperationNotDone(CompileProblem):
 
 
 class TooFewJudging(CompileProblem):
-    """Fewer repeats than the lead that one side needs to win."""
+    """Fewer repeats than the lead that one side needs in order to win."""
 
     code = "E0561"
     says = "{count:plural repeat} can't decide whether a rate keeps its promise"
@@ -165,7 +165,7 @@ class TooFewJudging(CompileProblem):
 
 
 class RuleBesidePromise(CompileProblem):
-    """A rule for repeats or order beside the search's own. `what` is the rule."""
+    """A rule for repeats or their order in an experiment whose search has its own rule. `what` is the declared rule."""
 
     code = "E0564"
     says = "`{what}` can't be used with `highest`: the search itself decides which rate is measured next, and how often"
@@ -175,7 +175,7 @@ class RuleBesidePromise(CompileProblem):
 
 
 class ServicePromise(CompileProblem):
-    """A promise on latency, with a tool that leaves out the time that late operations wait."""
+    """A promise on latency, measured by a tool that leaves out the time that late operations wait."""
 
     code = "W0510"
     says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"
@@ -186,11 +186,11 @@ class ServicePromise(CompileProblem):
     )
     tool: str
     others: tuple[str, ...]
-    """The tools of the engine that measure from when each operation was due."""
+    """The engine's tools that measure latency from the time when each operation was due."""
 
 
 class OtherSize(CompileProblem):
-    """A workload with another amount of data than its database declares. Sizes are in bytes."""
+    """A workload with an amount of data that differs from its database's declared size. Sizes are in bytes."""
 
     code = "W0512"
     says = "workload `{workload}` has `records` of {records_text}, and database `{database}` a `size` of {size_text}"
@@ -211,7 +211,7 @@ class OtherSize(CompileProblem):
 
 
 class BareErrors(CompileProblem):
-    """A limit of errors without `%` that is large for a share: 0.1 is 10 %."""
+    """A limit on errors that is written without `%` and is large for a share (0.1 is 10 %)."""
 
     code = "W0511"
     says = "`{text}` is a share: the promise holds while {percent:g} % of the operations fail"
@@ -232,8 +232,8 @@ _LACKS: dict[Bound, str] = {
 
 
 class ArrivalsNotOfTool(CompileProblem):
-    """Arrivals that the tool can't offer. `known` are those that it can; `instead` are tools of the engine that can
-    offer them."""
+    """Arrivals that the tool can't offer. `known` are the arrivals that the tool can offer; `instead` are other tools
+    of the engine that can offer the declared ones."""
 
     code = "E0580"
     says = "`{tool}` can't offer a load with `{kind}` arrivals"
@@ -285,7 +285,7 @@ class TimesOfSteps(CompileProblem):
 
 
 class BadTrace(CompileProblem):
-    """A trace whose `line` is no due time, or that is earlier than the one before."""
+    """A trace with a bad `line`, which is not a due time or is earlier than the line before it."""
 
     code = "E0584"
     says = "line {line} of `{file}` {why}"
@@ -300,7 +300,7 @@ class BadTrace(CompileProblem):
     line: int
     why: str
     instead: str = ""
-    """What to do if the lines of the trace are right."""
+    """The advice for a trace whose lines are right."""
 
 
 class BoundNotOfTool(CompileProblem):
@@ -324,7 +324,7 @@ class LongBursts(CompileProblem):
 
 
 class NotOfTool(CompileProblem):
-    """A value of a workload's attribute that only other tools know. `instead` is one of those tools."""
+    """A value of a workload's attribute that this tool does not know. `instead` is a tool that knows the value."""
 
     code = "E0587"
     says = "`{tool}` does not know `{key} = {value}` of workload `{workload}`"
@@ -346,7 +346,7 @@ class LoadingNotTimed(CompileProblem):
 
 
 _NAMED = 4
-"""The most names in a message, which counts the rest."""
+"""The most names that a message lists; the rest are counted."""
 
 
 class TooFewRepeats(CompileProblem):
@@ -364,7 +364,7 @@ class TooFewRepeats(CompileProblem):
 
 
 class NoRoomToStop(CompileProblem):
-    """A `to:` that is not above `from:`, so that confidence can save no repeat."""
+    """A `to:` that is not above `from:`, which leaves no repeat to save."""
 
     code = "E0551"
     says = "`to: {most}` must be above `from: {fewest}`, or no repeat can be saved"
@@ -374,7 +374,7 @@ class NoRoomToStop(CompileProblem):
 
 
 class BudgetOfSearch(CompileProblem):
-    """A budget of an experiment that searches a knee."""
+    """A budget in an experiment that searches for a knee."""
 
     code = "E0552"
     says = "a search has no `budget`: it judges each point by all its repeats"
@@ -382,7 +382,7 @@ class BudgetOfSearch(CompileProblem):
 
 
 class NoRepeatsToChoose(CompileProblem):
-    """A budget of an experiment that measures each point once."""
+    """A budget in an experiment that measures each point once."""
 
     code = "E0553"
     says = "a `budget` chooses which points are repeated, and nothing is repeated here"
@@ -390,8 +390,8 @@ class NoRepeatsToChoose(CompileProblem):
 
 
 class _BudgetTooSmall(CompileProblem):
-    """A budget too short for one pass. `pass_s` is the estimated time of a pass, and `loading_s` the part of it spent
-    on loads and resets."""
+    """A budget too short for one pass. `pass_s` is the estimated time of a pass, including `loading_s` for loads and
+    resets."""
 
     budget_s: float
     pass_s: float
@@ -416,7 +416,7 @@ class BudgetBelowPass(_BudgetTooSmall):
 
 
 class BudgetBelowEstimate(_BudgetTooSmall):
-    """A budget that is enough to measure each point once by the declared times, but not with the estimated loads."""
+    """A budget that covers the declared times of one pass, but not its estimated loads as well."""
 
     code = "W0509"
     says = (
@@ -437,7 +437,7 @@ class TooFewAdaptivePoints(CompileProblem):
     count: int
     fewest: int
     usual: int
-    """The usual number of points of the ramp."""
+    """The number of points that the ramp would have by default."""
     ends: tuple[str, str]
 
     @property
@@ -447,7 +447,7 @@ class TooFewAdaptivePoints(CompileProblem):
 
 
 class TooFewCandidates(CompileProblem):
-    """An adaptive ramp that is to measure more points than it has candidates."""
+    """An adaptive ramp that should measure more points than there are candidates."""
 
     code = "E0547"
     says = "{count} points are to be measured, and this ramp of `{key}` has {candidates} from {least:g} to {greatest:g}"
@@ -474,7 +474,7 @@ class AdaptiveInRandomOrder(CompileProblem):
 
 
 class BudgetOfAdaptive(CompileProblem):
-    """A budget for an experiment that needs all repeats to choose its points."""
+    """A budget for an experiment that needs all repeats in order to choose its points."""
 
     code = "E0549"
     says = "an adaptive ramp has no `budget`: each point is chosen by all repeats of those before"
@@ -482,8 +482,8 @@ class BudgetOfAdaptive(CompileProblem):
 
 
 class NoOverlap(CompileProblem):
-    """An `overlap` between hardware groups that share something a measurement would notice. `shared` is empty where
-    they are joined through other groups."""
+    """An `overlap` between hardware groups that share something a measurement would notice. `shared` is empty for
+    groups that are joined only through other groups."""
 
     code = "W0508"
     says = "`overlap = {word}` does not hold for {groups}: {why}"
@@ -492,9 +492,9 @@ class NoOverlap(CompileProblem):
     names: tuple[str, ...]
     shared: tuple[str, ...]
     variants: bool = False
-    """Whether they are variants of one hardware group."""
+    """Whether the two are variants of one hardware group."""
     one_client: bool = False
-    """Whether they share no more than the hosts of the experiment's client."""
+    """Whether the groups share nothing but the hosts of the experiment's client."""
 
     @property
     def help(self) -> str:
@@ -534,7 +534,7 @@ class NotUntilSteady(CompileProblem):
 
 
 class TooSoon(CompileProblem):
-    """A first look before there are enough batches."""
+    """A first check for a steady state before there are enough batches to tell."""
 
     code = "E0577"
     says = "`from: {said}` is too early to tell a steady state from chance"
@@ -545,7 +545,7 @@ class TooSoon(CompileProblem):
 
 
 class NoTimeToEnd(CompileProblem):
-    """A `to:` that is not above `from:`, so that the longest time is not longer than the shortest."""
+    """A `to:` that is not above `from:`, so that the longest measured time does not exceed the shortest."""
 
     code = "E0578"
     says = "`to: {most}` must be above `from: {soonest}`: these are the longest and the shortest measured time"
@@ -555,7 +555,8 @@ class NoTimeToEnd(CompileProblem):
 
 
 class NeverSteady(CompileProblem):
-    """A load that is not meant to become steady, or that has another end. `what` makes it so, and `why` says how."""
+    """A load that is not meant to become steady, or that ends by another rule. `what` is the cause, and `why` explains
+    it."""
 
     code = "E0579"
     says = "experiment `{experiment}` is measured until it is steady, and {why}"
@@ -566,7 +567,7 @@ class NeverSteady(CompileProblem):
 
 
 class SteadyOfSeveral(CompileProblem):
-    """A client with several hosts for `until_steady`: each host would end at another time."""
+    """A client with several hosts in an experiment with `until_steady`. Each host would end at another time."""
 
     code = "E0589"
     says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"
@@ -596,7 +597,7 @@ class TwoRamps(CompileProblem):
     says = "`threads` {ramp}, and `target` is set too: an experiment has one ramp"
     hint = "write one number of threads, or one experiment for each number"
     ramp: str
-    """What the threads are: "has 3 points", "is a search"."""
+    """A phrase that describes the threads, such as "has 3 points" or "is a search"."""
 
 
 class NoPhases(CompileProblem):
@@ -608,7 +609,7 @@ class NoPhases(CompileProblem):
 
 
 class TwoSizes(CompileProblem):
-    """A workload without `records` used with databases of different sizes."""
+    """A workload without `records` that is used with databases of different sizes."""
 
     code = "E0529"
     says = "workload `{workload}` has no `records`, and its databases give different numbers: {records}"
@@ -618,8 +619,8 @@ class TwoSizes(CompileProblem):
 
 
 class NoSearch(CompileProblem):
-    """`other.knee` where the other experiment does not search for a knee of this axis. `searched` says what it
-    does instead."""
+    """A reference `other.knee` to an experiment that does not search for a knee of this axis. `searched` tells what the
+    other experiment does instead."""
 
     code = "E0532"
     says = "experiment `{experiment}` finds no knee of `{key}`: {searched}"
@@ -638,7 +639,7 @@ class NoSearch(CompileProblem):
 
 
 class ManyKnees(CompileProblem):
-    """A knee of an experiment that has several, none of them for the cell's hardware or workload."""
+    """A reference to an experiment with several knees, none of which is for the cell's hardware or workload."""
 
     code = "E0533"
     says = "experiment `{experiment}` finds a knee for each {kind}, and none for `{wanted}`"
@@ -684,7 +685,8 @@ class MeterCount(CompileProblem):
 
 
 class NoMeter(CompileProblem):
-    """The probe `power` on hardware without a power meter. `declared` is the fact that it has instead."""
+    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware has instead of a
+    meter."""
 
     code = "E0538"
     says = "the probe `power` needs a power meter, and {names:ticked} {have} none"
@@ -707,8 +709,8 @@ class NoMeter(CompileProblem):
 
 
 class FewThreads(CompileProblem):
-    """Fewer threads than hosts. `threads` are those of all load generators together; `search` names the experiment
-    whose search starts there."""
+    """Fewer threads than hosts. `threads` counts the threads of all load generators together; `search` names the
+    experiment whose search starts with that number."""
 
     code = "E0540"
     says = (
@@ -730,7 +732,7 @@ class FewThreads(CompileProblem):
 
 
 class SmallTarget(CompileProblem):
-    """A target too small to split over the hosts. `FewThreads` is the same for threads."""
+    """A target too small to split over the hosts (see `FewThreads` for threads)."""
 
     code = "E0541"
     says = (
@@ -752,7 +754,7 @@ class SmallTarget(CompileProblem):
 
 
 class NotForThisProbe(CompileProblem):
-    """An `on` for a probe that has none. `known` are the probes that have one, by kind."""
+    """An `on` for a kind of probe that has no `on`. `known` are the kinds that have one."""
 
     code = "E0558"
     says = "the probe `{kind}` has no `{key}`"
@@ -782,8 +784,8 @@ class NoProbeOfEngine(CompileProblem):
 
 
 class ShortForProbe(CompileProblem):
-    """A measured time so short that a probe reads at most once, or that the intervals of a load generator, for which
-    there is no `consequence`, may leave out much of it. Times are in seconds."""
+    """A measured time so short that a probe reads at most once, or that a load generator's intervals may leave out much
+    of that time. There is no `consequence` for a load generator. Times are in seconds."""
 
     code = "W0506"
     says = "experiment `{experiment}` measures for {measure_s:g} s: {read}"
@@ -812,7 +814,7 @@ class ShortForProbe(CompileProblem):
 
 
 class ClientsUnfit(CompileProblem):
-    """A list of clients that has not one for each hardware group, or whose clients have different tools (`unlike`)."""
+    """A list of clients whose number differs from that of the hardware groups, or whose tools differ (`unlike`)."""
 
     code = "E0599"
     says = (

@@ -53,7 +53,7 @@ from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _CLOSE = 1.1
-"""By how much the records of a workload may differ from the size that its database declares."""
+"""The share by which a workload's records may differ from the size that its database declares."""
 _TIME = Number("s", "5 min", minimum=5.0)
 _TIMEOUT = Number("s", "30 s", above=True)
 _TIMEOUT_S, _WINDOW_S, _STEADY_S, _SHARE = 30.0, 30.0, 5.0, 0.1
@@ -64,7 +64,7 @@ _ARGUMENTS = ("on", "timeout")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a command runs: the word in the spec ("" after a mistake), and its place in the text."""
+    """Where a command runs: the word in the spec ("" after a mistake), and the position of that word in the text."""
 
     word: str
     expr: ast.Expr
@@ -82,13 +82,13 @@ class NamedHosts(Protocol):
 
 
 Events = Mapping[str, tuple[Event, ...]]
-"""The events of an experiment, by hardware key: each runs on hosts of the cell."""
+"""The events of an experiment by hardware key, each with the hosts of the cell on which it runs."""
 
 
 def read_events(
     entry: Entry, world: NamedHosts, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
 ) -> Callable[[Mapping[str, plan.Client], ToolSpec, EngineSpec, Sequence[ReadWorkload]], Events]:
-    """Read the events of an experiment. Return a function that places them on the hosts of its cells.
+    """Return a function that places the events of an experiment on the hosts of its cells.
 
     `world` has the named parts of the spec; `times` are the measured seconds and the hardware.
     """
@@ -120,14 +120,14 @@ def read_events(
 
 
 def _hosts_by_name(world: NamedHosts) -> Mapping[str, Sequence[str]]:
-    """Return the hosts of each client and each hardware group."""
+    """Return the hosts of each client and each hardware group or variant by its name."""
     clients = {name: client.hosts for name, client in world.clients.items() if client}
     groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
     return {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}
 
 
 def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Event, _Place, ast.Expr]]:
-    """Yield each event without its hosts, where it runs, and its time as written."""
+    """Yield each event without hosts, the place where the event runs, and its time as written in the spec."""
     for block in entry.all("at"):
         if block.base is None:
             continue
@@ -166,7 +166,7 @@ def _check_label(block: Entry, reader: Reader) -> None:
 
 
 def _command(block: Entry, reader: Reader) -> tuple[str, _Place, float] | None:
-    """Return the line, where it runs, and how long it may take; None after a mistake."""
+    """Return the command line, where it runs, and how long it may take, or None after a mistake."""
     said = block.attributes.get("command")
     match said and said.values:
         case None:
@@ -206,7 +206,7 @@ def _place(expr: ast.Expr, reader: Reader) -> _Place | None:
 def _hosts(
     place: _Place, unit: HardwareUnit, client: plan.Client | None, known: Mapping[str, Sequence[str]], reader: Reader
 ) -> tuple[str, ...]:
-    """Return the hosts of a cell that the command runs on; none after a mistake."""
+    """Return the hosts of a cell on which the command runs; they are empty after a mistake."""
     under_test = unit.hardware.hosts
     own = (*under_test, *(client.hosts if client else ()))
     if place.word == "first":
@@ -224,7 +224,7 @@ def _hosts(
 
 @dataclass(frozen=True)
 class NamedBlocks:
-    """The declarations that an experiment may name. The value is None for one with a mistake."""
+    """The declarations that an experiment may name. A declaration with a mistake has the value None."""
 
     hardware: Mapping[str, HardwareUnit]
     clients: Mapping[str, plan.Client | None]
@@ -251,10 +251,10 @@ class NamedBlocks:
 def clients_by_hardware(
     clients: Sequence[plan.Client], groups: Sequence[tuple[str, ...]], values: Values, reader: Reader
 ) -> Mapping[str, plan.Client]:
-    """Return the client of each hardware, by its key.
+    """Return the client of each hardware by the hardware's key.
 
-    There is one client for all, or one for each item of `hardware`, in order. Reports too few or too many clients, and
-    clients with different tools.
+    There is one client for all hardware, or one for each item of `hardware`, in order. Report too few or too many
+    clients, and clients with different tools.
     """
     alike = {key: clients[0] for group in groups for key in group}
     if len(clients) == 1:
@@ -269,13 +269,14 @@ def clients_by_hardware(
 
 
 def largest_client(clients: Mapping[str, plan.Client]) -> plan.Client | None:
-    """Return the client with the most hosts, which the ramp must suffice for; None without a client."""
+    """Return the client with the most hosts, for which the ramp must suffice, or None without a client."""
     return max(clients.values(), key=lambda client: len(client.hosts), default=None)
 
 
 @dataclass(frozen=True)
 class PartChecks:
-    """Checks whether the parts of an experiment fit. `places` has the place of each hardware group and workload."""
+    """Checks whether the parts of an experiment fit together. `places` has the place of each hardware group and
+    workload."""
 
     entry: Entry
     values: Values
@@ -313,7 +314,7 @@ class PartChecks:
     def check_most(
         self, client: plan.Client | None, tool: ToolSpec, ramps: Ramps | None, said: DeclaredArrivals | None
     ) -> None:
-        """Report more threads, or a higher rate, than the tool can have on each of the client's hosts."""
+        """Report more threads or a higher rate than the tool can handle on each of the client's hosts."""
         hosts = len(client.hosts) if client else 1
         threads = (ramps.ramp if ramps.axis == "threads" else ramps.threads).points if ramps else ()
         targets = ramps.ramp.points if ramps and ramps.axis == "target" else ()
@@ -337,8 +338,8 @@ class PartChecks:
     def service_only(
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:
-        """Return where an offered load is measured by a tool that hides how long operations wait, that tool, and the
-        tools that don't; None for other loads."""
+        """For an offered load whose tool hides how long operations wait, return the load's place, the tool, and the
+        tools that don't hide it. Return None for other loads."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None
         span, others = self.values.span("target"), tools_from_due(engine)
@@ -349,9 +350,10 @@ class PartChecks:
     def unmerged(
         self, tool: ToolSpec, engine: EngineSpec, client: plan.Client | None, repeats: int
     ) -> tuple[Span, str, str] | None:
-        """Return the place of the repeats, the tool and the remedy, if its percentiles can't be merged over repeats.
+        """If the tool's percentiles can't be merged over repeats, return the place of the repeats, the tool and the
+        remedy.
 
-        Several hosts are reported elsewhere.
+        Percentiles that can't be merged over several hosts are reported elsewhere.
         """
         if repeats < 2 or tool.mergeable or (client and len(client.hosts) > 1):
             return None
@@ -396,8 +398,8 @@ class PartChecks:
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
-        """Report blocks that do not fit into the database. There is one for each thread if threads have parts of
-        their own."""
+        """Report blocks that do not fit into the database. If threads have parts of their own, there is one block for
+        each thread."""
         ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
         most = int(max(ramp.points, default=1)) if ramp else 1
         for load in loads:
@@ -428,7 +430,7 @@ class PartChecks:
                 self.reader.report(experiment_errors.LoadInPhases(span, load.workload.name))
 
     def check_tool(self, tool: ToolSpec, database: DatabaseSpec, times: Times) -> None:
-        """Report what the tool can't do: an offered load, phases, parts of a second."""
+        """Report features that the tool lacks: an offered load, phases, fractions of a second."""
         findings, engine = self.reader.findings, database.engine
         if self.values.said("target") and not tool.open_loop:
             span, advice = self.values.span("target"), remedy(tool, engine, "open_loop")
@@ -446,7 +448,7 @@ class PartChecks:
 
 
 def _runs(database: DatabaseSpec, family: ToolSpec) -> bool:
-    """Return whether a tool of the database runs the workloads of a family."""
+    """Return whether one of the database's tools runs the workloads of a family."""
     of = (database.tool.driver,) if database.tool else database.engine.tools
     tools = [TOOL_SPECS.usable(tool) for tool in of]
     named = any(tool is not None and tool.family == family.name for tool in tools)
@@ -459,7 +461,7 @@ def _workloads_of(tool: ToolSpec) -> tuple[str, ...]:
 
 
 EVEN = ("constant", "poisson", "closed")
-"""The arrivals whose rate can become steady."""
+"""The kinds of arrivals whose rate can become steady."""
 
 
 @dataclass(frozen=True)
@@ -511,27 +513,27 @@ _ON_FAILURE: Mapping[str, Literal["stop", "try_all"]] = {"stop": "stop", "try_al
 class Matrix:
     """An experiment whose parts fit together. `clients` and `probes` are by hardware key.
 
-    `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware, workload
-    and levels to the search that finds the knee (see `compiler/resolve.py`).
+    `awaits` maps `threads` or `target` to the experiment that finds the knee to use. `knees` maps each hardware,
+    workload and levels to the search that finds the knee (see `compiler/resolve.py`).
     """
 
     experiment: plan.Experiment
     units: tuple[HardwareUnit, ...]
     loads: tuple[ReadWorkload, ...]
-    """The workloads at the default level of each factor; `load_at` has them at others."""
+    """The workloads at the default level of each factor; `load_at` returns them at other levels."""
     database: DatabaseSpec
     databases: Mapping[plan.DatabaseKey, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
     asked: tuple[str, ...]
-    """The probes that the experiment names, including those that the profile made unreadable."""
+    """The probes that the experiment names, including those that the profile has made unreadable."""
     service_only: tuple[Span, str, tuple[str, ...]] | None
     unmerged: tuple[Span, str, str] | None
     clients: Mapping[str, plan.Client]
-    """No clients for a library engine, whose load is generated on the hosts under test."""
+    """Empty for a library engine, whose load is generated on the hosts under test."""
     tool: plan.Tool
     tool_spec: ToolSpec
     threads: int | None
-    """The threads of a `target` ramp. None when the threads are the ramp or a search finds them."""
+    """The threads of a `target` ramp, or None if the threads are the ramp themselves or a search finds them."""
     awaits: Mapping[Axis, KneeReference]
     span: Span
     places: Mapping[str, Span] = field(default_factory=dict)
@@ -540,18 +542,20 @@ class Matrix:
     events: Events = field(default_factory=dict)
     factors: Factors = field(default_factory=Factors)
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The factors that each workload uses, by its name, and those of the database, by ""."""
+    """The factors that each workload uses, by the workload's name; the key "" has the factors that the database uses.
+    """
     loads_at: Mapping[str, ReadWorkload] = field(default_factory=dict)
     """The workloads by their keys in a plan."""
 
     @cached_property
     def data_parts(self) -> dict[int, tuple[str, dict[str, object]]]:
-        """What the data sets of a database depend on, by the identity of the database; `expand.py` fills it."""
+        """The parts on which the data sets of a database depend, by the database's identity; filled in by `expand.py`."""
         return {}
 
     @property
     def levels(self) -> tuple[Levels, ...]:
-        """The combinations of levels that it measures; one without levels where it varies nothing."""
+        """The combinations of levels that the experiment measures. An experiment that varies nothing has one
+        combination without levels."""
         return self.experiment.levels or (Levels(),)
 
     def database_key(self, hardware: str, levels: Levels) -> plan.DatabaseKey:
@@ -559,14 +563,15 @@ class Matrix:
         return plan.DatabaseKey.of(self.database.name, hardware, own)
 
     def workload_key(self, workload: str, levels: Levels) -> str:
-        """Return the key of a workload in the plan: its name, unless it differs from that at the default levels."""
+        """Return the key of a workload in the plan: its name, unless the workload differs from the one at the default
+        levels."""
         return workload_key(workload, self.uses[workload], levels, self.factors) if self.factors else workload
 
     def load_at(self, workload: str, levels: Levels) -> ReadWorkload:
         return self.loads_at[self.workload_key(workload, levels)]
 
     def load_hosts(self, unit: HardwareUnit, load: ReadWorkload) -> tuple[str, ...]:
-        """Return the hosts that generate the load: only one if several would repeat the same work."""
+        """Return the hosts that generate the load, or only one host if several would repeat the same work."""
         client = self.clients.get(unit.hardware.key)
         if client is None:
             return unit.hardware.hosts
@@ -574,7 +579,7 @@ class Matrix:
 
     @property
     def points(self) -> tuple[float | None, ...]:
-        """Return the points of the axis; none when a search has to find them."""
+        """Return the points of the axis, or no points if a search has to find them."""
         return self.experiment.points or (None,)
 
     @property
@@ -607,7 +612,7 @@ def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: R
 
 
 def _most_alike(combinations: Sequence[Levels], factor: str) -> Sequence[Levels]:
-    """Return the combinations that differ in one factor only: the most that there are with the same other levels."""
+    """Return the largest set of combinations that differ only in the given factor."""
     alike: dict[tuple[object, ...], list[Levels]] = {}
     for levels in combinations:
         keys = levels.keys
@@ -629,10 +634,11 @@ class _Experiment:
         self.groups: list[tuple[str, ...]] = []
         """The keys of the hardware that each item of `hardware` names."""
         self.uses: dict[str, tuple[str, ...]] = {}
-        """The factors that each workload uses, and by "" those of the database."""
+        """The factors that each workload uses, by the workload's name; the key "" has the factors that the database
+        uses."""
 
     def matrix(self) -> Matrix | None:
-        """Return the matrix; None after a mistake."""
+        """Return the matrix, or None after a mistake."""
         units = self._hardware()
         loads = self._workloads()
         database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
@@ -734,7 +740,8 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
-        """Return the named hardware; none if one name is wrong, since messages about the others would be wrong too."""
+        """Return the named hardware, or nothing if one name is wrong, since messages about the others would be wrong
+        too."""
         units: dict[str, HardwareUnit] = {}
         whole = True
         for item in self._items("hardware"):
@@ -754,7 +761,7 @@ class _Experiment:
         return tuple(self.reader.deref(item) for item in items)
 
     def _first(self, kind: str, name: str, span: Span) -> bool:
-        """Return whether the name is new. Reports a repeated one."""
+        """Return whether the name is new, and report a repeated name."""
         earlier = self.places.setdefault((kind, name), span)
         if earlier is not span:
             self.reader.report(name_errors.NamedTwice(span, earlier, kind, name))
@@ -797,14 +804,14 @@ class _Experiment:
         return [self.world.by_alias[name]] if name in self.world.by_alias else self.world.by_group.get(name, [])
 
     def _meant(self, span: Span, kind: str, name: str, known: Iterable[str]) -> str:
-        """Report an unknown name. Return the name that it most likely means, so that other mistakes still show; ""
-        for none."""
+        """Report an unknown name. Return the name that it most likely means, or "" if there is none, so that other
+        mistakes still show."""
         problem = name_errors.UnknownName(span, kind, name, tuple(known))
         self.reader.report(problem)
         return "" if self.reader.findings.more else problem.replacement or ""
 
     def _workloads(self) -> tuple[ReadWorkload, ...]:
-        """Return the named workloads; none if one name is wrong."""
+        """Return the named workloads, or nothing if one name is wrong."""
         found = [(item, self._load(item)) for item in self._items("workloads")]
         new = [load for item, load in found if load and self._first("workload", load.workload.name, item.span)]
         return tuple(new) if all(load for _, load in found) else ()
@@ -835,7 +842,7 @@ class _Experiment:
         return None
 
     def _one(self, kind: str, known: Mapping[str, Item | None], family: str = "") -> Item | None:
-        """Return the named client or database, or the only one."""
+        """Return the client or database that the experiment names, or else the only one in the spec."""
         series = self.values.series(kind)
         if not series:
             if len(known) == 1:
@@ -858,7 +865,7 @@ class _Experiment:
     def _databases(
         self, database: DatabaseSpec, units: Sequence[HardwareUnit], levels: Sequence[Levels]
     ) -> dict[plan.DatabaseKey, plan.Database]:
-        """Return the database on each hardware at each level that it uses."""
+        """Return the database on each hardware at each level that the database uses."""
         self.uses[""] = self.world.databases.uses(database.name)
         found: dict[plan.DatabaseKey, plan.Database] = {}
         for own in dict.fromkeys(own_levels(self.uses[""], each, self.world.factors) for each in levels):
@@ -878,7 +885,7 @@ class _Experiment:
         levels: Sequence[Levels],
         fitted: Callable[[ReadWorkload, DatabaseSpec], ReadWorkload],
     ) -> dict[str, ReadWorkload] | None:
-        """Return the workloads at each level that they use, by their keys in a plan; None after a mistake."""
+        """Return the workloads at each level that they use, by their keys in a plan, or None after a mistake."""
         world, found = self.world, dict[str, ReadWorkload]()
         for load in loads:
             name, of = load.workload.name, load.of or load.workload.name
@@ -938,7 +945,7 @@ class _Experiment:
     # --- whether the parts fit -------------------------------------------------------------------------------------
 
     def _load_generator(self, database: DatabaseSpec) -> tuple[Mapping[str, plan.Client], plan.Tool | None]:
-        """Return the clients by hardware key, and their tool. A library engine has the tool of its database."""
+        """Return the clients by hardware key, and their tool. The tool of a library engine is the database's."""
         if database.tool is not None:
             if self.values.said("client"):
                 at, label = self.values.span("client"), database.engine.label

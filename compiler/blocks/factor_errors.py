@@ -136,7 +136,7 @@ class NoCondition(CompileProblem):
 
 
 class SameCells(CompileProblem):
-    """A factor whose levels are the same to a workload and its database."""
+    """A factor whose levels make no difference to a workload and its database."""
 
     code = "E0812"
     says = "experiment `{experiment}` varies `{factor}`, {why}"
@@ -148,7 +148,8 @@ class SameCells(CompileProblem):
     database: str
     count: int
     used: bool = False
-    """Whether one of them uses it, in what the workload's cells do not depend on."""
+    """Whether the workload or the database uses the factor, but only in something that does not affect the workload's
+    cells."""
 
     @property
     def why(self) -> str:
@@ -232,7 +233,7 @@ class FactorNotVaried(CompileProblem):
 
 
 class TurnsNeedLoads(CompileProblem):
-    """Levels that take turns in one place although their data sets differ."""
+    """Levels that take turns in one storage place although their data sets differ."""
 
     code = "E0819"
     says = "`interleaved` makes experiment `{experiment}` load {loads:,} times, about {load_s:duration} of loading"
@@ -241,7 +242,7 @@ class TurnsNeedLoads(CompileProblem):
     experiment: str
     factors: tuple[str, ...]
     words: tuple[str, ...]
-    """What tells the levels of each factor apart in a path: `codec`, or `tuning.cache` of a bundle."""
+    """The words that tell each factor's levels apart in a path: `codec`, or `tuning.cache` for a bundle."""
     loads: int
     load_s: float
     where: str

@@ -1,4 +1,5 @@
-"""Where factors stand: whether their names are free, whether they may stand there, and what uses none of them."""
+"""Checks on the uses of factors: whether their names are free, whether they are used in allowed places, and which
+factors nothing uses."""
 
 from __future__ import annotations
 
@@ -25,16 +26,16 @@ RESERVED: Mapping[str, str] = {
     "host": "the variable `$BENCH_HOST` of commands",
     **{name: f"the dimension `{name}`" for name in DIMENSIONS},
 }
-"""Names that no factor can have in any spec, each with what it is the name of."""
+"""Names that no factor can have in any spec, each with the thing that it already names."""
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
-"""Attributes of an experiment that name declarations, or factors themselves."""
+"""Attributes of an experiment that name declarations or the factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})
 """Attributes of databases and workloads that are the same at every level."""
 _TIME = parse_unit("s").dimension
 
 
 def check_names(found: Declarations, findings: Findings) -> None:
-    """Report factors with a name that means something else in expressions, in paths or in the views of results."""
+    """Report factors whose name already means something else in expressions, in paths or in the views of results."""
     taken = {name: f"parameter `{name}`" for name in found.params}
     taken |= {name: f"metric `{name}`" for name in found.metrics}
     for entry in found.blocks["hardware"].values():
@@ -50,7 +51,7 @@ def check_names(found: Declarations, findings: Findings) -> None:
 
 
 class _Use(NamedTuple):
-    """A factor in an expression, with the setting behind a dot, and the calls around it, the outermost first."""
+    """A use of a factor in an expression, with the setting behind the dot, and the calls around it, outermost first."""
 
     name: ast.Name
     setting: ast.Name | None
@@ -58,7 +59,7 @@ class _Use(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The innermost call; "with" where a command gets the factor."""
+        """The innermost call; "with" if the factor is passed to a command."""
         if not self.calls:
             return ""
         call = self.calls[-1]
@@ -68,7 +69,7 @@ class _Use(NamedTuple):
 
 
 def check_places(found: Declarations, factors: Factors, findings: Findings) -> frozenset[tuple[str, str]]:
-    """Report factors where none may stand. Return the kinds and names of the blocks with one."""
+    """Report factors in places where none is allowed. Return the kinds and names of the blocks that have one."""
     places = _Places(factors, findings)
     for kind, entries in found.blocks.items():
         for entry in entries.values() if factors and kind != "report" else ():
@@ -127,7 +128,7 @@ class _Places:
         self.findings.silence(use.name.span, *(call.span for call in use.calls))
 
     def _setting(self, use: _Use) -> None:
-        """Report a bundle without a setting, or with one that it does not have."""
+        """Report a bundle that is used without a setting, or with a setting that it does not have."""
         factor = self.factors[use.name.text]
         if use.setting is None and factor.is_bundle:
             self.findings.add(wrong.WholeBundle(use.name.span, use.name.text, factor.settings))
@@ -137,12 +138,12 @@ class _Places:
 
 
 def _is_setting(shape: Shape | None) -> bool:
-    """Return whether an attribute of this shape is a setting, neither a time nor a part of a login."""
+    """Return whether an attribute of this shape is a setting, as opposed to a time or a part of a login."""
     return not (isinstance(shape, Login | Special) or (isinstance(shape, Number) and shape.dimension == _TIME))
 
 
 def _words(entry: Entry, key: str) -> tuple[str, ...]:
-    """Return the words that an option of the database has."""
+    """Return the words that are allowed as the value of a database's option."""
     said = entry.attributes.get("engine")
     engine = ENGINE_SPECS.usable(said.values[0].text) if said and isinstance(said.values[0], ast.Name) else None
     option = engine.options.get(key) if engine else None
@@ -179,8 +180,8 @@ def _uses(node: object, factors: Factors, calls: tuple[ast.Call, ...] = ()) -> I
 def check_used(
     found: Declarations, factors: Factors, varied: Collection[str], profile: str | None, findings: Findings
 ) -> bool:
-    """Report factors and settings that no database and no workload uses, and return whether there are any. Warn of
-    factors that nothing varies."""
+    """Report factors and settings that no database and no workload uses, and return whether there are any. Warn about
+    factors that no experiment varies."""
     entries = [entry for kind in ("database", "workload") for entry in found.blocks[kind].values()]
     used: dict[str, set[str]] = {}
     for block in (block for entry in entries for block in (entry, *entry.blocks)):

@@ -1,4 +1,5 @@
-"""Factors: settings that experiments vary. Their levels, what uses them, and which of them an experiment measures."""
+"""Factors, which are settings that experiments vary: their levels, their uses, and the levels that an experiment
+measures."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ _BYTES = parse_unit("B").dimension
 
 @dataclass(frozen=True)
 class DeclaredFactor:
-    """A factor with the text of its levels. `bound` has what stands in place of its name at each level: by the name, or
-    by `tuning.cache` for each setting of a bundle."""
+    """A factor with the text of its levels. `bound` has the value that replaces the factor's name at each level: its
+    key is the name, or `tuning.cache` for each setting of a bundle."""
 
     factor: plan.Factor
     bound: Mapping[DimKey, Mapping[str, Bound]]
@@ -47,34 +48,35 @@ class DeclaredFactor:
 
     @property
     def words(self) -> Mapping[DimKey, str]:
-        """The levels as a spec writes them, by their keys."""
+        """The levels by their keys, as a spec writes them."""
         return {each.key: each.key if isinstance(each.key, str) else each.label for each in self.factor.levels}
 
     @property
     def told_apart(self) -> str:
-        """What has another value at each level, as far as one word can have: the factor, or a setting of a bundle."""
+        """The word that best tells the levels apart: the factor's name, or the setting of a bundle with the most
+        different values."""
         values = {each: {level.attributes[each] for level in self.factor.levels} for each in self.settings}
         return f"{self.factor.name}.{max(values, key=lambda each: len(values[each]))}" if values else self.factor.name
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The settings of a bundle; none for another factor."""
+        """The settings of a bundle; empty for a factor that is not a bundle."""
         return tuple(self.factor.levels[0].attributes)
 
 
 class Factors(dict[str, DeclaredFactor]):
-    """The factors by name, in the order of the spec. `broken` are those with a mistake: what uses them can't be read,
-    and nothing more is said about it."""
+    """The factors by name, in the order of the spec. `broken` are those with a mistake: blocks that use them can't be
+    read, and no further mistakes are reported for such blocks."""
 
     def __init__(self, found: Mapping[str, DeclaredFactor] | None = None, broken: Iterable[str] = ()) -> None:
         super().__init__(found or {})
         self.broken = frozenset(broken)
         self.own: dict[tuple[tuple[str, ...], Levels], Levels] = {}
-        """The answers of `own_levels`, which is asked again and again."""
+        """A cache for `own_levels`, which is called again and again."""
 
     @property
     def defaults(self) -> dict[str, Bound]:
-        """What stands in place of the factors' names at their default levels."""
+        """The values that replace the factors' names at their default levels."""
         return bound_to({name: each.factor.default for name, each in self.items()}, self)
 
 
@@ -92,12 +94,12 @@ class _Level:
 
     @property
     def name(self) -> str:
-        """Its name, or its number as written."""
+        """The name of the level, or its number as written in the spec."""
         return self.level.key if isinstance(self.level.key, str) else self.level.label
 
     @property
     def content(self) -> object:
-        """What it stands for, different for each level."""
+        """The value or the settings of the level, which differ from those of every other level."""
         level = self.level
         return (
             (type(level.value), level.value) if level.value is not None else sorted(level.attributes.items(), key=str)
@@ -111,7 +113,7 @@ class _Levels:
         self.entry, self.reader = entry, reader
 
     def factor(self) -> DeclaredFactor | None:
-        """Return the factor; None after a mistake."""
+        """Return the factor, or None after a mistake."""
         found = self._found()
         if found is None or not (self._alike(found) and self._differ(found) and self._are_told_apart(found)):
             return None
@@ -163,7 +165,7 @@ class _Levels:
         return [each for each in levels if each]
 
     def _alike(self, found: Sequence[_Level]) -> bool:
-        """Report bundles that lack settings of the first one, and numbers of a different kind."""
+        """Report bundles that lack settings of the first bundle, and numbers of a different kind."""
         settings = found[0].level.attributes
         for each in found[1:]:
             lacking = tuple(key for key in settings if key not in each.level.attributes)
@@ -186,7 +188,7 @@ class _Levels:
         return True
 
     def _are_told_apart(self, found: Sequence[_Level]) -> bool:
-        """Report labels that readers can't tell apart, and empty ones."""
+        """Report labels that readers can't tell apart and empty labels, and return whether there are none."""
         seen: dict[str, _Level] = {}
         for each in found:
             label = each.level.label.strip()
@@ -200,7 +202,7 @@ class _Levels:
         return True
 
     def _unit(self, found: Sequence[_Level]) -> str | None:
-        """Return the unit of the levels as written; None for words."""
+        """Return the unit of the levels as written in the spec, or None if the levels are words."""
         if isinstance(found[0].level.key, str):
             return None
         bound = found[0].bound[self.entry.name]
@@ -237,7 +239,7 @@ class _Levels:
         return _Level(plan.Level(key=word, label=word, value=value), {self.entry.name: Bound(expr, None)}, item.span)
 
     def _number(self, value: float, written: ast.Expr | None, place: Span, first: Constant) -> _Level:
-        """Return a level that is a number: as it is written, or one of a range. `first` has the unit as its text."""
+        """Return a level that is a number, either written in the spec or from a range. The text of `first` is its unit."""
         if written is not None:
             expr, constant = written, self.reader.constant(written)
         else:
@@ -269,7 +271,7 @@ class _Levels:
         return _Level(level, {f"{self.entry.name}.{key}": bound for key, (_, bound) in values.items()}, block.head)
 
     def _value(self, attribute: ast.Attribute) -> tuple[plan.Option, Bound] | None:
-        """Return the value of a level, and what stands in place of the factor's name; None after a mistake."""
+        """Return the value of a level and the value that replaces the factor's name, or None after a mistake."""
         expr = self.reader.deref(attribute.values[0])
         if len(attribute.values) > 1:
             return self.reader.refuse(wrong.NoLevelValue(attribute.values[1].span, attribute.key.text, "a series"))
@@ -304,7 +306,7 @@ def _first_number(expr: ast.Expr) -> ast.Expr:
 
 
 def _numbers(first: Constant, unit: str) -> Numbers:
-    """Return what the numbers of a factor may be: of the kind of the first one, with a unit if it has one."""
+    """Return the rule for a factor's numbers: they are of the same kind as the first one and have a unit if it has one."""
     low, high = (f"{number} {unit}".strip() for number in (8, 64))
     usage = f"`range({low}, {high}, factor: 2)`"
     shape = Number(base_unit(first.dimension), low, plain=first.bare, minimum=float("-inf"))
@@ -314,9 +316,9 @@ def _numbers(first: Constant, unit: str) -> Numbers:
 
 
 def level_key(factor: str, expr: ast.Expr, known: Mapping[DimKey, str], reader: Reader) -> DimKey | None:
-    """Return the key of a level that is named or written as its number; None for no such level, which is reported.
+    """Return the key of a level that is named or written as its number. Report an unknown level and return None.
 
-    `known` are the levels as a spec writes them, by their keys.
+    `known` maps the keys of the levels to their text in the spec.
     """
     if isinstance(expr, ast.Name | ast.String):
         key: DimKey | None = expr.text if isinstance(expr, ast.Name) else expr.plain
@@ -341,8 +343,8 @@ Item = TypeVar("Item")
 
 
 class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
-    """The blocks of a kind at the default level of each factor, by name, and at other levels by `at`. The value is None
-    for one with a mistake."""
+    """The blocks of a kind by name, at the default level of each factor; `at` returns them at other levels. A block
+    with a mistake has the value None."""
 
     def __init__(
         self,
@@ -354,11 +356,11 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         misused: Collection[tuple[str, str]] = (),
         filled_later: Collection[str] | None = None,
     ) -> None:
-        """`misused` are the kinds and names of blocks where a factor stands that can't stand there.
+        """`misused` are the kinds and names of blocks that use a factor in a place where none is allowed.
 
-        With `filled_later`, attributes are read one by one: a block at the levels of several factors is then put
-        together from those at one level each, unless one attribute uses several. The attributes that the block keeps as
-        they are written do not count.
+        With `filled_later`, attributes are read one by one: to get a block at the levels of several factors, blocks
+        that were read at one level each are merged, unless one attribute uses several factors. Attributes in
+        `filled_later`, which the block keeps as they are written, may use several.
         """
         self._entries, self._factors, self._read = found.blocks[kind], factors, read
         self._reader = reader.at(factors.defaults)
@@ -370,13 +372,14 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         }
         self._found: dict[tuple[str, Levels], Item | None] = {}
         self._changes: dict[tuple[str, str, DimKey], dict[str, Any] | None] = {}
-        """What differs at a level of a factor from the defaults, by field; of a table, its entries."""
+        """By field, the values at one level of a factor that differ from the defaults; for a table, its changed
+        entries."""
         self._apart = {name for name in entries if filled_later is not None and self._is_apart(name, filled_later)}
         for name in entries:
             self.at(name, Levels())
 
     def uses(self, name: str, attribute: str = "") -> tuple[str, ...]:
-        """Return the factors that a block uses, or one of its attributes, in the order of the spec."""
+        """Return the factors that a block or one of its attributes uses, in the order of the spec."""
         if not attribute or not self._uses[name]:
             return self._uses[name]
         entry = self._entries[name]
@@ -384,7 +387,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         return uses(replace(entry, attributes=kept, blocks=()), self._factors)
 
     def at(self, name: str, levels: Levels) -> Item | None:
-        """Return a block at some levels; other factors have their defaults."""
+        """Return a block at the given levels, and at the default levels of all other factors."""
         own = own_levels(self._uses[name], levels, self._factors)
         if (name, own) not in self._found:
             if name in self._broken:
@@ -397,7 +400,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         return self._found[name, own]
 
     def _parts(self, name: str, own: Levels) -> Item | None:
-        """Return a block put together from those at one level each; None where it has to be read."""
+        """Return a block merged from blocks at one level each, or None if the block has to be read anew."""
         if name not in self._apart:
             return None
         keys = {factor: key for factor, key in own.keys.items() if key != self._factors[factor].factor.default}
@@ -422,7 +425,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         return replace(usual, **changed)  # type: ignore[type-var]  # the blocks that are put together are dataclasses
 
     def _is_apart(self, name: str, filled_later: Collection[str]) -> bool:
-        """Return whether no attribute uses several factors."""
+        """Return whether each attribute, except those in `filled_later`, uses at most one factor."""
         entry = self._entries[name]
         attributes = {key: each for key, each in entry.attributes.items() if key not in filled_later}
         every = (*attributes.values(), *(each for block in entry.blocks for each in block.attributes.values()))
@@ -439,7 +442,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
 
 
 def _changes(usual: Any, one: Any) -> dict[str, Any] | None:
-    """Return the fields of a block that differ from the usual one; None where an entry of a table is gone."""
+    """Return the fields of a block that differ from the usual block, or None if an entry of a table is missing."""
     found: dict[str, Any] = {}
     for each in fields(usual):
         before, after = getattr(usual, each.name), getattr(one, each.name)
@@ -466,7 +469,7 @@ def _names(entry: Entry) -> set[str]:
 
 
 def own_levels(used: tuple[str, ...], levels: Levels, factors: Factors) -> Levels:
-    """Return the levels of the used factors: those given, or else their defaults."""
+    """Return the levels of the used factors: the given levels, or else the defaults."""
     found = factors.own.get((used, levels))
     if found is None:
         keys = levels.keys
@@ -476,13 +479,14 @@ def own_levels(used: tuple[str, ...], levels: Levels, factors: Factors) -> Level
 
 
 def workload_key(name: str, used: tuple[str, ...], levels: Levels, factors: Factors) -> str:
-    """Return the key of a workload in the plan: its name, unless it differs from that at the default levels."""
+    """Return the key of a workload in the plan: its name, unless the workload differs from the one at the default
+    levels."""
     own = own_levels(used, levels, factors)
     return name if own == own_levels(used, Levels(), factors) else f"{name}?{own}"
 
 
 def bound_to(levels: Mapping[str, DimKey], factors: Factors) -> dict[str, Bound]:
-    """Return what stands in place of the name of each factor at these levels."""
+    """Return the values that replace the name of each factor at these levels."""
     return {name: bound for factor, key in levels.items() for name, bound in factors[factor].bound[key].items()}
 
 
@@ -491,16 +495,16 @@ def bound_to(levels: Mapping[str, DimKey], factors: Factors) -> dict[str, Bound]
 
 @dataclass(frozen=True)
 class Varied:
-    """The factors that an experiment varies, each with its levels and its place in `vary`, and the combinations."""
+    """The factors that an experiment varies, with their levels and places in `vary`, and the combinations to measure."""
 
     levels: Mapping[str, tuple[DimKey, ...]]
     places: Mapping[str, Span]
     combinations: tuple[Levels, ...]
-    """One without levels where nothing is varied."""
+    """The combinations of levels; a single one without levels if nothing is varied."""
 
 
 def read_varied(values: Values, factors: Factors, reader: Reader) -> Varied | None:
-    """Return what an experiment varies; None after a mistake."""
+    """Return the factors and levels that an experiment varies, or None after a mistake."""
     found = _Vary(factors, reader)
     levels = found.read(values.series("vary"))
     if levels is None:
@@ -532,7 +536,7 @@ class _Vary:
         self.places: dict[str, Span] = {}
 
     def read(self, exprs: Iterable[ast.Expr]) -> dict[str, tuple[DimKey, ...]] | None:
-        """Return the levels of each factor, in the order of the spec; None after a mistake."""
+        """Return the levels of each factor, in the order of the spec, or None after a mistake."""
         found: dict[str, tuple[DimKey, ...]] = {}
         for item in listed(map(self.reader.deref, exprs)):
             name = item.base if isinstance(item, ast.Index) else item
@@ -582,14 +586,14 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True)
 class _Condition:
-    """Reads the condition of `when`: comparisons of factors with their levels or with numbers."""
+    """Reads the condition of `when`, which compares factors with their levels or with numbers."""
 
     varied: Mapping[str, tuple[DimKey, ...]]
     factors: Factors
     reader: Reader
 
     def read(self, expr: ast.Expr) -> _Test | None:
-        """Return whether a combination of levels is measured, as a function of their keys; None after a mistake."""
+        """Return a function that tells from the keys of a combination whether it is measured, or None after a mistake."""
         match expr:
             case ast.Binary(operator="and" | "or" as word):
                 left, right = self.read(expr.left), self.read(expr.right)
@@ -654,6 +658,6 @@ class _Condition:
         return lambda keys: compare(numbers[keys[factor]], constant.value)
 
     def _factor(self, expr: ast.Expr) -> str | None:
-        """Return the varied factor that an expression names; None for another expression."""
+        """Return the varied factor that an expression names, or None if it names no varied factor."""
         name = expr.base if isinstance(expr, ast.Attr) else expr
         return name.text if isinstance(name, ast.Name) and name.text in self.varied else None

@@ -45,12 +45,12 @@ from benchbrief.model.extension_spec import NAME, SchedulerSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _MOST_FACTS = 300
-"""The most names of facts to compare with each other. Among more, no name counts as usual."""
+"""The most fact names that are compared with each other. If there are more, no name is taken as the usual one."""
 _Own = Mapping[str, ast.Attribute]
 
 
 def warn_of_odd_facts(entries: Mapping[str, Entry], reader: Reader) -> None:
-    """Warn of a fact whose name is one slip away from an attribute of hardware, or from a more frequent or
+    """Warn of a fact whose name is one typing error away from an attribute of hardware, or from a more frequent or
     earlier fact."""
     blocks = list(_blocks(entries))
     counts = Counter(name for own in blocks for name in own)
@@ -74,7 +74,7 @@ def warn_of_odd_facts(entries: Mapping[str, Entry], reader: Reader) -> None:
 
 
 def _blocks(entries: Mapping[str, Entry]) -> Iterator[_Own]:
-    """Yield the own attributes of each group and variant, without inherited ones."""
+    """Yield each group's and variant's own attributes, without the inherited ones."""
     for entry in entries.values():
         above = entries.get(entry.parent)
         inherited = above.attributes if above else {}
@@ -90,11 +90,11 @@ def _earlier(one: ast.Attribute, other: ast.Attribute) -> bool:
 _COUNT = Number("", "4", plain=True, integer=True, minimum=1.0, maximum=float(MAX_HOSTS))
 _TEXT = Text()
 _FILES = ("file", "read", "open", "include", "inventory", "load")
-"""What people write for a list of hosts in a file."""
+"""Functions that people try to call in order to read a list of hosts from a file."""
 
 
 def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
-    """Return what a scheduler is asked for, and the number of hosts; None after a mistake, which is reported."""
+    """Return the request to a scheduler and the number of hosts. Report a mistake and return None."""
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
     if isinstance(spec, RefusedExtension):
@@ -138,7 +138,7 @@ def _mistakes(spec: SchedulerSpec, text: str, said: Mapping[str, object]) -> Ite
 
 
 def read_schedulers(entries: Mapping[str, Entry], reader: Reader) -> dict[str, plan.SchedulerBlock]:
-    """Return the blocks by the names of their schedulers. Reports wrong ones, and leaves them out."""
+    """Return the scheduler blocks by the names of their schedulers. Report wrong blocks and leave them out."""
     found = (_block(entry, reader) for entry in entries.values())
     return {block.name: block for block in found if block is not None}
 
@@ -170,18 +170,18 @@ _LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")
 
 @dataclass
 class HostTable:
-    """Every host of the plan. One destination is one host, however often the spec names it."""
+    """Every host of the plan. A destination is a single host, however often the spec names it."""
 
     reader: Reader
     hosts: dict[str, plan.Host] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
     machines: dict[tuple[str, int], str] = field(default_factory=dict)
     named: int = 0
-    """How many hosts the groups name, counting repetitions."""
+    """The number of hosts that the groups name, counting repetitions."""
 
     def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None, owner: str = "") -> tuple[str, ...]:
-        """Return the ids of the hosts that `hosts = ...` names. Reports and drops wrong ones. Hosts that a scheduler is
-        asked for are named after their `owner`: `eco-1.slurm`."""
+        """Return the ids of the hosts that `hosts = ...` names. Report and drop wrong ones. Hosts that a scheduler
+        supplies are named after their `owner`, as in `eco-1.slurm`."""
         settings = self.reader.block(ssh, SSH) if ssh else None
         ids: list[str] = []
         seen: set[str] = set()
@@ -234,7 +234,7 @@ class HostTable:
         return ids
 
     def _count(self, texts: tuple[str, ...], pattern: str) -> None:
-        """Count the named hosts. Raises HostPatternError when the spec names too many in all."""
+        """Count the named hosts. Raises HostPatternError when the spec names too many hosts in all."""
         self.named += len(texts)
         if self.named > MAX_NAMED:
             problem = f"more than {MAX_NAMED:,} hosts are named in all"
@@ -247,7 +247,7 @@ class HostTable:
         self.reader.report(value_errors.BadHosts(span, str(error), error.hint))
 
     def _reached(self, item: ast.String, scheme: str, pattern: str) -> list[str]:
-        """Return the ids of hosts that the transport of another package reaches: `netns://bench-[1-2]`."""
+        """Return the ids of hosts that another package's transport reaches, such as `netns://bench-[1-2]`."""
         found = TRANSPORT_SPECS.find(scheme)
         if isinstance(found, RefusedExtension):
             begin = item.span.start + 1
@@ -303,7 +303,7 @@ def _over_ssh(destination: str, settings: Values | None) -> plan.Host:
 
 
 def _machine(host: plan.Host) -> tuple[str, int]:
-    """Return what identifies a machine. Another port behind one address may be another machine."""
+    """Return a key that identifies a machine. Two ports of one address may lead to two machines."""
     if host.package:
         return (host.id, 0)
     return ("127.0.0.1" if host.name in ("localhost", "::1") else host.name, host.port or 22)
@@ -311,20 +311,20 @@ def _machine(host: plan.Host) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class HardwareUnit:
-    """What a cell runs on: a hardware group without variants, or one variant."""
+    """The hardware that a cell runs on: a hardware group without variants, or one variant."""
 
     hardware: plan.Hardware
     aliases: tuple[str, ...]
     span: Span
     name: str
-    """The short name of the variant, or that of the group without variants."""
+    """The short name of the variant, or the name of the group if it has no variants."""
     imported: bool
     said: Mapping[str, ast.Expr]
-    """The source of each fact, for the options of a database that name it."""
+    """The spec text of each fact, for database options that name the fact."""
     meter_taken: bool = False
-    """Whether the profile removes its power meter."""
+    """Whether the profile removes the unit's power meter."""
     meter_wrong: bool = False
-    """Whether its `power` has a mistake."""
+    """Whether the unit's `power` attribute has a mistake."""
 
 
 def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, HardwareUnit]:
@@ -436,7 +436,7 @@ def _commands(values: Values, reader: Reader) -> tuple[str, ...]:
 
 
 def read_clients(entries: dict[str, Entry], table: HostTable) -> dict[str, plan.Client | None]:
-    """Return the clients by name. The value is None for one with a mistake."""
+    """Return the clients by name. A client with a mistake has the value None."""
     return {entry.name: _client(entry, table) for entry in entries.values()}
 
 

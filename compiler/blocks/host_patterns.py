@@ -8,9 +8,9 @@ import re
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 MAX_HOSTS = 1000
-"""The most hosts of one group. A longer range is a typing mistake."""
+"""The most hosts that one group may have. A longer range is a typing mistake."""
 MAX_NAMED = 20_000
-"""The most hosts of all groups together: as many as a check can read in time."""
+"""The most hosts that all groups together may have: as many as a check can read in reasonable time."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
@@ -19,7 +19,7 @@ _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 class HostPatternError(ValueError):
-    """A pattern that names no hosts. `start` and `end` are the offsets of its wrong part."""
+    """A pattern that is not a valid list of hosts. `start` and `end` are the offsets of its wrong part."""
 
     def __init__(self, message: str, start: int, end: int, hint: str = "") -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class HostPatternError(ValueError):
 
 @dataclass(frozen=True)
 class HostLogin:
-    """How to log in to a host: its name, and the user and port where the spec gives them."""
+    """How to log in to a host: its name, and the user and port if the spec gives them."""
 
     name: str
     user: str | None = None
@@ -38,7 +38,7 @@ class HostLogin:
 
 
 def expand_hosts(pattern: str) -> tuple[str, ...]:
-    """Return every host of a pattern, in order and as the user would write it. Raises HostPatternError."""
+    """Return every host of a pattern in order, written as the user would write it. Raises HostPatternError."""
     hosts = expand(pattern)
     for host in hosts:
         parse_destination(host)
@@ -46,7 +46,7 @@ def expand_hosts(pattern: str) -> tuple[str, ...]:
 
 
 def expand(pattern: str) -> tuple[str, ...]:
-    """Return every text of a pattern with ranges, in order. Raises HostPatternError."""
+    """Return every text that a pattern with ranges expands to, in order. Raises HostPatternError."""
     pieces: list[list[str]] = [[""]]
     sizes = 1
     position = 0
@@ -69,7 +69,7 @@ def expand(pattern: str) -> tuple[str, ...]:
 
 
 def _choices(text: str, start: int, end: int) -> tuple[int, list[str]]:
-    """Return how many numbers are inside `[...]`, and the numbers. Too many are refused before they are made."""
+    """Return how many numbers `[...]` stands for, and the numbers. Too many are refused before they are generated."""
     ranges: list[tuple[int, int, int]] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -109,7 +109,7 @@ def _host_hint(name: str) -> str:
 
 
 def parse_destination(host: str) -> HostLogin:
-    """Parse `user@name:port`. An IPv6 address has brackets when a port follows. Raises HostPatternError."""
+    """Parse `user@name:port`. An IPv6 address needs brackets if a port follows. Raises HostPatternError."""
     user, at, rest = host.rpartition("@")
     offset = len(user) + len(at)
     if host.startswith("@"):

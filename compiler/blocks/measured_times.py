@@ -1,4 +1,4 @@
-"""How long a cell is measured (`measure`, `phases`, until it is steady), and how often (`repeats`)."""
+"""How long a cell is measured (`measure`, `phases`, `until_steady`), and how often (`repeats`)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
 _TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 _ANY_S = 60.0
-"""Stands in for a time with a mistake, so that a report's own mistakes still show."""
+"""Replaces a time that has a mistake, so that mistakes in a report still show."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """How long the cells of an experiment are measured: seconds (the most, with `until`), and number of phases.
+    """How long the cells of an experiment are measured, in seconds (the longest time, with `until`), and in how many
+    phases.
 
-    `rule` is the place of the whole `until_steady(...)`, also of a wrong one. `said` are the times as written, each
-    with the attribute or argument that says it.
+    `rule` is the place of the whole `until_steady(...)`, even if it has a mistake. `said` has the times as written,
+    each with the name of its attribute or argument.
     """
 
     measure_s: float = _ANY_S
@@ -112,12 +113,13 @@ Order = Literal["grouped", "interleaved", "random"]
 ORDERS = get_args(Order)
 
 FEWEST = 3
-"""Repeats before a confidence interval may end them: of two, Student's t has one degree of freedom (a quantile of
-12.7), and two values that lie close together by chance are common."""
+"""The fewest repeats after which a confidence interval may end an experiment. Two are not enough: Student's t would
+have one degree of freedom (a quantile of 12.7), and two values are often close together by chance."""
 CONFIDENT_ARGUMENTS = ("within", "from", "to")
 _MOST = 1000.0
 _UNKNOWN = 2
-"""The repeats after a mistake: more than one, so that no warning of single runs follows."""
+"""The number of repeats that is assumed after a mistake: more than one, so that no warning about single runs follows.
+"""
 _USAGE = "`confident(within: 5 %, from: 3, to: 10)`"
 _REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=_MOST)
 _SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
@@ -127,7 +129,7 @@ _CONFIDENT_WITHIN = Number("", "5 %", plain=True, above=True, maximum=0.5)
 
 @dataclass(frozen=True)
 class Repeats:
-    """At most `most` repeats of each point; fewer where `confident` ends them early."""
+    """At most `most` repeats of each point; the rule `confident` may end them earlier."""
 
     most: int = 1
     order: Order = "grouped"
@@ -159,7 +161,7 @@ def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
 
 
 def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | None]:
-    """Return the most repeats and the rule that ends them early. The rule is None after a mistake."""
+    """Return the largest number of repeats and the rule that ends them early. The rule is None after a mistake."""
     named = named_arguments(call, CONFIDENT_ARGUMENTS, reader)
     if named is None:
         return _UNKNOWN, None
@@ -198,8 +200,8 @@ def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader
 
 
 def _check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
-    """Report a budget that can't save repeats: what chooses its points needs them all, and a single one is
-    no choice."""
+    """Report a budget that can't save repeats, because a search or an adaptive ramp needs all of them, or because there
+    is only one."""
     if ramp.search:
         reader.report(experiment_errors.BudgetOfSearch(at))
     elif ramp.adaptive:
@@ -234,5 +236,5 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
 
 
 def overlap_of(word: str | None) -> plan.Overlap:
-    """Return what may run beside a measurement. Without a word in the spec, it is another measurement."""
+    """Return what may run beside a measurement: another measurement, unless the spec has the word "loading" or "none"."""
     return "loading" if word == "loading" else "none" if word == "none" else "measuring"

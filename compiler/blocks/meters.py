@@ -1,4 +1,4 @@
-"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, read by their specs."""
+"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, read according to the specs of their kinds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Check = Callable[[str], None]
 
 @dataclass(frozen=True)
 class MeteredGroup:
-    """The hardware group that a meter is for: its name, and how many hosts it has."""
+    """The name of the hardware group that a meter belongs to, and the number of its hosts."""
 
     name: str
     hosts: int
@@ -42,10 +42,10 @@ class MeteredGroup:
 def read_power(
     series: Sequence[ast.Expr], group: MeteredGroup | None, reader: Reader
 ) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
-    """Return the meters of `power = ...`, whose watts add up, or a declared number; None without a value or after
-    a mistake.
+    """Return the meters of `power = ...`, whose watts add up, or a declared number. Return None without a value or
+    after a mistake.
 
-    Without a `group`, as for a profile's meter, meters are not counted.
+    Without a `group`, as for a profile's meter, the number of meters is not checked.
     """
     if not series:
         return None
@@ -71,7 +71,7 @@ def read_power(
 
 
 def _apart(first: plan.PowerMeter, other: plan.PowerMeter) -> str:
-    """Return why the watts of two meters of the same hosts can't be added up; "" when they can."""
+    """Return the reason why the watts of two meters of the same hosts can't be added up, or "" if they can."""
     if first.kind != other.kind:
         return f"`{other.kind}` and `{first.kind}` are not read at the same moments"
     if (first.boundary, first.on) != (other.boundary, other.on):
@@ -89,8 +89,7 @@ def _is_recorded(meter: plan.PowerMeter) -> bool:
 
 
 def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
-    """Return the places that a meter reads: its addresses, each with a part; without addresses, its command and
-    its parts."""
+    """Return the places that a meter reads: each address with a part or, without addresses, the command and its parts."""
     if not meter.addresses:
         return {(str(meter.options.get("command", "")), *meter.parts)}
     parts = meter.parts or ("",) * len(meter.addresses)
@@ -115,7 +114,7 @@ _ALIKE = "name meters of one kind that are read alike, such as two outlets of a 
 
 
 class _BadText(HostPatternError):
-    """A text of the argument `key` that is no address or number of a meter."""
+    """A text in the argument `key` that is not an address or a number of a meter."""
 
     def __init__(self, key: str, why: str, text: str, wanted: str) -> None:
         super().__init__(why, 0, len(text), wanted)
@@ -180,7 +179,7 @@ class _Meter:
         )
 
     def _misfits(self, unnamed: Sequence[ast.Argument], named: dict[str, ast.Argument], local: bool) -> bool:
-        """Report missing or contradicting arguments, and return whether there are any."""
+        """Report missing or contradicting arguments, and return whether there are such arguments."""
         missing = [f"`{name}:`" for name, key in self.schema.arguments.items() if key.required and name not in named]
         missing += [
             " or ".join(f"`{name}:`" for name in names)
@@ -209,7 +208,7 @@ class _Meter:
     def _places(
         self, argument: ast.Argument, of: Sequence[ast.Expr], shared: bool, group: MeteredGroup | None
     ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Return the addresses and the parts to read at each. None after a mistake."""
+        """Return the addresses and the parts to read at each address, or None after a mistake."""
         found = self._expanded(self.kind, argument.value)
         key = next((name for name in self.schema.parts if self._said(name)), "")
         read = self._expanded(key, of[0]) if of else ("",)
@@ -234,7 +233,7 @@ class _Meter:
         return any(argument.key is not None and argument.key.text == name for argument in arguments)
 
     def _sorted(self, arguments: Iterable[ast.Argument]) -> tuple[list[ast.Argument], dict[str, ast.Argument]]:
-        """Return the unnamed and the known named arguments, each once. Reports the others."""
+        """Return the unnamed arguments and the named arguments that are known, each once. Report all others."""
         unnamed: list[ast.Argument] = []
         named: dict[str, ast.Argument] = {}
         for argument in arguments:
@@ -278,7 +277,7 @@ class _Meter:
         return None
 
     def _checked(self, named: dict[str, ast.Argument], options: dict[str, str | float | bool | plan.Reference]) -> bool:
-        """Return whether the texts among the options fit their keys. Reports one that does not."""
+        """Return whether the texts among the options fit their keys, and report a text that does not fit."""
         zone = options.get("zone")
         if isinstance(zone, str) and zone not in zoneinfo.available_timezones():
             hint = 'a name of the IANA time zone database, such as "Europe/Berlin" or "UTC"'
@@ -288,7 +287,7 @@ class _Meter:
         return True
 
     def _expanded(self, key: str, expr: ast.Expr) -> tuple[str, ...] | None:
-        """Return every text of the ranges in `expr`, a text or a list of texts. None after a mistake."""
+        """Return every text that the ranges in `expr` (a text or a list of texts) expand to, or None after a mistake."""
         check = self._checks().get(key)
         found: list[str] = []
         for item in listed((self.reader.deref(expr),)):
@@ -351,7 +350,7 @@ class _Meter:
         shared: bool,
         group: MeteredGroup | None,
     ) -> bool:
-        """Return whether each host has one meter or part; a shared meter needs at least one."""
+        """Return whether each host has one meter or part. For a shared meter, one is enough."""
         count = max(len(found), len(read))
         if {len(found), len(read)} - {1, count}:
             what = "object identifiers" if self._said("oid") else f"{self.schema.parts[-1]}s"

@@ -1,4 +1,4 @@
-"""Probes: the samplers beside the measurement, for each hardware group."""
+"""Probes: samplers that run beside the measurement, for each hardware group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from benchbrief.model.value_shapes import Text
 
 _EVERY = PROBE.keys["every"].shape
 _SOME_S = 1.0
-"""Stands in for a wrong interval, so that the probe's measures stay known."""
+"""Replaces a wrong interval, so that the probe's measures stay known."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class PlacedProbes:
 class DeclaredProbe:
     """A probe as the spec declares it.
 
-    `on` is what it looks at (see `ProbeSpec.on`): a text, or a fact of the hardware that holds one. `options` are its
-    other attributes as texts.
+    `on` is the object that the probe looks at (see `ProbeSpec.on`): a text, or a fact of the hardware that holds a
+    text. `options` are the probe's other attributes as texts.
     """
 
     probe: ProbeSpec
@@ -58,7 +58,7 @@ class DeclaredProbe:
 
 
 def read_probe_blocks(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DeclaredProbe | None]:
-    """Return the `probe` blocks by name. The value is None for one with a mistake."""
+    """Return the `probe` blocks by name. A block with a mistake has the value None."""
     return {entry.name: _declared(entry, reader) for entry in entries.values()}
 
 
@@ -87,7 +87,7 @@ def _declared(entry: Entry, reader: Reader) -> DeclaredProbe | None:
 
 
 def _text(value: Value) -> str:
-    """Return an attribute's value as an option of a probe: a quantity in its base unit."""
+    """Return an attribute's value as an option of a probe; a quantity is given in its base unit."""
     if isinstance(value, Constant):
         return f"{value.value:.15g}"
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -100,7 +100,7 @@ def read_probes(
     database: DatabaseSpec | None,
     reader: Reader,
 ) -> PlacedProbes:
-    """Return the probes of an experiment on a database. Reports and drops wrong ones."""
+    """Return the probes of an experiment on a database. Report and drop probes with a mistake."""
     specs: dict[str, DeclaredProbe] = {}
     wrong: Span | None = None
     for item in listed(reader.deref(expr) for expr in series):
@@ -141,8 +141,8 @@ def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float
     """Warn of probes that read at most once in the measured time.
 
     A counter is read before and after that time and interpolated to its ends, so its only mean covers other times too.
-    A gauge has a value only where it is read. Warn, too, where a load generator's whole seconds may leave out so much
-    of that time that a brief says so.
+    A gauge has a value only at the moment of a reading. Warn, too, if a load generator's whole seconds may leave out so
+    much of that time that a brief mentions it.
     """
     slowest = {probe.name: probe for probes in placed.probes.values() for probe in probes}
     for kind, probe in slowest.items():
@@ -198,7 +198,7 @@ def _find(
 def _find(
     name: str, span: Span, reader: Reader, declared: Mapping[str, DeclaredProbe | None] = MappingProxyType({})
 ) -> ProbeSpec | DeclaredProbe | None:
-    """Return the probe of that name, or the one that a misspelt name most likely means."""
+    """Return the probe of that name, or the probe that a misspelt name most likely means."""
     match PROBE_SPECS.find(name):
         case ProbeSpec() as probe:
             return probe
@@ -254,8 +254,8 @@ def _placed(spec: DeclaredProbe, unit: HardwareUnit, in_process: bool, reader: R
 
 
 def _place(probe: ProbeSpec, meter: plan.PowerMeter | None, in_process: bool) -> Literal["node", "controller", "tool"]:
-    """Return where the probe runs: where its meter says; for a probe of a database, on the controller, or in the load
-    generator of a library; else on the node."""
+    """Return where the probe runs. A meter's spec decides for the meter; a probe of a database runs on the controller,
+    or in a library's load generator; all others run on the node."""
     if meter is not None:
         return meter.on
     if probe.asks != "database":

@@ -1,6 +1,8 @@
-"""The points of an experiment: ramps, searches for a knee or a highest rate, and the knee of another experiment.
+"""The points of an experiment: ramps, searches for a knee or a highest rate, and references to another experiment's
+knee.
 
-A ramp such as `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)` is counted before its points are made."""
+A ramp such as `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)` is counted before its points are made.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,12 @@ _HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0
 _LATENCY = Number("s", "5 ms", above=True)
 _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
 _WRITTEN_IN_PERCENT = 0.01
-"""From this share of errors on, a number without `%` was more likely meant in per cent."""
+"""From this share of errors on, a number without `%` was more likely meant as a percentage."""
 
 
 @dataclass(frozen=True)
 class DeclaredPromise:
-    """A promise as written. `operations` are those in its limits, each with its place."""
+    """A promise as written in the spec. `operations` are the operations in its limits, each with its place."""
 
     limits: tuple[plan.PromiseLimit, ...]
     within: float
@@ -58,7 +60,7 @@ class DeclaredPromise:
 def read_highest(
     key: str, call: ast.Call, shape: Number, reader: Reader
 ) -> tuple[tuple[float, ...], DeclaredPromise] | None:
-    """Return the candidates and the promise; None after a mistake, which is reported."""
+    """Return the candidates and the promise. Report a mistake and return None."""
     if key != "target":
         return reader.refuse(wrong.HighestOfThreads(call.span))
     named = _search_arguments(call, reader)
@@ -95,7 +97,7 @@ def read_highest(
 
 
 def plan_promise(promised: DeclaredPromise, rates: tuple[float, ...], repeats: int) -> plan.Promise:
-    """Return the promise for the plan. `repeats` counts all at one rate, including the held-out ones at the end."""
+    """Return the promise for the plan. `repeats` counts all repeats at one rate, including those held out for the end."""
     judged = repeats - promised.held_out
     usual, most = lengths(rates, judged, promised.held_out)
     return plan.Promise(
@@ -109,13 +111,13 @@ def plan_promise(promised: DeclaredPromise, rates: tuple[float, ...], repeats: i
 
 
 def errors_allowed(said: float | None, promised: DeclaredPromise | None) -> float:
-    """Return the share of operations that may fail: as the spec says, or else as the promise allows."""
+    """Return the share of operations that may fail, from the spec or else from the promise."""
     allowed = [limit.most for limit in (promised.limits if promised else ()) if limit.measure == "errors"]
     return said if said is not None else min(allowed, default=0.0)
 
 
 def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) -> int:
-    """Return the most repeats that decide on a rate. Reports other rules for repeats, and too few of them."""
+    """Return the largest number of repeats that decide on a rate. Report other rules for repeats, and too few repeats."""
     if values.said("budget"):
         instead = "remove `budget`, and measure for a shorter time; `bench run --budget` is for the whole run"
         reader.report(wrong.RuleBesidePromise(values.span("budget"), "budget", instead))
@@ -141,8 +143,8 @@ def check_promise(
 ) -> None:
     """Report a promise that can't be judged.
 
-    It is on an operation that is not done, on a percentile of too few operations at the `lowest` rate and its seconds,
-    or the tool can't tell when operations were due.
+    The promise may be on an operation that no workload does or on a percentile of too few operations at the `lowest`
+    rate in the measured seconds, or the tool can't tell when operations were due.
     """
     for operation, span in promised.operations:
         for load in loads:
@@ -184,7 +186,7 @@ class _Limits:
     reader: Reader
 
     def of(self, expr: ast.Expr) -> Iterator[_Limit | None]:
-        """Yield each limit of a condition with its place; None for one with a mistake."""
+        """Yield each limit of a condition with its place, or None for a limit with a mistake."""
         match self.reader.deref(expr):
             case ast.Binary(operator="and", left=left, right=right):
                 yield from self.of(left)
@@ -237,12 +239,12 @@ class _Limits:
 PER_DOUBLING = 4
 FEWEST_STEPS = 32
 _DIGITS = 3
-"""The significant digits of a candidate between the ends."""
+"""The number of significant digits of each candidate between the two ends."""
 _SLACK = 1e-9
-"""The share by which rounding may keep the last step of a range from its end."""
+"""How far, as a share, the last step of a range may miss its end because of rounding."""
 ADAPTIVE_ARGUMENTS = ("points",)
 FEWEST_POINTS = 3
-"""Both ends and the middle: fewer show no bend."""
+"""Both ends and the middle. Fewer points show no bend."""
 _USUAL_POINTS = 9
 _ADAPTIVE_USAGE = {"threads": "`adaptive(1..512, points: 9)`", "target": "`adaptive(1k ops/s..100k ops/s, points: 9)`"}
 _POINTS = Number("", "9", plain=True, integer=True, minimum=1.0, maximum=1000.0)
@@ -251,7 +253,7 @@ _POINTS = Number("", "9", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 def read_adaptive(
     key: str, call: ast.Call, shape: Number, reader: Reader
 ) -> tuple[tuple[float, ...], plan.Adaptive] | None:
-    """Return the candidates and how many of them are measured; None after a mistake, which is reported."""
+    """Return the candidates and how many of them are measured. Report a mistake and return None."""
     unknown = next((a.key for a in call.arguments if a.key and a.key.text not in ADAPTIVE_ARGUMENTS), None)
     if unknown is not None:
         known = ADAPTIVE_ARGUMENTS
@@ -294,12 +296,12 @@ def read_adaptive(
 
 
 def lowest(shape: Number) -> Number:
-    """Return the shape of a ramp's first number, with an example so small that no ramp ends below it."""
+    """Return the shape of a ramp's first number, with an example smaller than the end of any ramp."""
     return replace(shape, example=f"1 {shape.unit}" if not shape.plain else "1")
 
 
 def _mended(call: ast.Call) -> str | None:
-    """Return a corrected call where both ends are written; None for other calls."""
+    """Return a corrected call if both ends are written, or None for other calls."""
     values = [argument.value for argument in call.arguments if argument.key is None]
     if len(values) == 2:
         first, last = (value.span.text for value in values)
@@ -340,8 +342,8 @@ TARGET = Number("ops/s", "20k ops/s", integer=True, minimum=1.0, maximum=2.0**31
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the numbers of a list or a range may be. `usage` shows ranges of them, `choosing` are the calls that choose
-    such numbers while they are measured; `whole` ones of a range are rounded."""
+    """The rule for the numbers of a list or a range. `usage` shows ranges of such numbers, and `choosing` are the calls
+    that choose such numbers during the measurement. `whole` numbers of a range are rounded."""
 
     shape: Number
     usage: str
@@ -400,8 +402,8 @@ class KneeReference:
 
 @dataclass(frozen=True)
 class Ramp:
-    """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, those that it may try; with
-    `found_by`, none."""
+    """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, these are the points that may be
+    tried; with `found_by`, there are no points."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None
@@ -420,7 +422,7 @@ class Ramp:
 
 
 _Points = list[tuple[float, Span]]
-"""Each point with its place in the text."""
+"""Points, each with its place in the text."""
 
 
 @dataclass(frozen=True)
@@ -438,7 +440,7 @@ class Ramps:
 
 
 def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
-    """Return the ramp of `threads` or `target`, in the written order."""
+    """Return the ramp of `threads` or `target`, in the order of the spec."""
     match reader.deref(expr):
         case ast.Call(function=ast.Name(text="knee")) as call:
             return _search(key, call, reader)
@@ -517,7 +519,7 @@ def _value(number: Constant | float) -> float:
 
 
 def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
-    """Return the arguments of `knee(...)` by name: two end points, and a step or a factor. None after a mistake."""
+    """Return the arguments of `knee(...)` by name (two end points, and a step or a factor), or None after a mistake."""
     named = named_arguments(call, KNEE_ARGUMENTS, reader)
     if named is None:
         return None
@@ -532,7 +534,7 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
 
 
 def read_points(key: str, expr: ast.Expr, reader: Reader, numbers: Numbers | None = None) -> _Points | None:
-    """Return the points of a list, a range or a number, with their places; None after a mistake."""
+    """Return the points of a list, a range or a number, with their places, or None after a mistake."""
     of = numbers or _OF[key]
     match reader.deref(expr):
         case ast.List() as items:
@@ -615,8 +617,8 @@ def _range(key: str, call: ast.Call, of: Numbers, reader: Reader) -> _Points | N
 def _stepped(
     key: str, expr: ast.Expr, ends: tuple[float, float], way: str, step: float, of: Numbers, reader: Reader
 ) -> _Points | None:
-    """Return the points from the first end on; None after a mistake. Of `whole` ones, those that round to the
-    same number count once."""
+    """Return the points from the first end on, or None after a mistake. `whole` points that round to the same number
+    are returned once."""
     first, last = ends
     if last < first:
         why = f"it runs from {of.shown(first)} down to {of.shown(last)}"

@@ -1,8 +1,9 @@
-"""What hardware groups share besides hosts, so that work on one would disturb a measurement on the other.
+"""Equipment besides hosts that hardware groups share, so that work on one group would disturb a measurement on another.
 
 Two groups that share nothing may be worked on side by side. Hosts have locks of their own (`Cell.locks`). This module
 finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. The
-controller looks after every other group, so it is not quiet while it is measured itself or generates load."""
+controller looks after every other group, so it is not quiet while it is measured itself or generates load.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Hardware, Host
 
 _Hosts = tuple[str, ...]
-"""All hosts that a group's cells use: those under test, and those of its load generators."""
+"""All hosts that a group's cells use: the hosts under test and the hosts of their load generators."""
 CONTROLLER = "the controller"
 
 
 class SharedEquipment:
-    """What the groups of an experiment share with others, by their names in messages: `switch rack 4`."""
+    """The equipment that an experiment's groups share with others, by its name in messages, such as `switch rack 4`."""
 
     def __init__(self, matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> None:
         self._hosts = hosts
@@ -42,12 +43,13 @@ class SharedEquipment:
         self._controller_is_used = CONTROLLER in users and len(every) > 1
 
     def of(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
-        """Return what a group shares with other groups of the plan."""
+        """Return the equipment that a group shares with other groups of the plan."""
         found = [name for name in self._of(matrix, unit) if name in self._shared and name != CONTROLLER]
         return tuple(dict.fromkeys((*found, *((CONTROLLER,) if self._controller_is_used else ()))))
 
     def held(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
-        """Return what a group's cells hold besides hosts. No other cell that holds it runs beside them."""
+        """Return the equipment besides hosts that a group's cells hold. No other cell that holds it runs at the same
+        time."""
         experiment = matrix.experiment
         alone = experiment.overlap == "none" and len(experiment.hardware) > 1
         return (*self.of(matrix, unit), *((f"{ONE_BY_ONE}{experiment.name}",) if alone else ()))
@@ -67,13 +69,13 @@ class SharedEquipment:
             yield CONTROLLER
 
     def _is_here(self, host: str) -> bool:
-        """Return whether a host is the controller, or a part of it."""
+        """Return whether a host is the controller or a part of the controller."""
         spec = TRANSPORT_SPECS.usable(self._hosts[host].transport)
         return spec is not None and spec.on_controller
 
 
 def hosts_of(matrix: Matrix, unit: HardwareUnit) -> _Hosts:
-    """Return the hosts that the group's cells use: those under test, and all that generate load."""
+    """Return the hosts that the group's cells use: the hosts under test, and all that generate load."""
     client = matrix.clients.get(unit.hardware.key)
     return tuple(dict.fromkeys((*unit.hardware.hosts, *(client.hosts if client else ()))))
 
@@ -95,7 +97,7 @@ _CLIENT = "client "
 
 
 class _Group:
-    """A hardware group of an experiment, or all of its variants there, with what it holds while it is worked on."""
+    """An experiment's hardware group or all of its variants, with the equipment held while the group is worked on."""
 
     def __init__(self, experiment: str, name: str) -> None:
         self.experiment, self.name = experiment, name
@@ -150,8 +152,8 @@ def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Grou
 
 
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
-    """Return what two groups of one lane share, in the words of a message; nothing when they are joined
-    through others."""
+    """Return the equipment that two groups of one lane share, in the words of a message. The result is empty for groups
+    that are joined through others."""
     clients = {host for client in matrix.clients.values() for host in client.hosts} - one.under_test - other.under_test
     hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

@@ -1,4 +1,4 @@
-"""The values of attributes: read by their shapes, in base units. Wrong ones are reported."""
+"""The values of attributes, read by their shapes and converted to base units. Wrong values are reported."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from benchbrief.model.value_shapes import BlockSchema, Fact, Flag, Key, Login, N
 _NUMBER = re.compile(r"[0-9][0-9_.]*(?:[kMGT](?![A-Za-z]))?\s*(.*)")
 _NUMBERS = re.compile(r"\s*[0-9]+(?:\s*,\s*[0-9]+|\s+[0-9]+)+\s*")
 _VARIED = ("workload", "options")
-"""The blocks in whose attributes a factor may stand."""
+"""The kinds of blocks whose attributes may use a factor."""
 _PREFIXES = ("var", "param", "params", "vars")
 
 
 def wrong_value(
     expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
 ) -> CompileProblem:
-    """Return the problem with a value that has not the `wanted` form, or that misspells one of `words`.
+    """Return the problem with a value that does not have the `wanted` form, or that misspells one of `words`.
 
-    `numbers`: a number is allowed too. `texts`: a text stands for a word.
+    With `numbers`, a number is allowed too. With `texts`, a text may be written for a word.
     """
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr
@@ -56,7 +56,7 @@ def wrong_value(
 
 
 def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
-    """Strip the surplus from `"5 min"`, `"nvme"`, `"{records}"` and `var.records`."""
+    """Remove the needless characters from `"5 min"`, `"nvme"`, `"{records}"` and `var.records`."""
     text = ""
     match expr:
         case ast.String(plain=plain) if plain is not None:
@@ -82,7 +82,7 @@ def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
 
 
 def product(expr: ast.Expr) -> Literal["phases", "count", ""]:
-    """Return what a product means: "phases" for `6 x 10 min`, "count" for `2 x 16 cores`; "" for anything else."""
+    """Return the meaning of a product: "phases" for `6 x 10 min`, "count" for `2 x 16 cores`, and "" for anything else."""
     match expr:
         case ast.Binary(operator="x", right=ast.Quantity(unit=unit)):
             return "phases" if unit in ("s", "ms", "min", "h", "d") else "count"
@@ -92,7 +92,7 @@ def product(expr: ast.Expr) -> Literal["phases", "count", ""]:
 
 
 def described(expr: ast.Expr) -> str:
-    """Return what an expression is, for messages."""
+    """Return a description of an expression for messages."""
     match expr:
         case ast.Name():
             return f"the word `{expr.text}`"
@@ -114,10 +114,10 @@ MOST_BYTES = 64 << 10
 
 
 def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str | None:
-    """Return the text of a file that a spec names at `span`, by its path from the spec's folder; None if it can't
-    be used.
+    """Return the text of a file that a spec names at `span` by its path from the spec's folder, or None if the file
+    can't be used.
 
-    A file that can't be read or is too large is reported. `what` is its name in messages.
+    A file that can't be read or is too large is reported. `what` is the file's description in messages.
     """
     path = Path(span.source.name).parent / name
     try:
@@ -138,7 +138,7 @@ def _decoded(error: ValueError) -> str:
 
 
 def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
-    """Check that a path is absolute, not the root, and without `..`."""
+    """Check that a path is absolute, is not the root, and has no `..`."""
     problem = None
     if not path.startswith("/"):
         problem = "it does not start with `/`"
@@ -153,7 +153,7 @@ def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
 
 @dataclass(frozen=True)
 class Constant:
-    """A computed number in base units. `text` is as the user wrote it; `bare` when no unit was written."""
+    """A computed number in base units. `text` is the number as the user wrote it; it is `bare` if it has no unit."""
 
     value: float
     dimension: Dimension
@@ -168,7 +168,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Bound:
-    """What stands in place of a factor's name at one of its levels. `constant` is its number, if it is one."""
+    """The value that replaces a factor's name at one level. If the value is a number, `constant` is that number."""
 
     expr: ast.Expr
     constant: Constant | None
@@ -177,12 +177,13 @@ class Bound:
 Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
 
 
-"""What an attribute's value becomes, by its shape: a text, a word, a flag, a number, a reference that the run reads, a
-text with holes, or a series."""
+"""The value of an attribute after reading. Its shape decides the type: a text, a word, a flag, a number, a reference
+that the run reads, a text with holes, or a series."""
 
 
 def setting(value: Value | None) -> str | float | bool | None:
-    """Return a value as a setting of a tool or an engine: a number in base units. None for any other value."""
+    """Return a value as a setting of a tool or an engine, with a number in base units, or None if it can't be a
+    setting."""
     if isinstance(value, Constant):
         return value.value
     return value if isinstance(value, str | bool) else None
@@ -190,9 +191,9 @@ def setting(value: Value | None) -> str | float | bool | None:
 
 @dataclass(frozen=True)
 class Values:
-    """The valid values of one block. A missing key is absent or has a mistake.
+    """The valid values of one block. If a key is missing, its attribute is absent or has a mistake.
 
-    `meant` are the keys that misspelt ones most likely mean.
+    `meant` are the keys that misspelt keys most likely mean.
     """
 
     entry: Entry
@@ -200,7 +201,7 @@ class Values:
     meant: frozenset[str | None]
 
     def span(self, key: str) -> Span:
-        """Return the place of the attribute's value, or of the block's head when it has none."""
+        """Return the place of the attribute's value, or of the block's head if the attribute has no value."""
         attribute = self.entry.attributes.get(key)
         if attribute is None:
             return self.entry.head
@@ -251,21 +252,21 @@ _WITH_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(?![0-9]).*")
 
 
 class Reader:
-    """Reads blocks by their schemas. Mistakes go to the findings."""
+    """Reads blocks by their schemas, and adds mistakes to the findings."""
 
     def __init__(self, params: Mapping[str, ast.Expr], findings: Findings) -> None:
         self._params = params
         self.findings = findings
         self._constants: dict[str, Constant | None] = {}
         self._levels: Mapping[str, Bound] = {}
-        """What stands in place of the names of factors."""
+        """The values that replace the names of factors."""
         for name, expr in params.items():
             # In this order, each needs only those before it.
             if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
                 self._constants[name] = self.constant(expr)
 
     def at(self, bound: Mapping[str, Bound]) -> Reader:
-        """Return a reader of blocks where these words stand for levels: `codec`, or `tuning.cache` of a bundle."""
+        """Return a reader for which these words (`codec`, or `tuning.cache` for a bundle) stand for levels."""
         reader = copy(self)
         reader._levels = {**self._levels, **bound}
         reader._params = {**self._params, **{name: each.expr for name, each in bound.items()}}
@@ -279,13 +280,13 @@ class Reader:
         self.findings.add(problem)
 
     def refuse(self, problem: CompileProblem) -> T | None:
-        """Report a mistake. Returns None, in place of the value that it spoils."""
+        """Report a mistake, and return None in place of the spoilt value."""
         self.findings.add(problem)
         return None
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
-        """Return the values of a block. Missing attributes are reported only if it has to be `complete`, unlike
-        an override."""
+        """Return the values of a block. Report missing attributes only if the block has to be `complete`; an override
+        need not be."""
         found: dict[str, Value] = {}
         meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():
@@ -318,7 +319,8 @@ class Reader:
         return Values(entry, found, frozenset(meant))
 
     def _of_block(self, entry: Entry, attribute: ast.Attribute, shape: Shape) -> Value | None:
-        """Return the value of an attribute. Where a factor may stand, a list is taken for its levels, and reported."""
+        """Return the value of an attribute. If a factor is allowed there, a list is taken for the factor's levels and
+        reported."""
         written = attribute.values[0]
         if isinstance(written, ast.List) and entry.kind in _VARIED and not isinstance(shape, Special):
             found = (attribute.key.text, shape.described, described(written))
@@ -328,7 +330,7 @@ class Reader:
     def _recover(
         self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
     ) -> None:
-        """Read a misspelt attribute as the one that it most likely means. Without its value, other parts would
+        """Read a misspelt attribute as the attribute that it most likely means. Without this value, other parts would
         seem wrong."""
         earlier = entry.attributes.get(meant or "")
         inherited = earlier is not None and (
@@ -364,7 +366,7 @@ class Reader:
         return self.value(key, attribute.values[0], shape)
 
     def value(self, key: str, expr: ast.Expr, shape: Shape) -> Value | None:
-        """Return the value of an expression; None after a mistake."""
+        """Return the value of an expression, or None after a mistake."""
         match shape:
             case Word(choices=choices):
                 if isinstance(expr, ast.Name) and expr.text in choices:
@@ -387,7 +389,7 @@ class Reader:
                 return (expr,)
 
     def deref(self, expr: ast.Expr) -> ast.Expr:
-        """Return the expression of a parameter or of a factor's level; any other one unchanged."""
+        """Return the expression that a parameter or a factor's level stands for. Return any other expression unchanged."""
         while True:
             match expr:
                 case ast.Name(text=name):
@@ -401,17 +403,17 @@ class Reader:
             expr = self._params[name]
 
     def printed(self, expr: ast.Expr) -> str | None:
-        """Return the text that a parameter's or a factor's name stands for; None for other expressions."""
+        """Return the text that a parameter's or a factor's name stands for, or None for other expressions."""
         found = self.deref(expr)
         return found.plain if found is not expr and isinstance(found, ast.String) else self.level(expr)
 
     def level_of(self, expr: ast.Expr) -> ast.String | None:
-        """Return the text of a factor's level as it is written; None for all else."""
+        """Return the text of a factor's level as written in the spec, or None if the expression is not a factor."""
         found = self._levels.get(_named(expr))
         return found.expr if found and isinstance(found.expr, ast.String) else None
 
     def level(self, expr: ast.Expr) -> str | None:
-        """Return a factor's level as a text, a number in base units; None for what is no factor."""
+        """Return a factor's level as a text, with a number in base units, or None if the expression is not a factor."""
         found = self._levels.get(_named(expr))
         if found is None:
             return None
@@ -526,7 +528,7 @@ class Reader:
         return self.constant(expr)
 
     def constant(self, expr: ast.Expr) -> Constant | None:
-        """Compute a number from literals and parameters, in base units. None after a mistake."""
+        """Compute a number in base units from literals and parameters. Return None after a mistake."""
         match expr:
             case ast.Quantity():
                 return self._literal(expr)
@@ -592,7 +594,7 @@ class Reader:
 
 
 def _named(expr: ast.Expr) -> str:
-    """Return what may be the name of a parameter or factor, or an attribute of a bundle; "" for other expressions."""
+    """Return the possible name of a parameter, a factor or a bundle's attribute, or "" for other expressions."""
     match expr:
         case ast.Name(text=text):
             return text
@@ -602,7 +604,7 @@ def _named(expr: ast.Expr) -> str:
 
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
-    """Return whether a fact is a misspelt key: a missing required one, or one with a value that no fact can have."""
+    """Return whether a fact is a misspelt key: a required key that is missing, or a key whose value no fact can have."""
     unsaid = [key for key in schema.keys if key not in entry.attributes]
     if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):
         return True
@@ -614,7 +616,7 @@ def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bo
 
 
 def reference(expr: ast.Expr) -> plan.Reference | None:
-    """Return the reference of `env("NAME")` or `secret("NAME")`, with or without quotes; None for all else."""
+    """Return the reference of `env("NAME")` or `secret("NAME")`, with or without quotes, or None for other expressions."""
     match expr:
         case ast.Call(
             function=ast.Name(text=("env" | "secret") as kind),
@@ -625,14 +627,14 @@ def reference(expr: ast.Expr) -> plan.Reference | None:
 
 
 def _as_percent(constant: Constant, shape: Number) -> str | None:
-    """Return `5 %` for a 5 that is too large for a share; None where that would be wrong too."""
+    """Return `5 %` for a 5 that is too large for a share, or None if the percentage would be wrong too."""
     if not constant.bare or not shape.example.endswith("%") or shape.broken_bound(constant.value / 100):
         return None
     return f"{constant.text} %"
 
 
 def _is_range(expr: ast.Expr) -> bool:
-    """Return whether the expression is a range or a product: `1..16`, `6 x 10 min`."""
+    """Return whether the expression is a range such as `1..16` or a product such as `6 x 10 min`."""
     return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
 
 
@@ -645,7 +647,7 @@ def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
 
 
 def named_arguments(call: ast.Call, known: Collection[str], reader: Reader) -> dict[str, ast.Argument] | None:
-    """Return the named arguments of a call, by name; None if one is unknown or given twice, which is reported."""
+    """Return the named arguments of a call by name. Report an argument that is unknown or given twice, and return None."""
     named: dict[str, ast.Argument] = {}
     for argument in call.arguments:
         if argument.key is None:

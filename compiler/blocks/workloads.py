@@ -1,4 +1,4 @@
-"""Workloads: a tool's workload with the spec's changes, as settings for a driver."""
+"""Workloads: a tool's workload with the changes that the spec makes, as settings for a driver."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def can_load(engine: EngineSpec, tool: str) -> bool:
 
 
 def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
-    """Return the tool; None without one, or after a mistake."""
+    """Return the tool, or None if there is none or after a mistake."""
     if not exprs:
         return None
     expr = exprs[0] if isinstance(exprs[0], ast.Name) and exprs[0].text in TOOL_SPECS.names else reader.deref(exprs[0])
@@ -69,13 +69,13 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The label of `load(a)`, where it is the only workload and among others, and its description."""
+"""The label of `load(a)` when it is the only workload, its label among other workloads, and its description."""
 
 
 @dataclass(frozen=True)
 class ReadWorkload:
-    """A workload. An `existing` one needs a loaded data set. `counted` is where the spec gives the number of records;
-    None where it does not."""
+    """A workload. An `existing` workload needs a data set that is already loaded. `counted` is the place where the spec
+    gives the number of records, or None if the spec does not give it."""
 
     workload: plan.Workload
     family: ToolSpec
@@ -84,7 +84,7 @@ class ReadWorkload:
     counted: Span | None
     span: Span
     of: str = ""
-    """The name of the workload that this one loads, as in `load(a)`; "" for others."""
+    """The name of the workload whose data this one loads, as in `load(a)`; "" for other workloads."""
 
     @property
     def ends(self) -> bool:
@@ -98,20 +98,20 @@ class ReadWorkload:
 
     @property
     def from_one_host(self) -> bool:
-        """Whether it runs from one host only, since several would repeat the same work. A load has a range of keys for
-        each host."""
+        """Whether the workload runs from one host only, since several would repeat the same work. A load does not: each
+        host has its own range of keys."""
         done = (self.workload.properties.get(name) for name in self.family.from_one_host)
         return self.workload.phase == "run" and any(done)
 
 
 def workload_reader(language: str) -> Callable[[Entry, Reader], ReadWorkload | None]:
-    """Return what reads a workload; the result is None after a mistake."""
+    """Return a function that reads a workload and returns None after a mistake."""
     schemas: dict[str, BlockSchema] = {}
     return lambda entry, reader: _read(entry, reader, language, schemas)
 
 
 def _read(entry: Entry, reader: Reader, language: str, schemas: dict[str, BlockSchema]) -> ReadWorkload | None:
-    """Read a workload. `schemas` has the schemas of the families so far, and gets new ones."""
+    """Read a workload. `schemas` caches the schemas of the families: missing ones are added."""
     base = _base(entry, reader)
     if base and base[0].name not in schemas:
         schemas[base[0].name] = workload_schema(base[0])
@@ -172,7 +172,7 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
 
 
 def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
-    """Report an unknown base. Return the one that it most likely means, so that nothing else seems wrong; else None."""
+    """Report an unknown base, and return the base that it most likely means, if any, so that nothing else seems wrong."""
     reader.report(problem)
     tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
     found = own_families().get(tool)
@@ -184,7 +184,7 @@ def _known() -> tuple[str, ...]:
 
 
 def _properties(entry: Entry, values: Values, family: ToolSpec, name: str, reader: Reader) -> Properties:
-    """Return the values of the attributes, in the order of the spec. Reports wrong ones."""
+    """Return the values of the attributes, in the order of the spec. Report wrong values."""
     workload, found = family.workloads[name], Properties()
     done: tuple[str, ...] = ()
     for key, attribute in family.attributes.items():
@@ -224,7 +224,7 @@ def _files(values: Values, family: ToolSpec, properties: Properties, reader: Rea
 
 
 def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSpec, done: tuple[str, ...]) -> str:
-    """Return which workloads have the attribute, in words; "" if this one has it."""
+    """Return, in words, which workloads have the attribute, or "" if this workload has it."""
     if attribute.needs and not {*attribute.needs} & {*done}:
         return f"workloads that {' or '.join(attribute.needs).replace('_', ' ')}"
     if attribute.chosen and key not in workload.settings:
@@ -233,7 +233,7 @@ def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSp
 
 
 def _product(key: str, of: tuple[str, str], found: Properties, values: Values, reader: Reader) -> Properties:
-    """Return the product of two attributes, or the second attribute where the spec gives the product."""
+    """Return the product of two attributes, or the second attribute if the spec gives the product itself."""
     count, each = (float(found[name]) for name in of)
     size = values.constant(key)
     if size is not None:
@@ -269,8 +269,8 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
 
 
 def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkload:
-    """Return the workload that measures the loading: it inserts the records into an empty database. `alone`: the spec
-    has no other workload to load."""
+    """Return the workload that measures the loading by inserting the records into an empty database. `alone` means that
+    the spec has no other workload to load."""
     workload, label = load.workload, _LOADING_LABEL if alone else _ONE_LOADING_LABEL
     shape = {
         key: workload.properties[key]
@@ -297,7 +297,7 @@ def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkloa
 
 
 def with_records(load: ReadWorkload, size_bytes: float) -> ReadWorkload:
-    """Return the workload with the records that fill a database of that size."""
+    """Return the workload with as many records as fill a database of that size."""
     properties = dict(load.workload.properties)
     properties["records"] = float(max(1, int(size_bytes / load.family.record_bytes(properties))))
     return replace(load, workload=load.workload.model_copy(update={"properties": properties}))

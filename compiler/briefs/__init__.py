@@ -1,1 +1,1 @@
-"""Report blocks, lowered to the elements that a brief is laid out from."""
+"""Compiles report blocks to the elements from which a brief is laid out."""

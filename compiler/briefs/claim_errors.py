@@ -1,4 +1,4 @@
-"""Mistakes in claims (E083x, W076x), each with its stable code and all of its prose."""
+"""Mistakes in claims (E083x, W076x), each with a stable code and the full text of its message."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class OneValue(CompileProblem):
 
 
 class UnclearBase(CompileProblem):
-    """A value that is divided by several things. `labels` are what they are called, and `first` is the name of one."""
+    """A value that is divided by several things. `labels` are the labels of these things; `first` is the first one's
+    name."""
 
     code = "E0832"
     says = "what is this compared with? It is divided by {listed}"
@@ -217,14 +218,14 @@ class TypedValue(TypedResult):
 
 
 class TypedInTitle(TypedResult):
-    """A result that is written by hand in a title, a subtitle or a headline without a claim."""
+    """A result that is typed by hand, without a claim, in a title, a subtitle or a headline."""
 
     code = "W0760"
     hint = "make it a claim, and write its name in its place, as in `{{speedup}}`"
 
 
 class OtherBase(CompileProblem):
-    """Words that compare with another contender than the value does."""
+    """Words that compare with one contender while the value is compared with another."""
 
     code = "W0763"
     says = "the words compare with `{named}`, and `{value}` is compared with {base}"
@@ -235,8 +236,11 @@ class OtherBase(CompileProblem):
 
 
 class ComputedWithoutClaim(CompileProblem):
-    """A comparison, or an end of a range, that is computed where a claim belongs. `claim` is what to write, "" where
-    that takes more than a line; `mended` has the place of the text, what to write there, and where the claim goes."""
+    """A comparison or an end of a range that is computed where a claim belongs.
+
+    `claim` is the claim to write, or "" if it takes more than a line. `mended` has the place of the text, the new text,
+    and the place for the claim.
+    """
 
     code = "W0762"
     says = "`{value}` in {where} is a result, and no claim: nothing tells its range, or whether the repeats decide it"
@@ -267,9 +271,9 @@ class ComputedWithoutClaim(CompileProblem):
 
 
 class WordsAround(CompileProblem):
-    """Words around the name of a claim in a text that make its sentence say another thing than its number.
+    """Words around a claim's name in a text that make the sentence say something other than the claim's number.
 
-    `found` is what the rule of the code `rule` says of the whole.
+    `rule` is the code of a rule, and `found` is that rule's message about the whole sentence.
     """
 
     code = "W0761"

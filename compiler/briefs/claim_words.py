@@ -1,7 +1,7 @@
-"""The words of claims: what a sentence promises of the number in it, in English and Japanese.
+"""The words of claims, which tell what a sentence promises about its number, in English and Japanese.
 
-Each table is small, and looks right before or right behind the number. What it does not know is no mistake. Patterns
-are texts, which `re` compiles at their first use and keeps: most specs need none.
+Each table is small, and covers words right before or right behind the number. Unknown words are not a mistake. Patterns
+are texts, which `re` compiles at their first use and keeps, since most specs need none.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _NOT_OF_SETTINGS = "".join(
     )
     for particle in ("を", "が", "")
 )
-"""Not behind a setting that is raised: `スレッド数を 2 倍にすると`, `メモリー 2 倍の構成`."""
+"""Excludes numbers behind a setting that is raised: `スレッド数を 2 倍にすると`, `メモリー 2 倍の構成`."""
 _FOR_ONE = rf"(?<![\d.,])[1１]{_BLANKS}(?:USD|EUR|JPY|円|ドル){_BLANKS}(?:あたり|当たり|当り|につき|ごと|毎)"
-"""What a number is for, and no result: `1 ドルあたり`."""
+"""A number that is a unit of reference and not a result: `1 ドルあたり`."""
 _KANJI = "[〇一二三四五六七八九十百千]+"
 
 
@@ -52,30 +52,30 @@ _NEAR = rf"(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approxi
 
 
 def _before(english: str, japanese: str = "(?!)", directly: str = "(?!)") -> str:
-    """Return a pattern of words that end right before a number: English ones that a comma or a colon may follow, others
-    that stand `directly` before it, and Japanese ones."""
+    """Return a pattern for words that end right before a number: English ones that a comma or a colon may follow,
+    English ones that come `directly` before it, and Japanese ones."""
     return rf"\b(?:{english})[,:]?{_NEAR}|\b(?:{directly}){_NEAR}|(?:{japanese}),?{_BLANKS}\Z"
 
 
 def _behind(english: str, japanese: str, unit: str = rf"(?:{_PER_CENT}|{_TIMES})?") -> str:
-    """Return a pattern of words that begin right behind a number and its unit."""
+    """Return a pattern for words that begin right behind a number and its unit."""
     return rf"\A{_BLANKS}-?{unit}(?:(?:{_BLANK}|-)(?:{english})\b|{_BLANKS}(?:{japanese}))"
 
 
 def _stripped(words: str) -> str:
-    """Return found words without the unit and the blanks around them."""
+    """Return the found words without the unit and the blanks around them."""
     return words.strip(" \u00a0-,%％")
 
 
 def found_in(pattern: str, text: str) -> str:
-    """Return what a pattern finds in a text, for a message; "" where it finds nothing."""
+    """Return the part of a text that matches a pattern, for a message, or "" if nothing matches."""
     needed = _NEEDED.get(pattern, ("",))
     found = _compiled(pattern).search(text) if text and any(map(text.lower().__contains__, needed)) else None
     return _stripped(found.groupdict().get("said") or found.group()) if found else ""
 
 
 _ENDS = rf"(?:{_BLANK}(?:up to|at least|at most|as (?:much|many|high) as|more than|less than|well over|over))?"
-"""Words for an end that may stand between `by` or `of` and a number."""
+"""Words for an end of a range that may come between `by` or `of` and a number."""
 
 # --- bounds ---
 
@@ -90,11 +90,11 @@ _SOME_MEASURE = r"(?:costs?|prices?|latency|p99|throughput|reads?|waits?)\b(?: [
 _OUTCOME = "(?:results?|values?|figures?|case|scores?|we (?:saw|measured)|observed|measured)(?: (?:is|was))?"
 _NEVER = r"(?:(?:never|not once|not even)\b[^.;:]*?|(?:not|\w+n['’]t)\b[^.;:,]{0,30}?)"
 _NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
-"""What has a number nowhere: `no workload gains less than`."""
+"""Words which say that nothing reaches a number: `no workload gains less than`."""
 _AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
 _SO_FAR = r"[^.;。]*"
 _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
-"""Behind words of a case that name no load, price or other thing: `at the highest`, not `at the highest load`."""
+"""Follows words of a case that name no load, price or other thing: `at the highest`, but not `at the highest load`."""
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
     rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
@@ -112,23 +112,25 @@ _AT_MOST = (
     "|is the (?:best|most|highest) we"
 )
 _OR_MORE = rf"(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above){_END}|at the (?:very )?least{_END}"
-"""Words that may stand anywhere behind a number, and before it speak of another: `with 16 GB or more, {value}X`."""
+"""Words that may come anywhere behind a number. Before the number they belong to another one: `with 16 GB or more,
+{value}X`."""
 
 
 class Bound(NamedTuple):
-    """The words that promise an end of a range: before its number, and behind it in the same clause."""
+    """Words that promise an end of a range: patterns for those before its number, and for those behind it in the same
+    clause."""
 
     before: str
     behind: str
 
     def found(self, before: str, after: str) -> str:
-        """Return the words of this bound around a number; "" without any."""
+        """Return the words that express this bound next to a number (such as 'at least'), or "" if there are none."""
         return found_in(self.before, before) or found_in(self.behind, after)
 
 
 def _bound(english: str, japanese: str, case: str, later: str, behind: str) -> Bound:
-    """Return the words of a bound; those for its `case` may stand anywhere in the sentence of the number, and those for
-    `later` anywhere behind it."""
+    """Return the patterns of a bound. Words of its `case` may come anywhere in the number's sentence, and words in
+    `later` anywhere behind the number."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
         rf"(?:\A{_SO_FAR}?\b)(?P<said>{case}|{later})|\A{_BLANKS}{_UNIT}?{_BLANKS}-?(?:{behind})",
@@ -177,10 +179,10 @@ BEYOND = _behind(
     "以上|超(?!え)|を(?:優に|大きく|大幅に)?(?:超え(?!な|ず|ません|ること)|上回(?!ら|りません|ること))",
     f"{_UNIT}?",
 )
-"""Words that promise a lowest value too, but are usual for any number that was rounded down; so `MORE_THAN`."""
+"""Words that, like `MORE_THAN`, promise a lowest value, but are also usual for any number that was rounded down."""
 LESS_THAN = _before(rf"{_NOT}(?:{_LESS_THAN}|within)", "<")
 WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", f"{_UNIT}?")
-"""The same for a highest value."""
+"""Words that, like `LESS_THAN`, promise a highest value, but are also usual for any number that was rounded up."""
 
 # --- averages and whole ranges ---
 
@@ -217,11 +219,11 @@ AVERAGE = (
     "|一般(?:に|的に)|標準的|普段|ふだん|実運用|実環境|たいてい"
     "|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
 )
-"""Words, anywhere in a sentence, that make its number an average."""
+"""Words anywhere in a sentence that make its number an average."""
 AVERAGE_OF = _before(
     "(?:average|typical|usual|mean)(?: of)?", "平均(?:約|およそ)?|通常|平均(?:向上|改善|増加|短縮|削減)[率幅]?は"
 )
-"""The same right before the number."""
+"""Words right before the number that make it an average."""
 EVERYWHERE = (
     rf"{_TRIED}\b(?:at|on|in|for|under|with)(?! any case\b){_BLANK}{_EACH}"
     r"|\b(?:whatever|whichever|no matter|regardless of|across the board|without exception)\b"
@@ -235,7 +237,7 @@ EVERYWHERE = (
     r"|に(?:関係|かかわら|よら|左右され)[なず]"
     "|誰で?もが?|何であれ|(?:どんな|いかなる)(?:とき|時)(?:も|でも)"
 )
-"""Words that have a number hold at each point."""
+"""Words which say that a number holds at each point."""
 ALL_OVER = (
     rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|\b{_EACH}{_BLANK}(?:{_HAS_IT})\b|(?:\A|[,;:] ){_EACH}[,:]"
     r"|\b(?:every|each|all|any) (?:\w+ )?(?:customers?|users?)\b"
@@ -247,14 +249,15 @@ ALL_OVER = (
     r"|\band\b[^.;:,]{0,30}\balike\b|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束"
     r"|全域|全範囲|(?:すべて|全て|あらゆる)の?(?:お客様|ユーザー|顧客)"
 )
-"""The same, unless the sentence says that it is the highest of them: `the most over all loads`."""
+"""Words which say that a number holds at each point, unless the sentence calls it the highest: `the most over all
+loads`."""
 EXPECTED = _before(
     rf"(?:expects?|(?:counts?|depends?|rel(?:y|ies)|banks?|plans?) (?:up)?on|plan for|promises?|will (?:{_GETS})"
     rf"|maintains?|holds?(?: steady)?(?: at)?"
     rf"|(?:you|everyone|everybody|customers|users) (?:(?:can|will) )?(?:\w+ly )?(?:{_GETS})"
     r"|(?:a )?(?:steady|constant|consistent|reliable|dependable))(?: an? (?:gain|improvement|saving)s? of)?"
 )
-"""The same right before the number: what anyone gets."""
+"""Words right before the number which say that everyone gets it."""
 HIGHEST = (
     r"\b(?:best(?![ -](?:in[ -]class|of[ -]breed|known|selling|rated))|highest|maximum|max|peak|largest|greatest"
     r"|top(?! of)|record|most(?! \w+(?:ed|ern|ent|ive|ful|able|lar)\b)|biggest|up to"
@@ -270,7 +273,7 @@ _ADVERBIAL = r"(?i)\A\s*(?:(?:on|in|at|for|under|with|across|over|as)(?:\s+\S+){
 
 
 def clause_of(before: str, after: str) -> str:
-    """Return the clause around a number, with an adverbial before it."""
+    """Return the clause around a number, including an adverbial before the clause."""
     *earlier, own = re.split(_CLAUSES, before)
     if earlier and re.search(_ADVERBIAL, earlier[-1]):
         own = f"{earlier[-1]}, {own}"
@@ -315,7 +318,7 @@ TIMES_MORE = _behind(
 TIMES_BY = _before(
     rf"(?:{_MORE}|{_RISING}|{_FALLING}|{_BETTERING}|(?:{_CHANGED}|{_BEATS})(?:s|d|ed)?)\b[^.;:]*\bby{_ENDS}"
 )
-"""Words before a number of times that say by how much there is more: `faster by 2X`."""
+"""Words before a multiple that tell by how much something increases: `faster by 2X`."""
 CHANGE = _behind(
     rf"(?:{_MORE}|ahead|above|beyond|on top|(?:extra|additional)(?:{_BLANK}\w+)?|(?:\w+ ){{0,2}}(?:{_CHANGED})s?)",
     rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))|の[^。、]{{0,4}}差|上(?=[。、]|\Z)",
@@ -336,22 +339,22 @@ PER_CENT_OF = _behind(
 SHARE_OF_JA = (
     rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}(?:です|である|でした|に(?:短縮|削減|低減|抑え|収ま|とどま|なり|過ぎ|達|届))"
 )
-"""Behind `〜の` and a number in per cent: what is left, as in `〜の 17 % に短縮`."""
+"""Words behind `〜の` and a percentage that make it the remaining share, as in `〜の 17 % に短縮`."""
 LEFT_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}に(?:短縮|削減|低減|圧縮|抑え|減|低下|縮)"
-"""What is left too, whatever stands before: `17 % に短縮`."""
+"""Words that make a percentage the remaining share whatever precedes it: `17 % に短縮`."""
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that compare: `2 times the`, `2X as`, `2 倍の`."""
 FOR_EVERY = r"\bfor (?:every|each|one) (?:one|operation|read|update|request|\w+ (?:that|of|on|with))\b"
-"""Words, anywhere in a sentence, that set a number against one of the other side."""
+"""Words anywhere in a sentence that give a number for each one of the other side."""
 
 
 MULTIPLE = rf"\A(?:[xX×](?![A-Za-z])|{_BLANKS}倍(?!率)|{_BLANK}times{_BLANK}(?:the|as|that|what|those)\b)"
-"""What makes a number right before it a multiple of something."""
+"""Words that make the number right before them a multiple of something."""
 _AGAINST = (
     "against|than|versus|vs\\.?|over|compared (?:to|with)|relative to|instead of|in place of|replac(?:es?|ing)|of"
 )
 COMPARED = rf"\b(?:{_AGAINST})(?:{_BLANK}(?:the|an?|its|our|their))?{_BLANKS}\Z"
-"""Words before a name that make it what is compared with, wherever it stands in an English sentence."""
+"""Words before a name that mark it as the base of a comparison, anywhere in an English sentence."""
 
 
 _THAN = r"than|over|against|vs\.?|versus|compared (?:to|with)|relative to"
@@ -364,16 +367,16 @@ _ENDS_NAME = (
     rf"\W*\Z|{_BLANKS}[,.;:()…]|{_BLANK}(?:at|on|in|for|with|and|or|by|of|when|while|where|as|from|to|under|across|is|was"
     rf"|does|did|has|had|can)\b"
 )
-"""What stands behind a name in small letters. Before another word, as in `than a disk`, it is no name."""
+"""What may follow a name in small letters. Before another word, as in `than a disk`, it is not a name."""
 
 
 def compares(text: str) -> bool:
-    """Return whether a text has words that compare with something, which most texts lack."""
+    """Return whether a text has words that compare with something. Most texts have none."""
     return bool(re.search(_COMPARES, text, re.IGNORECASE))
 
 
 def compared_with(labels: Iterable[str], text: str) -> list[str]:
-    """Return those of the labels that a text compares with, as in `than the Disk` or `Disk より`."""
+    """Return the labels with which a text compares, as in `than the Disk` or `Disk より`."""
     if not compares(text):
         return []
     listed = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
@@ -390,27 +393,28 @@ def compared_with(labels: Iterable[str], text: str) -> list[str]:
 
 
 class Direction(NamedTuple):
-    """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
+    """Words for one direction of a change: those behind its number, and verbs before the number (`cuts the latency
+    by`)."""
 
     behind: str
     before: str
 
     def found(self, before: str, after: str) -> str:
-        """Return the words of this direction around a number; "" without any."""
+        """Return the words that express this direction next to a number, or "" if there are none."""
         return found_in(self.behind, after) or found_in(self.before, before)
 
 
 SAVING = rf"\b(?:{_FALLING}|{_TAKING})\b[^.;:]*(?<!\bto)(?<!\bto[\s\u00a0])\Z"
-"""Words before a number that say by how much there is less: `saves 17 % of`."""
+"""Words before a number that tell how much less there is: `saves 17 % of`."""
 LEFT = _before(
     rf"(?:{_RISING}|{_FALLING}|{_TAKING}|down)\b[^.;:]*?(?<!up )(?<!close )(?<!compared )(?<!relative )\bto{_ENDS}"
 )
-"""Words before a number that say what there is now: `cuts it to 17 %`."""
+"""Words before a number that tell how much is left: `cuts it to 17 %`."""
 
 
 def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str, taking: str = "(?!)") -> Direction:
-    """Return the words of a direction. Of several verbs before `by`, the nearest counts; `nouns` stand before `of`, and
-    the verbs and words that are `taking` right before the number."""
+    """Return the patterns of a direction. Of several verbs before `by`, the nearest counts. `nouns` come before `of`;
+    the verbs and the words in `taking` come right before the number."""
     noun = rf"(?:[\w-]+{_BLANK}){{0,2}}(?:{nouns})"
     is_noun = rf"(?!gain|uplift|improvement|sav)(?:{nouns})\b[^.;,:]{{0,30}}\b(?:is|was)"
     nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\b(?:by|to the \w+ of)"
@@ -485,8 +489,8 @@ _NEEDED = {
         LEFT: "to",
     }.items()
 }
-"""Parts that a text with these words has, in small letters; compiling a pattern takes milliseconds, and most texts have
-none."""
+"""Parts, in small letters, that every text with these words has. Compiling a pattern takes milliseconds, and most texts
+need none."""
 
 # --- results that are written by hand ---
 
@@ -531,7 +535,7 @@ _SETTING = (
     "capacity|size|memory|RAM|cache|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads"
     "|clients|cores|disks|drives"
 )
-"""What a benchmark has more of by its design: no result."""
+"""Settings of which a benchmark has more by design; their numbers are not results."""
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
     (
@@ -848,13 +852,16 @@ _RESULTS = (
         ),
     ),
 )
-"""Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit. Before
-each, what a text needs to have one, in small letters: most lack it, and to compile a pattern takes milliseconds."""
+"""Results that are typed by hand: a multiple, a fraction or a percentage of a measure, or a number with its unit. Each
+pattern follows the parts, in small letters, that a text with such a result has. Most texts lack them, and compiling a
+pattern takes milliseconds.
+"""
 
 
 @cache
 def _any_needed() -> re.Pattern[str]:
-    """Return what each text with a result has, without words that have another of them in them."""
+    """Return a pattern for the parts of which every text with a result has one, without parts that contain another
+    part."""
     parts = dict.fromkeys(part for needed, _ in _RESULTS for part in ([needed] if "(" in needed else needed.split("|")))
     words = [part for part in parts if part.isalpha()]
     needed = [part for part in parts if not any(word in part for word in words if part.isalpha() and word != part)]
@@ -862,7 +869,7 @@ def _any_needed() -> re.Pattern[str]:
 
 
 def results_in(text: str) -> list[str]:
-    """Return the results that are written by hand in a text."""
+    """Return the results that are typed by hand in a text."""
     lower, at = text.lower(), 0
     if not _any_needed().search(lower):
         return []
@@ -894,7 +901,7 @@ _UNITS = (
 
 
 def amount_of(result: str) -> Amount | None:
-    """Return the amount that a typed result is, in its base unit, as `units.amount` does; None of other results."""
+    """Return the amount of a typed result in its base unit, as `units.amount` does, or None for other results."""
     text = unicodedata.normalize("NFKC", result)
     found = re.search(_WHOLE_RESULT, text)
     if found is None:
@@ -918,12 +925,12 @@ def is_japanese(text: str) -> bool:
 
 
 def names(label: str, text: str) -> bool:
-    """Return whether a text has a label as words of their own."""
+    """Return whether a text contains a label as separate words."""
     return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def counts(number: float, dim: str, text: str) -> bool:
-    """Return whether a text has the number of a dimension: `8 threads`, `one thread`, `8 スレッド`."""
+    """Return whether a text has a number of the dimension: `8 threads`, `one thread`, `8 スレッド`."""
     spelled = ("one|single", *_SPELLED[:9])[int(number) - 1] if number in range(1, 11) else "(?!)"
     what = {"threads": "threads?|スレッド", "target": r"\w+/s"}.get(dim, re.escape(dim))
     return re.search(rf"(?<![\w.])(?:{number:g}|{spelled})[\s\u00a0-]*(?:{what})", text, re.IGNORECASE) is not None

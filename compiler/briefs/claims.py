@@ -1,8 +1,8 @@
-"""Claims: what a brief says of a number, and the rules that the spec decides.
+"""Claims: what a brief says about a number, and the rules that can be checked from the spec alone.
 
-`claim gain "Up to {value:.0f}X the work of {hdd}" { value = max(ratio over threads) }` says one number. Here its base,
-its direction and the range behind it are found, and its words are checked against them. What only the data decide,
-rounding and whether a difference is real, is in `results/analysis/claim_verdicts.py`.
+`claim gain "Up to {value:.0f}X the work of {hdd}" { value = max(ratio over threads) }` states one number. This module
+finds the number's base, its direction and its range, and checks the words against them. Rules that need the data, about
+rounding and whether a difference is real, are in `results/analysis/claim_verdicts.py`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
 KEYS = ("value", "against", "held_out", "allow")
 _VALUE = "value"
 _DEEPEST = 40
-"""The most levels of metrics and operations that are looked through for a base."""
+"""The most levels of metrics and operations that are searched for a base."""
 
 
 # --- what a value is made of ---
@@ -69,7 +69,7 @@ _DEEPEST = 40
 
 @dataclass(frozen=True)
 class _Base:
-    """What a value is divided by: its dimension, its key, and the label of the key."""
+    """The base of a comparison, by which a value is divided: its dimension, its key, and the label of the key."""
 
     dim: Dimension
     key: DimKey
@@ -77,7 +77,7 @@ class _Base:
 
 
 def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
-    """Return the expression behind the name of a metric."""
+    """Return the expression that the name of a metric stands for, or the expression itself if it is not such a name."""
     for _ in range(_DEEPEST):
         if not isinstance(expr, ast.Name) or expr.text not in typer.metrics:
             break
@@ -86,8 +86,8 @@ def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
 
 
 def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base, ...]]:
-    """Yield what each part of an expression is compared with: the keys that a divisor, or what is subtracted, has and
-    the other side lacks somewhere."""
+    """Yield the bases of each comparison in an expression: the keys in a divisor or a subtrahend that some part of the
+    other side lacks."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return
@@ -104,7 +104,7 @@ def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base
 
 
 def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:
-    """Yield the expressions that an expression computes with."""
+    """Yield the operands of an expression."""
     match expr:
         case ast.Index():
             yield expr.base
@@ -119,7 +119,10 @@ def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:
 def _leaves(
     typer: Typer, expr: ast.Expr, level: int, keys: frozenset[_Base] = frozenset()
 ) -> Iterator[frozenset[_Base]]:
-    """Yield the keys of what is compared, not of operations, at which each measure or fact is fixed."""
+    """Yield, for each measure or fact in an expression, the keys of things to compare at which it is fixed.
+
+    Keys that name operations are left out.
+    """
     expr = _inlined(typer, expr)
     if level > _DEEPEST or isinstance(expr, ast.Quantity):
         return
@@ -132,7 +135,7 @@ def _leaves(
 
 
 def _keys_of(typer: Typer, expr: ast.Expr) -> frozenset[_Base]:
-    """Return the keys at which an expression fixes what it computes with."""
+    """Return the keys at which an expression fixes its operand."""
     arguments = expr.arguments if isinstance(expr, ast.Index) else ()
     return frozenset(found for argument in arguments if (found := _fixed(typer, argument)))
 
@@ -151,12 +154,12 @@ _REDUCTIONS = ("max", "min", "mean", "median", "sum", "first", "last")
 
 
 _Leaf = Callable[[bool], float]
-"""The assumed value of a measure, or of a fact where this is true."""
+"""Returns the assumed value of a measure, or of a fact if its argument is true."""
 
 
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
-    """Return the value of an expression where all that it compares is equal; None where that depends on how large it
-    is."""
+    """Return the value that an expression has if both sides of its comparison are equal, or None if that value depends
+    on how large they are."""
 
     def alike(measure: float, fact: float) -> _Leaf:
         return lambda is_fact: fact if is_fact else measure
@@ -166,7 +169,7 @@ def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
 
 
 def _rises(typer: Typer, expr: ast.Expr, base: tuple[_Base, ...]) -> bool | None:
-    """Return whether a value rises with what is compared with its base; None where that can't be told."""
+    """Return whether a value rises with the side that is compared with its base, or None if that can't be told."""
     low, high = (_compared(typer, expr, frozenset(base), by) for by in (1.0, _LARGER))
     return None if low is None or high is None or low == high else low < high
 
@@ -179,7 +182,7 @@ def _compared(
     keys: frozenset[_Base] = frozenset(),
     level: int = 0,
 ) -> float | None:
-    """Return the value of an expression where each part of its base is 1, and each part of the other side `by`."""
+    """Return the value of an expression if each part of its base is 1 and each part of the other side is `by`."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
@@ -194,8 +197,8 @@ _LARGER = 1.1
 
 
 def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float, base: Sequence[_Base]) -> bool:
-    """Return whether a comparison takes the best of one side and the worst or one point of the other, so that equal
-    sides differ on its better side."""
+    """Return whether a comparison is biased: it takes the best of one side and the worst or a single point of the
+    other, so that even equal sides differ in favour of the better value."""
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
@@ -215,8 +218,8 @@ def _assumed(
     level: int = 0,
     ends: Mapping[str, float] = MappingProxyType({}),
 ) -> float | None:
-    """Return the value of an expression whose measures and facts have assumed values; None where it has a function of
-    which that can't be told. `ends` is by how much a highest or lowest value is above or below them."""
+    """Return the value of an expression for assumed values of its measures and facts, or None if a function in it makes
+    that unknown. `ends` has the factors by which a highest or lowest value differs from the assumed ones."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
@@ -228,7 +231,7 @@ def _assumed(
 def _combined(
     expr: ast.Expr, inner: Sequence[float | None], ends: Mapping[str, float] = MappingProxyType({})
 ) -> float | None:
-    """Return the value of an expression by the values of what it computes with."""
+    """Return the value of an expression from the values of its operands."""
     match expr:
         case ast.Quantity():
             return expr.value / 100 if expr.unit == "%" else expr.value
@@ -259,7 +262,7 @@ def _computed(operator: str, left: float, right: float) -> float | None:
 
 
 def _extreme(typer: Typer, expr: ast.Expr) -> ast.Call | None:
-    """Return the reduction to a highest or lowest value that an expression is, also by the name of a metric."""
+    """Return the call if an expression, or the metric that it names, reduces values to the highest or lowest one."""
     found = _inlined(typer, expr)
     return found if isinstance(found, ast.Call) and found.function.text in _ENDS and found.over else None
 
@@ -268,11 +271,11 @@ _ENDS = {"max": "min", "min": "max"}
 
 
 _MOST_PARTS = 1_000
-"""The most parts of a value that are looked through."""
+"""The most parts of a value that are searched."""
 
 
 def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
-    """Yield what an expression computes with, at every depth, and behind the names of metrics."""
+    """Yield all parts of an expression at every depth, including the parts of the metrics that it names."""
     left = list(_inner(_inlined(typer, expr)))
     for _ in range(_MOST_PARTS):
         if not left:
@@ -297,7 +300,8 @@ def _placed_parts(typer: Typer, expr: ast.Expr) -> Iterator[tuple[ast.Expr, Fixe
 
 
 def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
-    """Return whether the point of an extreme can't be measured again: one of extremes, or within one cell."""
+    """Return whether the point of an extreme can't be measured again, because it is an extreme of extremes or lies
+    within one cell."""
     within = any(name.text in WITHIN_CELLS for name in extreme.over)
     return within or any(_extreme(typer, part) for part in _parts(typer, extreme))
 
@@ -305,10 +309,11 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """Return the queries of both sides of a comparison, by repeat, and how many points have to fulfil it.
+    """Return the queries of both sides of a comparison by repeat, and whether every point or any point has to fulfil
+    it.
 
-    The side that is a highest or a lowest value has all values among which it is. Empty where neither side is one, or
-    both are.
+    A side that is a highest or a lowest value is queried for all the values from which it is chosen. There are no
+    queries unless exactly one side is such a value.
     """
     found = [_points_of(typer, side) for side in sides]
     if len([each for each in found if each]) != 1:
@@ -325,7 +330,7 @@ def points_by_repeat(
 
 
 def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
-    """Return the extreme that a side is, if each of its values is measured at a point of its own."""
+    """Return the side if it is an extreme and each of its values is measured at a point of its own."""
     found = _extreme(typer, side)
     if found is None or found.when is not None or len(found.arguments) != 1:
         return None
@@ -333,7 +338,7 @@ def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
 
 
 def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
-    """Yield the highest or lowest value that an expression is, or those that it computes with."""
+    """Yield the expression itself if it is a highest or lowest value, or else such values among its parts."""
     if extreme := _extreme(typer, value):
         yield PlacedExtreme(extreme, FixedKeys())
     else:
@@ -342,7 +347,7 @@ def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
 
 
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
-    """Return the highest or lowest of a comparison that an expression computes with further; "" without one."""
+    """Return the part of an expression that is the highest or lowest value of a comparison, or "" if there is none."""
     nested = (node for node in _parts(typer, value) if _extreme(typer, node) and any(_bases(typer, node)))
     return next(map(text_of, nested), "")
 
@@ -351,7 +356,7 @@ def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
 
 
 def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
-    """Return the claim for the plan; None after a mistake."""
+    """Return the claim for the plan, or None after a mistake."""
     if block.name is None:
         return None
     body = read_body(typer, block, KEYS, repeated=("allow",))
@@ -423,7 +428,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
 
 
 def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
-    """Return what is wrong with a value that is no expression but a claim, a name or a list."""
+    """Return the mistake in a value that is a claim, a name or a list in place of an expression."""
     if named := claim_named(typer, value):
         return wrong.ClaimOfClaim(value.span, named.claim)
     what = "a list" if isinstance(value, ast.List) else "a name" if subject_of(typer, value) else ""
@@ -431,22 +436,26 @@ def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
 
 
 def _judged(typer: Typer, value: ast.Expr) -> ast.Expr:
-    """Return the value that a claim is judged by: of a range, its better end; the highest where none is better."""
+    """Return the value by which a claim is judged. For a range it is the better end, or the highest if neither is
+    better."""
     ends = ends_of_range(value)
     return ends[_better(typer, ends[0]) != "lower"] if ends else value
 
 
 def _is_range(value: ast.Expr) -> bool:
-    """Return whether a value that a claim is judged by is an end of a range, as `range(...)` is written."""
+    """Return whether the value by which a claim is judged is an end of a range that is written as `range(...)`."""
     return isinstance(value, ast.Call) and value.function.span.text == "range"
 
 
 def words_around(
     typer: Typer, text: ast.String, allowed: Collection[str], *, is_prose: bool, is_headline: bool = False
 ) -> Iterator[CompileProblem]:
-    """Yield what the words around a claim's name in a text add to its sentence, against the rules of its number but
-    those that the report has `allowed` to be broken: a warning, and in a headline the mistake that it is in a claim. In
-    prose, its own sentence counts alone. Results that are typed into a title have a warning of their own."""
+    """Yield a problem for each thing that the words around a claim's name in a text add to its sentence and that breaks
+    a rule for its number, except for the rules that the report has `allowed` to be broken.
+
+    The problem is a warning; in a headline, it is the mistake that the same words would be in a claim. In prose, only
+    the claim's own sentence counts. Results that are typed into a title have a warning of their own.
+    """
     for at, part in enumerate(text.parts):
         said = claim_named(typer, part.expr) if isinstance(part, ast.Hole) else None
         label = typer.scope.claims_by_name[said.claim].label if said else None
@@ -469,7 +478,8 @@ def words_around(
 def _other_bases_around(
     typer: Typer, claim_name: str, text: ast.String, at: int, allowed: Collection[str], *, is_prose: bool
 ) -> list[CompileProblem]:
-    """Return what the words around a claim, up to other claims, compare it with, and its number is not."""
+    """Return problems with words around a claim, up to other claims, that name a base other than the base of its
+    number."""
     label = typer.scope.claims_by_name[claim_name].label
     is_claim = [isinstance(part, ast.Hole) and claim_named(typer, part.expr) is not None for part in text.parts]
     begin = max((index + 1 for index in range(at) if is_claim[index]), default=0)
@@ -484,7 +494,7 @@ def _other_bases_around(
 
 
 def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
-    """Return a text with its names, and an ellipsis for all else that is computed."""
+    """Return a text with its names, and with an ellipsis in place of everything else that is computed."""
     said = []
     for part in parts:
         subject = None if isinstance(part, str) else subject_of(typer, part.expr)
@@ -494,14 +504,14 @@ def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
 
 
 def _contenders(typer: Typer, base: Sequence[_Base] = ()) -> dict[str, tuple[Dimension, DimKey]]:
-    """Return what may be compared with, by its label, and hardware by its name too."""
+    """Return the possible bases of a comparison by their labels; hardware is also found by its name."""
     dims = dict.fromkeys(("hardware", *(each.dim for each in base)))
     found = {str(key): ("hardware", key) for key in typer.scope.labels.get("hardware", {})}
     return found | {label: (dim, key) for dim in dims for key, label in typer.scope.labels.get(dim, {}).items()}
 
 
 def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence[_Base]) -> None:
-    """Report words that compare a value with another contender than it is compared with."""
+    """Report words that compare a value with a contender other than its base."""
     if not words.compares(told := _told(typer, label.parts)):
         return
     known = {name.casefold(): place for name, place in _contenders(typer, base).items()}
@@ -517,8 +527,8 @@ def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence
 
 
 def _wrong_in(typer: Typer, name: str, label: ast.String, allowed: Collection[str]) -> list[CompileProblem]:
-    """Return what would be wrong with a claim if this were its sentence, by all rules but those of the claim and these
-    that are `allowed` to be broken."""
+    """Return the problems that a claim would have with this sentence. Rules that the claim or `allowed` permits to be
+    broken are skipped."""
     block, outer = typer.scope.claims_by_name[name], typer.findings
     typer.findings = held_back = HeldBack()
     try:
@@ -534,7 +544,7 @@ def _wrong_in(typer: Typer, name: str, label: ast.String, allowed: Collection[st
 def check_as_claim(
     typer: Typer, label: ast.String, value: ast.Expr, allowed: set[str], against: Sequence[ast.Expr] = ()
 ) -> None:
-    """Report what would be wrong with a claim that has this sentence, with `{value}` in it, and this value."""
+    """Report the problems that a claim would have with this sentence, which contains `{value}`, and this value."""
     value = _judged(typer, value)
     base = _base(typer, value, against, allowed, label)
     if isinstance(base, CompileProblem):
@@ -546,12 +556,12 @@ def check_as_claim(
 
 
 _COUNTS = ("count", "p_value", "cv", "ci")
-"""The functions that say of how many points something holds, or how sure it is."""
+"""The functions that tell at how many points something holds, or how sure it is."""
 
 
 def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
-    """Return whether a number says of how many points something holds, or how sure it is, or is made of such numbers
-    alone: no claim of its own."""
+    """Return whether a number counts the points at which something holds, tells how sure it is, or is made of such
+    numbers only. Such a number need not be a claim."""
     value = _inlined(typer, value)
     if isinstance(value, ast.Call) and value.function.text in _COUNTS:
         return True
@@ -560,7 +570,7 @@ def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
 
 
 def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "comparison"]:
-    """Return why a computed number is a result that has to be a claim; "" for one that is none."""
+    """Return why a computed number is a result that has to be a claim, or "" if it is not such a result."""
     ends = ends_of_range(value)
     value = ends[0].arguments[0].value if ends and ends[0].arguments else value  # a range is told whole
     if is_counted(typer, value):
@@ -571,7 +581,7 @@ def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "com
 
 
 def _lead_in(before: str) -> str:
-    """Return the text before a claim, joined with it where it says for how much the claim holds: `On average: `."""
+    """Return the text before a claim. An introduction such as `On average: ` is joined to the claim's sentence."""
     parts = re.split(f"({_CLAUSES})", before)
     for at in range(len(parts) - 2, 0, -2):
         if not re.fullmatch(rf"\s*(?:{words.EVERYWHERE}|{words.AVERAGE})\s*", parts[at - 1], re.IGNORECASE):
@@ -582,7 +592,7 @@ def _lead_in(before: str) -> str:
 
 _CLAUSES = "[,;:、；：]"
 _SENTENCES = r"[.!?](?=\s)|[。！？]|\n\s*(?:\n|[-*#>|]|\d+\.)"
-"""Where a sentence of a text in Markdown ends, or a paragraph, a line of a list or a cell of a table."""
+"""The end of a sentence, a paragraph, a list item or a table cell in a Markdown text."""
 
 
 def broken_rule(
@@ -593,7 +603,8 @@ def broken_rule(
     no_difference: float | None,
     allowed: set[str],
 ) -> CompileProblem | None:
-    """Return what bars a value from a claim; None where nothing does, after reporting words that say another thing."""
+    """Return the reason why a value can't be a claim. If there is none, check the words around the value and return
+    None."""
     if "typed" not in allowed and _is_typed(typer, value):
         return wrong.TypedValue(value.span, text_of(value), "the value of a claim")
     if base and _is_unclear_ratio(typer, value, base, no_difference, label) and "decided" not in allowed:
@@ -610,7 +621,7 @@ def broken_rule(
 
 
 def _is_typed(typer: Typer, value: ast.Expr) -> bool:
-    """Return whether a value is made of numbers and parameters of the spec alone."""
+    """Return whether a value is made only of numbers and parameters of the spec."""
     parts = (_inlined(typer, value), *_parts(typer, value))
     leaves = (part for part in parts if not any(_inner(part)))
     return all(isinstance(leaf, ast.Quantity) or text_of(leaf) in typer.scope.params for leaf in leaves)
@@ -619,8 +630,11 @@ def _is_typed(typer: Typer, value: ast.Expr) -> bool:
 def _is_unclear_ratio(
     typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
 ) -> bool:
-    """Return whether what a value is when its sides are equal can't be told, or is not that of the multiple or share
-    that the sentence says: twice as much of one side has to double it."""
+    """Return whether the value for equal sides is unknown, or does not fit the multiple or share that the sentence
+    claims.
+
+    If one side doubles, a multiple or a share has to double or halve.
+    """
     behind = _around_value(label)[1]
     is_multiple = bool(words.found_in(words.MULTIPLE, behind))
     is_share = _hole_of(label).format.endswith("%") and bool(words.found_in(words.PER_CENT_OF, behind))
@@ -641,7 +655,7 @@ def _unfair(
     allowed: set[str],
     base: Sequence[_Base],
 ) -> CompileProblem | None:
-    """Return what is wrong with the highest and lowest values that a value is made of; None if nothing is."""
+    """Return the mistake in the choice of a value's highest and lowest values, or None if there is none."""
     if nested := _nested_extreme(typer, value):
         return wrong.NestedExtreme(value.span, text_of(value), nested)
     extremes = [call for call, _ in _extremes(typer, value)]
@@ -673,7 +687,7 @@ def exceptions(
 
 
 def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | None:
-    """Return the sentence with the value's expression in its hole. Other holes are names."""
+    """Return the sentence with the value's expression in its hole. All other holes are names."""
     holes = [part for part in label.parts if isinstance(part, ast.Hole)]
     values = [hole for hole in holes if isinstance(hole.expr, ast.Name) and hole.expr.text == _VALUE]
     numbers = [hole for hole in holes if hole not in values and not subject_of(typer, hole.expr)]
@@ -692,7 +706,7 @@ def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | 
 def _base(
     typer: Typer, value: ast.Expr, against: Sequence[ast.Expr], allowed: set[str], label: ast.String
 ) -> tuple[_Base, ...] | wrong.UnclearBase | wrong.NoSuchBase | wrong.RatioOfNothing:
-    """Return what the value is compared with; () for a value of its own."""
+    """Return the base with which the value is compared, or () if it is not compared."""
     found = list(dict.fromkeys(_bases(typer, value)))
     if against:
         subject = subject_of(typer, against[0])
@@ -712,13 +726,13 @@ def _base(
 
 
 def _is_share_of_extreme(typer: Typer, value: ast.Expr) -> bool:
-    """Return whether a value is compared with the best or worst of several: `a / min(a over hardware)`."""
+    """Return whether a value is compared with the best or worst of several values: `a / min(a over hardware)`."""
     parts = (_inlined(typer, value), *_parts(typer, value))
     return any(isinstance(part, ast.Binary) and part.operator == "/" and _extreme(typer, part.right) for part in parts)
 
 
 def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query | None:
-    """Return what the value divides by where that is what it is compared with; None for a value that does not."""
+    """Return the value's divisor if that is its base of comparison, or None if it is not."""
     for part in (_inlined(typer, value), *_parts(typer, value)):
         if isinstance(part, ast.Binary) and part.operator == "/":
             keys = frozenset[_Base]().union(*_leaves(typer, part.right, 0))
@@ -728,15 +742,16 @@ def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query
 
 
 def _label_of(base: Sequence[_Base]) -> plan.Label:
-    """Return the name of a base that a report's language words: one with a point of a ramp; "" for others."""
+    """Return the name of a base that includes a ramp's point, which is worded in the report's language; "" for other
+    bases."""
     points = tuple((each.dim, each.key) for each in base if isinstance(each.key, float) and each.dim in AXIS_UNITS)
     names = tuple(each.label for each in base if (each.dim, each.key) not in points)
     return plan.Wording(form="at", of=names, points=points) if points else ""
 
 
 def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
-    """Return whether the sentence names what the value is compared with. An English one that has the name before the
-    number makes it the subject, but behind words such as `against`."""
+    """Return whether the sentence names the base of the comparison. In an English sentence, a name before the number is
+    the subject and does not count, unless it follows words such as `against`."""
     number = next(at for at, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
     japanese = any(words.is_japanese(part) for part in label.parts if isinstance(part, str))
     before = ""
@@ -755,7 +770,8 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
 
 
 def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan.Query | None:
-    """Return another reduction of the values among which an extreme is: the other end of their range, or the median."""
+    """Return another reduction of the values from which an extreme is chosen: the other end of their range, or the
+    median."""
     other = replace(extreme, function=replace(extreme.function, text=function))
     typed = typed_at(typer, other, FixedKeys())
     if typed is None:
@@ -765,7 +781,7 @@ def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan
 
 
 def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
-    """Return which direction of the value is better, by the metric that it is or is made of."""
+    """Return which direction of the value is better, according to the metric that it is or contains."""
     node: ast.Expr | None = value
     while node is not None:
         if isinstance(node, ast.Name):
@@ -787,7 +803,7 @@ def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
 def _check_words(
     typer: Typer, label: ast.String, value: ast.Expr, no_difference: float | None, allowed: set[str]
 ) -> None:
-    """Report words that say another thing than the value is."""
+    """Report words that contradict the value."""
     hole, (before, after) = _hole_of(label), _around_value(label)
     if "bound" not in allowed:
         _check_bound(typer, label.span, value, before, after)
@@ -819,13 +835,13 @@ def _is_share(typer: Typer, value: ast.Expr) -> bool:
 
 
 def _change_words(before: str, after: str, format_: str) -> str:
-    """Return words, or a plus sign, that say a value is a change; "" without any."""
+    """Return the words, or a plus sign, that call a value a change, or "" if there are none."""
     sign = "+" if format_.startswith("+") else ""
     return words.found_in(words.CHANGE, after) or words.found_in(words.CHANGE_OF, before) or sign
 
 
 def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
-    """Return words that say a value is a ratio; "" without any, as in `saves 17 % of the time`."""
+    """Return the words that call a value a ratio, or "" if there are none, as in `saves 17 % of the time`."""
     saving = words.found_in(words.SAVING, before)
     left = words.found_in(words.SHARE_OF_JA, after) if re.search(r"の\s*\Z", before) else ""
     left = left or words.found_in(words.LEFT_JA, after) or words.found_in(words.LEFT, before)
@@ -838,8 +854,8 @@ def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
 def _check_direction(
     typer: Typer, label: ast.String, value: ast.Expr, better: str | None, *, rises: bool | None
 ) -> None:
-    """Report `more` of a value that rises as the thing gets less, and `slower` of one that rises as it gets better; and
-    the other way round."""
+    """Report `more` for a value that rises as the thing becomes less, `slower` for a value that rises as the thing
+    becomes better, and the reverse."""
     before, after = _around_value(label)
     better = better or _better_of_measure(typer, value, rises=rises)
     signs = [(words.MORE, "less", rises is False), (words.LESS, "more", rises is True)]
@@ -851,7 +867,7 @@ def _check_direction(
 
 
 def _better_of_measure(typer: Typer, value: ast.Expr, *, rises: bool | None) -> str | None:
-    """Return which direction of a value that no metric has is better, by the first measure in it."""
+    """Return which direction is better for a value without a metric, according to the first measure in it."""
     found = (plan.BETTER.get(dotted(part).partition(".")[0]) for part in _parts(typer, value))
     better = next((each for each in found if each), None)
     if better is None or rises is None:
@@ -860,24 +876,24 @@ def _better_of_measure(typer: Typer, value: ast.Expr, *, rises: bool | None) -> 
 
 
 def _says_direction(label: ast.String) -> bool:
-    """Return whether the sentence says by how much there is more or less, so that its number is above zero."""
+    """Return whether the sentence tells how much more or less there is, so that its number has to be above zero."""
     around = _around_value(label)
     return any(direction.found(*around) for direction in (words.MORE, words.LESS, words.BETTER, words.WORSE))
 
 
 def _hole_of(label: ast.String) -> ast.Hole:
-    """Return the hole with the number."""
+    """Return the hole that holds the number."""
     return next(part for part in label.parts if isinstance(part, ast.Hole) and _is_value(part))
 
 
 def _around_value(label: ast.String) -> tuple[str, str]:
-    """Return the text before the number, and that behind it."""
+    """Return the text before the number and the text behind it."""
     at = next(i for i, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
     return plain_parts(label.parts[:at]), plain_parts(label.parts[at + 1 :])
 
 
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
-    """Report `up to` of one value, and `at least` of the highest."""
+    """Report `up to` for a single value, and `at least` for the highest value."""
     if _is_range(value):
         return  # both ends stand in the sentence
     extreme = _extreme(typer, value)
@@ -898,12 +914,12 @@ _FUNCTION = r"\A\w+"
 
 
 def _instead(extreme: ast.Call | None, function: str) -> str:
-    """Return how another reduction of the same values is written, for a hint; "" for a value that is none."""
+    """Return the text of another reduction of the same values, for a hint, or "" if the value is not a reduction."""
     return f", `value = {re.sub(_FUNCTION, function, text_of(extreme))}`" if extreme else ""
 
 
 def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
-    """Report `on average` of a highest or lowest value, and `at every load` of the best one."""
+    """Report `on average` for a highest or lowest value, and `at every load` for the best one."""
     found = [call for call, _ in _extremes(typer, value)]
     ends = {each.function.text for each in found}
     if len(ends) != 1:
@@ -929,7 +945,7 @@ def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
 
 
 def _reads_means(typer: Typer, value: ast.Expr) -> bool:
-    """Return whether a value is made of a mean that was measured, such as `latency.mean`."""
+    """Return whether a value contains a mean that was measured, such as `latency.mean`."""
     return any(isinstance(part, ast.Attr) and part.field.text == "mean" for part in (value, *_parts(typer, value)))
 
 
@@ -938,8 +954,8 @@ def _is_value(hole: ast.Hole) -> bool:
 
 
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
-    """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
-    parameter of the spec is none, nor one that it sets or expects."""
+    """Return the results that are typed by hand in the plain parts of a text. Numbers in the spec's labels, facts and
+    parameters do not count, nor do numbers that the spec sets or expects."""
     results = []
     for at, part in enumerate(string.parts):
         if isinstance(part, str):
@@ -953,7 +969,7 @@ def _is_known(typer: Typer, result: str) -> bool:
 
 
 def _labelled(typer: Typer) -> frozenset[str]:
-    """Return the numbers with units that stand in labels, facts and parameters of the spec, without blanks."""
+    """Return the numbers with units in the spec's labels, facts and parameters, without blanks."""
     texts = [label for labels in typer.scope.labels.values() for label in labels.values()]
     texts += [text_of(value) for value in typer.scope.params.values()]
     for each in typer.scope.hardware:

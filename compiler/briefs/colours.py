@@ -12,11 +12,11 @@ ACCENT = "#0072b2"
 """The accent of our own style."""
 GREY = "grey"
 _GREYS = ("#7a7a7a",), ("#8f8f8f", "#5c5c5c"), ("#9b9b9b", "#6e6e6e", "#3f3f3f")
-"""The shades of as many things in grey, which stay apart."""
+"""For each number of grey things, shades that can be told apart."""
 _SHOWS = 3.0
-"""The contrast of a bar or a line on white (WCAG 2.2, 1.4.11)."""
+"""The contrast that a bar or a line needs on white (WCAG 2.2, 1.4.11)."""
 NEAR = 0.06
-"""The greatest distance in OKLab of two colours that are hardly told apart."""
+"""The greatest distance in OKLab at which two colours can hardly be told apart."""
 
 _Vector = tuple[float, float, float]
 _SEEN: tuple[tuple[_Vector, _Vector, _Vector], ...] = (
@@ -24,7 +24,7 @@ _SEEN: tuple[tuple[_Vector, _Vector, _Vector], ...] = (
     ((0.11238, 0.88762, 0.0), (0.11238, 0.88762, 0.0), (0.00401, -0.00401, 1.0)),
     ((0.29275, 0.70725, 0.0), (0.29275, 0.70725, 0.0), (-0.02234, 0.02234, 1.0)),
 )
-"""Red, green and blue light as eyes see it: normal ones, and those without red or green cones (Vienot and others,
+"""Red, green and blue light as seen by normal eyes, and by eyes without red or without green cones (Vienot and others,
 1999)."""
 _CONES = (
     (0.4122214708, 0.5363325363, 0.0514459929),
@@ -36,19 +36,19 @@ _OKLAB = (
     (1.9779984951, -2.4285922050, 0.4505937099),
     (0.0259040371, 0.7827717662, -0.8086757660),
 )
-"""The matrices of OKLab (Ottosson 2020): from linear light to cones, and from their cube roots to lightness and
-hue."""
+"""The two matrices of OKLab (Ottosson 2020): from linear light to cones, and from the cones' cube roots to lightness
+and hue."""
 
 
 def colour_of(text: str) -> str | None:
-    """Return `#rgb` and `#rrggbb` as `#rrggbb` in small letters; None for anything else."""
+    """Return `#rgb` or `#rrggbb` as `#rrggbb` in small letters, or None for any other text."""
     if not _WRITTEN.fullmatch(text):
         return None
     return "#" + "".join(sign * (2 if len(text) == 4 else 1) for sign in text[1:].lower())
 
 
 def greys(count: int) -> Sequence[str]:
-    """Return as many greys. Those beyond three repeat the shades."""
+    """Return `count` shades of grey. Beyond three, the shades repeat."""
     shades = _GREYS[min(max(count, 1), len(_GREYS)) - 1]
     return [shades[at % len(shades)] for at in range(count)]
 
@@ -58,7 +58,7 @@ def is_grey(colour: str) -> bool:
 
 
 def shades(colour: str) -> Sequence[str]:
-    """Return a colour, a lighter one of its hue that still shows on white, and a darker one."""
+    """Return a colour, a lighter shade of its hue that still shows on white, and a darker shade."""
     channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     lighter = ("#" + "".join(f"{c + (255 - c) * part // 100:02x}" for c in channels) for part in range(50, 0, -2))
     dark = "#" + "".join(f"{c * 50 // 100:02x}" for c in channels)
@@ -88,12 +88,12 @@ def distance(one: str, other: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _as_seen(colour: str) -> tuple[_Vector, ...]:
-    """Return the colour in OKLab as each kind of eyes sees it."""
+    """Return the colour in OKLab as eyes of each kind see it."""
     return tuple(_oklab(_times(eyes, _light(colour))) for eyes in _SEEN)
 
 
 def _light(colour: str) -> _Vector:
-    """Return the channels of sRGB as light (IEC 61966-2-1)."""
+    """Convert the channels of sRGB to linear light (IEC 61966-2-1)."""
     shares = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     red, green, blue = (
         share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4) for share in shares

@@ -1,8 +1,9 @@
-"""The CSS that a house's style sheet may contain: looks, and nothing that hides or covers a part of the brief.
+"""The CSS that a house's style sheet may contain: rules for looks only, which can't hide or cover a part of the brief.
 
 The PDF writer's layout shows whether the notices can be seen. This holds for browsers only as far as they lay out
 alike, and a covered notice still counts as seen. So this module lists the allowed properties, functions, rules and
-selectors, and refuses all others with their lines."""
+selectors, and refuses all others with their lines.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ _KEYWORDS = frozenset(
     contents ruby ruby-text revert revert-layer
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
-"""Keywords that browsers read as system colours or as hidden boxes, and the PDF writer does not."""
+"""Keywords that browsers, unlike the PDF writer, read as system colours or as hidden boxes."""
 _PSEUDO = frozenset(
     """
     root first-child last-child only-child first-of-type last-of-type only-of-type nth-child nth-last-child
@@ -54,10 +55,10 @@ PROTECTED = frozenset(
     white-paper blog opening origin-tag limits-line companion
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
-"""The classes of what a brief must say, of marks of unmeasured values, and of the elements around them."""
+"""The classes of a brief's required statements, of marks for unmeasured values, and of the elements around them."""
 _NO_NEGATIVE = re.compile(r"--|margin|padding|word-spacing|line-height|letter-spacing")
 _AS_WRITTEN = re.compile(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
-"""Properties with limits, which can't be variables or calculations."""
+"""Properties with limits, whose values can't be variables or calculations."""
 _MOST_MOVED = 10.0
 """In pixels or degrees. A larger shift or turn could cover something else."""
 _LARGEST_SHADOW = 40.0
@@ -72,7 +73,7 @@ class RefusedStyle(NamedTuple):
 
 
 def refused_style(css: str) -> RefusedStyle | None:
-    """Return the first forbidden part of a style sheet; None when there is none."""
+    """Return the first forbidden part of a style sheet, or None if there is none."""
     import tinycss2
 
     return next(_of_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True)), None)
@@ -116,7 +117,7 @@ def _of_contents(content: Any, *, free: bool, within: str) -> Iterator[RefusedSt
 
 
 def _wrong(declaration: Any, *, free: bool) -> str:
-    """Return why a declaration is refused; "" for an allowed one."""
+    """Return why a declaration is refused, or "" if it is allowed."""
     name = declaration.lower_name
     if not _PROPERTIES.fullmatch(name):
         return "it is not one of the properties that change only the look of an element"
@@ -144,7 +145,7 @@ def _wrong(declaration: Any, *, free: bool) -> str:
 
 
 def _too_far(name: str, tokens: list[Any], sizes: list[tuple[float, str]]) -> str:
-    """Return a value whose size reaches over other elements."""
+    """Return why a size is refused, because it would reach over other elements, or "" if it is allowed."""
     lengths = [(abs(value), unit) for value, unit in sizes if value]
     if name == "font" and any(part == "/" for part in tokens):
         return "write the height of its lines as `line-height`"
@@ -211,7 +212,7 @@ def _is_free(selector: list[Any]) -> bool:
 
 
 def _tokens(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield all tokens, also inside functions and brackets."""
+    """Yield all tokens, including those inside functions and brackets."""
     for token in values:
         yield token
         yield from _tokens(getattr(token, "arguments", None) or getattr(token, "content", None) or ())

@@ -1,4 +1,5 @@
-"""The expressions of a report's elements: their queries at fixed keys, their names, and what a source gives."""
+"""The expressions of a report's elements: their queries at fixed keys, their names, and the values quoted from a
+source."""
 
 from __future__ import annotations
 
@@ -52,12 +53,12 @@ class FixedKeys:
 
     @property
     def words(self) -> str:
-        """The fixed keys for messages: " for workload `a`"."""
+        """The fixed keys as a phrase for messages: " for workload `a`"."""
         return "".join(f" for {dim} `{_plain(key)}`" for dim, key in self.fixed)
 
 
 def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[Dimension] = ()) -> Typed | None:
-    """Return the typed expression with the place's keys fixed; None after a mistake."""
+    """Return the typed expression with the place's keys fixed, or None after a mistake."""
     if typer.full():
         return None
     demanded = frozenset(demanded)
@@ -77,8 +78,8 @@ def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[
 
 
 def without_single_keys(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimension, ...]]:
-    """Fix the dimensions of the term that have a single planned key, except those to keep. Also returns the dimensions
-    that are left."""
+    """Fix the term's dimensions that have only one planned key, except those to keep. Also return the remaining
+    dimensions."""
     term = typed.term
     left: list[Dimension] = []
     for dim in term.dims:
@@ -101,7 +102,7 @@ def query(typer: Typer, term: Term, unit: Unit, expr: ast.Expr, quote: plan.Quot
 
 
 def query_of_repeats(typer: Typer, term: Term, unit: Unit, expr: ast.Expr) -> plan.Query:
-    """Return the query of a value for each repeat, without the warnings that the value itself gets."""
+    """Return the query of a value for each repeat, without repeating the warnings that the value itself gets."""
     if not typer.planning:
         return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text_of(expr))
     named = (name.text for name in sorted(names_in(expr), key=lambda name: name.span.start))
@@ -128,7 +129,7 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
-    """Warn once for each experiment and measure: a percentile over repeats whose tool prints only percentiles."""
+    """Warn, once for each experiment and measure, of a percentile over repeats whose tool prints only percentiles."""
     for leaf in leaves(term):
         if not isinstance(leaf, Measure) or not leaf.kind.is_percentile or "repeat" not in leaf.offers - set(leaf.dims):
             continue
@@ -150,7 +151,7 @@ def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, 
 
 
 def in_brackets(expr: ast.Expr) -> str:
-    """Return the text of an expression that needs brackets before an index; "" for any other."""
+    """Return the text of an expression in brackets if it needs them before an index, or "" if it does not."""
     return text_of(expr) if isinstance(expr, ast.Binary | ast.Unary) else ""
 
 
@@ -163,13 +164,13 @@ def runs_at(typer: Typer, place: FixedKeys) -> Runs:
 
 
 def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
-    """Return each key once: words as `ranks` has them, numbers in rising order."""
+    """Return each key once, with words in the order of `ranks` and numbers in rising order."""
     ranks = typer.ranks(dim)
     return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 
 
 def key_label(typer: Typer, dim: Dimension, key: DimKey) -> str:
-    """Return the label of a key; for a number that is no factor's level, its digits."""
+    """Return the label of a key, or the digits of a number that is not a factor's level."""
     return typer.scope.labels.get(dim, {}).get(key) or _plain(key)
 
 
@@ -182,7 +183,7 @@ def _plain(key: DimKey) -> str:
 
 
 def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
-    """Return a term without the dimension `hardware` where factors are compared on only one."""
+    """Return a term without the dimension `hardware` if factors are compared on a single hardware."""
     lone = typer.runs.lone_hardware
     return typed if lone is None else Typed(fix(typed.term, "hardware", lone), typed.display)
 
@@ -190,10 +191,10 @@ def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
 def sides_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, over: Sequence[Dimension] = ()
 ) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
-    """Return the query of each side of a comparison for each repeat, and each key `over` some dimensions, in one unit,
-    and the ranges of their values.
+    """Return the queries of a comparison's two sides, for each repeat and each key `over` some dimensions, in one unit,
+    and the ranges of the sides' values.
 
-    Both are empty when no side has several repeats.
+    Both results are empty when no side has several repeats.
     """
     demanded = ("repeat", *over)
     typed = [on_lone_hardware(typer, found) for side in sides if (found := typer.side_by_repeat(side, demanded))]
@@ -207,8 +208,8 @@ def sides_by_repeat(
 
 
 def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
-    """Return the parameters that an expression names, directly or through other parameters, with their
-    written values."""
+    """Return the parameters that an expression names, directly or through other parameters, with their values as
+    written."""
     found: dict[str, str] = {}
     left = [expr]
     while left:
@@ -223,9 +224,9 @@ _OF_NEGATIVES: dict[str, Literal["low", "high"]] = {"min": "high", "max": "low"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the published value that an expression equals; None for any other expression, and without a plan.
+    """Return the published value that an expression equals, or None for any other expression or without a plan.
 
-    It is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
+    Such an expression is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
     """
     if not typer.planning:
         return None
@@ -265,10 +266,10 @@ _LOGIC = {"and", "or"}
 
 
 def label_of(typer: Typer, expr: ast.Expr, *, exact: bool = False, shown: bool = True) -> Label:
-    """Return the name of an expression; its text, with a warning, when it has too many parts.
+    """Return the name of an expression. If it has too many parts, warn and return the expression's text.
 
-    `exact`: the name has the points of ramps that fix the expression, which only matters where others have them too.
-    Without `shown` there is no warning, since the spec gives another name.
+    If `exact`, the name includes the points of ramps that fix the expression, which matters only beside names that have
+    such points too. Without `shown` there is no warning, since the spec gives another name.
     """
     label = _label(typer, expr, exact=exact)
     if label is not None and sum(1 for _ in _parts(label)) <= _MOST_PARTS:
@@ -287,7 +288,7 @@ def _parts(label: Label) -> Iterator[str]:
 
 
 def _label(typer: Typer, expr: ast.Expr, *, exact: bool) -> Label | None:
-    """Return the name of an expression; None for anything but a number, such as a quoted text."""
+    """Return the name of an expression, or None for an expression that is not a number, such as a quoted text."""
     match expr:
         case ast.Name() if expr.text in typer.metrics:
             label = typer.metrics[expr.text].label
@@ -322,8 +323,8 @@ def _made(typer: Typer, form: str, *exprs: ast.Expr) -> Wording | None:
 
 
 def _form(typer: Typer, expr: ast.Binary) -> str:
-    """Return the form of an operation in a name. A quotient is a `ratio` if both sides have one unit,
-    else `divided`."""
+    """Return the form of an operation in a name. A quotient has the form `ratio` if both sides have one unit, and
+    otherwise `divided`."""
     if expr.operator != "/":
         return _ARITHMETIC[expr.operator]
     alike = _unit(typer, expr.left) == _unit(typer, expr.right)
@@ -331,7 +332,7 @@ def _form(typer: Typer, expr: ast.Binary) -> str:
 
 
 def _unit(typer: Typer, expr: ast.Expr) -> UnitDimension | None:
-    """Return the unit of an expression whose mistakes are reported already."""
+    """Return the unit of an expression whose mistakes have been reported already."""
     findings, typer.findings = typer.findings, Findings()
     try:
         typed = typer.number(expr)
@@ -356,8 +357,8 @@ def _reduced(typer: Typer, call: ast.Call, function: str) -> Label | None:
 
 
 def is_change(typer: Typer, expr: ast.Expr) -> bool:
-    """Return whether an expression is by how much of itself something changes: `a / b - 1`, or `(a - b) / b`; also at
-    a place, reduced, or in a metric without a unit."""
+    """Return whether an expression is a relative change: `a / b - 1` or `(a - b) / b`, also at a place, reduced, or in
+    a metric without a unit."""
     match expr:
         case ast.Index(base=inner) | ast.Call(arguments=[ast.Argument(value=inner)]):
             return is_change(typer, inner)
@@ -376,8 +377,8 @@ def is_change(typer: Typer, expr: ast.Expr) -> bool:
 
 
 def better_side(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
-    """Return whether higher or lower is better for a metric or a measure, also with an index, and for the highest, the
-    lowest or the mean of it; for its negative, the other one. None for other expressions."""
+    """Return whether higher or lower is better for a metric or a measure, with or without an index, or for its highest,
+    lowest or mean value. For its negative, return the opposite; for other expressions, None."""
     sides: list[Literal["higher", "lower"]] = ["higher", "lower"]
     while True:
         match expr:
@@ -460,7 +461,7 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
 
 
 def labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKey] | None:
-    """Return the dimension and the key of an argument, where the key has a label: a word, or a number of a factor."""
+    """Return the dimension and the key of an argument whose key has a label: a word, or a number of a factor."""
     said = argument.key.text if argument.key else None
     if said in typer.scope.numeric_factors:
         typed = typer.number(argument.value)
@@ -476,8 +477,8 @@ def labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKe
 
 
 def _compared(typer: Typer, expr: ast.Binary) -> Wording | None:
-    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b`, where `a` and `b` are one quantity
-    at two places."""
+    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b`, where `a` and `b` are the same quantity at two
+    places."""
     form, above, below = "shared_ratio", expr.left, expr.right
     one: ast.Quantity | None = None
     match expr:

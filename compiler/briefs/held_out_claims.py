@@ -1,4 +1,4 @@
-"""Held-out repeats of a claim: which points win, and what is read of them when they are measured again."""
+"""Held-out repeats of a claim: which points win, and which of their values are read when they are measured again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.model.units import Unit
 
 
 class PlacedExtreme(NamedTuple):
-    """A highest or lowest value that a claim's is computed with, and the keys at which it is taken."""
+    """A highest or lowest value from which a claim's value is computed, and the keys at which it is taken."""
 
     call: ast.Call
     place: FixedKeys
@@ -34,8 +34,10 @@ def held_out(
     *,
     advised: bool,
 ) -> plan.HeldOut | None:
-    """Return what measures the value's extremes again, as `held_out` has `said`; None without it, and after a mistake.
-    `advised`: warns of too few to decide whether there is a difference."""
+    """Return the repeats that measure the value's extremes again, as `held_out` demands in the spec. Return None if the
+    spec has no `held_out`, and after a mistake. If `advised`, warn of too few repeats to decide whether there is a
+    difference.
+    """
     if not said:
         return None
     asked = said[-1]
@@ -63,8 +65,8 @@ def held_out(
 
 
 def held_out_alike(claims: Iterable[plan.Claim]) -> tuple[plan.Claim, ...]:
-    """Return the claims, where each takes the most held-out repeats that one about its number asks for: one number has
-    one verdict."""
+    """Return the claims, giving each the largest number of held-out repeats that any claim about the same number asks
+    for, so that one number has one verdict."""
     found = tuple(claims)
     most: dict[str, plan.HeldOut] = {}
     for claim in found:

@@ -1,4 +1,4 @@
-"""Mistakes in the held-out repeats of claims, each with its stable code and all of its prose."""
+"""Mistakes in the held-out repeats of claims, each with a stable code and the full text of its message."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class HeldOutAlready(CompileProblem):
 
 
 class FewHeldOut(CompileProblem):
-    """Held-out repeats that will hardly decide a true difference, as several claims share the chance to be wrong."""
+    """Held-out repeats that will hardly confirm a true difference, as several claims share the allowed chance of error."""
 
     code = "W0765"
     says = "{repeats} of {all_claims} would leave open more than one in five differences of 10 % with noise of 2 %"
@@ -60,8 +60,8 @@ class FewHeldOut(CompileProblem):
 
 
 class HighestNotHeldOut(CompileProblem):
-    """A comparison of highest values, each the luckiest of several, that nothing measures again. `advised` is how many
-    held-out repeats it needs, 0 where none are possible."""
+    """A comparison of highest values, each the luckiest of several, that are not measured again. `advised` is the
+    number of held-out repeats that it needs, or 0 if none are possible."""
 
     code = "W0767"
     says = "`{value}` compares the best of several, chosen for its noise: without `held_out` the claim is not said"

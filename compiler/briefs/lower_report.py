@@ -1,4 +1,5 @@
-"""Metrics, expectations and reports, lowered for the plan: `each` is unrolled, and every expression is a query."""
+"""Converts metrics, expectations and reports to their form in the plan: `each` is unrolled, and every expression
+becomes a query."""
 
 from __future__ import annotations
 
@@ -123,7 +124,7 @@ def formula(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FormulaEle
 
 
 def _fixed(typer: Typer, block: ast.Block, name: str) -> Fixed | None:
-    """Return the keys that are fixed behind `for`; () without any, None after a mistake."""
+    """Return the keys that are fixed behind `for`, () if there is no `for`, or None after a mistake."""
     if not isinstance(block.base, ast.Index):
         return ()
     typed = typer.metric(name)
@@ -184,7 +185,7 @@ MOST_LINES, _NUMBER, _USUAL_LINE = 3, 4, 42
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
 _FLOW = ("text", "disclosure")
 _PROSE = ("text", "note", "legal", FOOTNOTE)
-"""The attributes whose texts have sentences."""
+"""The attributes whose texts consist of sentences."""
 _HEADLINE = "headline"
 _ALLOW = "allow"
 MOST_HEADLINES = 3
@@ -205,7 +206,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Lowered:
-    """What a plan has of metrics, expectations, claims and reports, and the mistakes in them."""
+    """The metrics, expectations, claims and reports of a plan, and the mistakes in them."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     metrics: tuple[plan.Metric, ...] = ()
@@ -217,8 +218,8 @@ class Lowered:
 def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
     """Lower the spec's metrics, expectations and reports to their form in the plan, and find all mistakes in them.
 
-    Without `planning`, the result has no queries and is cheaper; it finds the same mistakes. With the `memory` of the
-    last check, only the mistakes are returned.
+    Without `planning`, the result has no queries and is cheaper, but the same mistakes are found. With the `memory` of
+    the last check, only the mistakes are returned.
 
     A file without experiments, made for others to use, has nothing to check its metrics against. Unless `whole`, some
     experiments are missing because of mistakes, and only mistakes that do not depend on them are reported.
@@ -259,8 +260,8 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They hold as long as everything that expressions may refer to is unchanged, and the settings that a text
-    names. A report's need its block unchanged, but only those metrics that it reads.
+    They stay valid as long as nothing changes to which expressions may refer, and no setting that a text names. The
+    mistakes of a report also need its block unchanged, but depend only on those metrics that the report reads.
     """
 
     scope: Scope | None = None
@@ -270,8 +271,8 @@ class LoweredReports:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The mistakes of some blocks, the metrics that they read, and for each amount that their texts name, whether the
-    spec sets it."""
+    """The mistakes of some blocks, the metrics that the blocks read, and whether the spec sets each amount that their
+    texts name."""
 
     findings: Findings
     metrics: Mapping[str, ast.Metric]
@@ -288,12 +289,12 @@ class Remembered:
 
 
 def _but_metrics(scope: Scope) -> tuple[Scope, Sequence[str]]:
-    """Return what all reports depend on: the scope without its metrics, and their names."""
+    """Return the things on which all reports depend: the scope without its metrics, and the metrics' names."""
     return replace(scope, metrics=()), tuple(scope.metrics_by_name)
 
 
 def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of `lower`, from memory where nothing has changed."""
+    """Return the diagnostics of `lower`, taken from memory if nothing has changed."""
     without_reports = replace(scope, reports=())
     known, memory.scope = memory.scope, None
     if known is None or _but_metrics(known) != _but_metrics(without_reports):
@@ -347,8 +348,8 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
 
 
 def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
-    """Return the expectation for the plan; None after a mistake. `judged` are the experiments without repeats that have
-    a warning already."""
+    """Return the expectation for the plan, or None after a mistake. `judged` are the experiments without repeats that
+    have had a warning already."""
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
@@ -387,7 +388,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
 
 
 def _claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
-    """Return a claim for the plan; None after a mistake, also where something else has its name."""
+    """Return a claim for the plan, or None after a mistake or if something else has the claim's name."""
     name = block.name
     if name and (kind := "metric" if name.text in typer.metrics else _kind_named(typer, name)):
         return typer.refuse(ClaimTaken(name.span, name.text, kind))
@@ -487,7 +488,7 @@ def _warn_of_length(typer: Typer, label: ast.String | None, text: str, template:
 
 
 def _texts(block: ast.Block) -> Iterator[tuple[ast.String, str]]:
-    """Yield each text of a report, and the attribute that it stands in; "" for a title."""
+    """Yield each text of a report with the name of its attribute, or "" for a title."""
     if block.label:
         yield block.label, ""
     for item in block.body:
@@ -499,7 +500,7 @@ def _texts(block: ast.Block) -> Iterator[tuple[ast.String, str]]:
 
 
 def _address(typer: Typer, head: Body) -> str:
-    """Return where the disclosure is published; "" where nowhere, and after a mistake."""
+    """Return the address at which the disclosure is published, or "" if there is none and after a mistake."""
     string = head.string("address")
     if string is None or _WEB.fullmatch(string.plain or ""):
         return (string.plain or "") if string else ""
@@ -508,7 +509,7 @@ def _address(typer: Typer, head: Body) -> str:
 
 
 def _limits(typer: Typer, head: Body, place: FixedKeys) -> tuple[str, ...]:
-    """Return the limits that the author states. Reports whatever is no sentence."""
+    """Return the limits that the author states. Report anything that is not a quoted text."""
     said = []
     for value in head.values("limits"):
         for one in value.items if isinstance(value, ast.List) else (value,):
@@ -520,7 +521,7 @@ def _limits(typer: Typer, head: Body, place: FixedKeys) -> tuple[str, ...]:
 
 
 def _formats(typer: Typer, head: Body) -> tuple[Format, ...]:
-    """Return what the report is made as. Reports whatever is no format."""
+    """Return the formats in which the report is made. Report anything that is not a format."""
     known: dict[str, Format] = {each: each for each in get_args(Format)}
     found: dict[Format, None] = {}
     for value in head.values("formats"):
@@ -547,7 +548,7 @@ def _stands_in_brief(items: Sequence[ast.Item]) -> bool:
 def _headline(
     typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKeys, allowed: Collection[str]
 ) -> tuple[plan.HeadlineElement, ...]:
-    """Return the numbers of the first page as one element; () without any."""
+    """Return the numbers of the first page as one element, or () if there are none."""
     numbers: list[plan.HeadlineNumber | plan.Said] = []
     places: dict[str, Span] = {}
     for attribute in attributes[:MOST_HEADLINES]:
@@ -571,8 +572,8 @@ def _headline(
 
 
 def _claims_named(typer: Typer, attribute: ast.Attribute, places: dict[str, Span]) -> list[plan.Said]:
-    """Return the claims of `headline = efficiency` or `= [a, b]`, each once; none where something else stands there.
-    `places` are those of the claims that were named before."""
+    """Return the claims of `headline = efficiency` or `= [a, b]`, each once, and report anything that is not a claim.
+    `places` has the places of the claims that were named before."""
     said = []
     for value in attribute.values:
         for each in value.items if isinstance(value, ast.List) else (value,):
@@ -590,7 +591,7 @@ def _claims_named(typer: Typer, attribute: ast.Attribute, places: dict[str, Span
 
 
 def _template(typer: Typer, head: Body) -> str:
-    """Return the template, ours or another package's."""
+    """Return the template, which may come from another package."""
     value = next(iter(head.values("template")), None)
     if isinstance(value, ast.Name) and isinstance(refused := TEMPLATE_SPECS.find(value.text), RefusedExtension):
         typer.report(UnusableExtension.of(value.span, refused))
@@ -599,7 +600,7 @@ def _template(typer: Typer, head: Body) -> str:
 
 
 def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
-    """Return the language, with its words where the user brings a catalogue beside the spec."""
+    """Return the language, with its words if the user has a catalogue beside the spec."""
     value = next(iter(head.values("language")), None)
     if not isinstance(value, ast.Name) or value.text in LANGUAGES or len(head.values("language")) > 1:
         return head.word("language", LANGUAGES), {}
@@ -620,7 +621,7 @@ def _elements(typer: Typer, items: Sequence[ast.Item], place: FixedKeys, parent:
 
 
 def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> list[plan.Element]:
-    """Return the elements of one attribute or block: none after a mistake, several for `each`."""
+    """Return the elements of one attribute or block. There are none after a mistake, and several for `each`."""
     if isinstance(item, ast.Attribute):
         return _attribute(typer, item, place, parent)
     match item.keyword.text:
@@ -694,7 +695,7 @@ def _count(items: Sequence[ast.Item]) -> int:
 
 
 def _watched(typer: Typer, place: FixedKeys, kind: str, make: Callable[[], _T | None]) -> _T | None:
-    """Return what `make` returns. Inside an `each`, drops what is not measured for the key, with a warning."""
+    """Return the result of `make`. Inside an `each`, drop an element that is not measured for the key, with a warning."""
     outer, watched = typer.findings, HeldBack()
     typer.findings = watched
     try:

@@ -1,4 +1,4 @@
-"""A report with other words for a profile: what `override report` says stands in place of what the report says."""
+"""A report with changes for a profile: the contents of `override report` replace those of the report."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from benchbrief.model.value_shapes import Word
 
 _FORMULA = "formula"
 _Slot: TypeAlias = tuple[str, str]
-"""What is replaced together: an attribute's key, or the kind of a block with its title."""
+"""The key under which items are replaced together: an attribute's key, or a block's kind and title."""
 
 
 def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
     """Return the report with its title, attributes and blocks replaced by those of the override.
 
-    An attribute replaces all of its key, and `none` removes them, where it is no value. A block changes the block of
-    its kind and title in the same way. A formula, which has no title, replaces all formulas.
+    An attribute replaces all attributes with its key, and the value `none` removes them, unless `none` is a proper
+    value there. A block changes the block of its kind and title in the same way. A formula, which has no title,
+    replaces all formulas.
     """
     said: dict[_Slot, list[ast.Item]] = {}
     for item in override.body:
@@ -47,8 +48,8 @@ def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
 
 
 def mistakes_in(override: ast.Block, report: ast.Block, kind: str = "report") -> Iterator[CompileProblem]:
-    """Yield a mistake for each attribute of the override that its kind of block lacks, and for each block that the
-    report lacks."""
+    """Yield a mistake for each attribute of the override that does not exist in its kind of block, and for each block
+    that is not in the report."""
     schema = ELEMENTS[kind]
     has = [item for item in report.body if isinstance(item, ast.Block)]
     for item in override.body:

@@ -75,7 +75,7 @@ class PlannedSeries:
     expr: ast.Expr
     typed: Typed
     high: tuple[ast.Expr, Typed] | None
-    """The upper end of a range, whose lower one is `typed`."""
+    """The upper end of a range whose lower end is `typed`."""
     label: plan.Label
     along: ast.Name | None
     color: ast.Name | None
@@ -84,7 +84,7 @@ class PlannedSeries:
     dashed: bool
     format: str
     repeats: Typed | None
-    """The value of each repeat: for a band, and at bars of a repeated measurement."""
+    """The value of each repeat, for a band and for bars of a repeated measurement."""
     band: bool
     quote: plan.Quote | None
     high_quote: plan.Quote | None
@@ -100,12 +100,12 @@ class PlannedSeries:
 
 @dataclass
 class FigureAxes:
-    """The unit of each axis, from its first series, with its place."""
+    """The unit of each axis, which its first series decides, and that series' place."""
 
     units: dict[FigureAxis, tuple[Unit, Span]] = field(default_factory=dict)
 
     def unit(self, typer: Typer, axis: FigureAxis, typed: Typed, span: Span) -> Unit | None:
-        """Return the unit of a series on `axis`; None when it can't be converted."""
+        """Return the unit of a series on `axis`, or None if the series can't be converted to it."""
         unit, first = self.units.setdefault(axis, (typed.unit, span))
         if unit.dimension == typed.unit.dimension:
             return unit
@@ -190,13 +190,14 @@ def _plan_series(
 
 
 def _unit_of_keys(typer: Typer, dim: Dimension) -> Unit:
-    """Return the unit of a dimension's keys: the base unit of a factor."""
+    """Return the unit of a dimension's keys, which is the base unit for a factor."""
     unit = parse_unit(typer.scope.axis_units[dim])
     return unit if unit.factor == 1 else Unit(unit.dimension, 1.0, base_unit(unit.dimension))
 
 
 def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
-    """Return the x dimension that a mark is on, by its unit; None for a mark in the unit of the values."""
+    """Return the x dimension on which a mark is placed, found by its unit, or None for a mark in the unit of the
+    values."""
     place = _place(typed.term)
     if place is not None and any(other.x_dim == place for other in drawn):
         return place
@@ -212,7 +213,7 @@ def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension that a number is a point of, as a knee is a point of its ramp; None for other numbers."""
+    """Return the dimension of which a number is a point, as a knee is a point of its ramp, or None for other numbers."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]
@@ -232,7 +233,7 @@ _MARKS: Mapping[str, SeriesMark] = {
 }
 _LAST = ("bracket", "mark")
 _LAST_MARKS = ("bracket", "rule")
-"""What is drawn over other series, and read after them."""
+"""Marks that are drawn over other series, and read after them."""
 _OPTIONS = ("color", "axis", "label", "dashed", "band", "log", "format")
 _OPTIONS_OF: Mapping[str, tuple[str, ...]] = {"bracket": ("label", "format")}
 _USAGE = {
@@ -303,7 +304,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
 def _point_note(
     typer: Typer, note: ast.Attribute, place: FixedKeys, drawn: Sequence[PlannedSeries]
 ) -> plan.PointNote | None:
-    """Return a note at the points of the first series that has them; None after a mistake."""
+    """Return a note at the points of the first series that has such points, or None after a mistake."""
     call = note.values[0]
     shown = [one for one in drawn if one.along is not None and one.mark not in _LAST_MARKS]
     text = prose(typer, note.label, place) if note.label else None
@@ -330,7 +331,7 @@ def _point_note(
 
 
 def _panel(typer: Typer, body: Body) -> ast.Name | None:
-    """Return the dimension of the panels; None without one or after a mistake."""
+    """Return the dimension of the panels, or None if there are no panels or after a mistake."""
     values = body.values("multiples")
     if not values:
         return None
@@ -345,7 +346,7 @@ def _panel(typer: Typer, body: Body) -> ast.Name | None:
 
 
 def _has_free_axes(typer: Typer, body: Body) -> bool:
-    """Return whether the figure's axes need not be those of others that show the same measure."""
+    """Return whether the figure's axes may differ from those of other figures that show the same measure."""
     values = body.values("axes")
     if not values or (len(values) == 1 and isinstance(values[0], ast.Name) and values[0].text == "free"):
         return bool(values)
@@ -368,7 +369,7 @@ def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[PlannedSe
 def _wrong_axis(
     attribute: ast.Attribute, exprs: Sequence[ast.Expr], by: ast.By | None, color: ast.Name | None
 ) -> CompileProblem | None:
-    """Return what is wrong with the `by` or `along` of a series."""
+    """Return the mistake in the `by` or `along` of a series."""
     word = attribute.key.text
     wanted = {"curve": "along", "mark": ""}.get(word, "by")
     if word == "bracket" and exprs and by is None:
@@ -395,7 +396,7 @@ def _series(
     beside: Sequence[PlannedSeries],
     panel: ast.Name | None,
 ) -> list[PlannedSeries] | None:
-    """Return the series of one attribute; None after a mistake. `beside` are those that are drawn already."""
+    """Return the series of one attribute, or None after a mistake. `beside` are the series that the figure already has."""
     word = attribute.key.text
     exprs, options, known = split_options(typer, attribute.values, _OPTIONS_OF.get(word, _OPTIONS))
     found = {
@@ -488,7 +489,7 @@ def _in_per_cent(share: Typed) -> Typed:
 
 
 def _without_bars(attribute: ast.Attribute, drawn: Sequence[PlannedSeries]) -> CompileProblem | None:
-    """Return the mistake of a bracket in a figure without bars; None for all else."""
+    """Return the mistake if a bracket is in a figure without bars, or None for anything else."""
     if attribute.key.text != "bracket" or any(one.mark in ("bar", "range") for one in drawn):
         return None
     return wrong.NoBars(attribute.key.span)
@@ -504,9 +505,10 @@ def _shown(
     panels: bool = False,
     kind: str = "figure",
 ) -> Typed | None:
-    """Return the expression with only the dimensions of the figure; None after a mistake.
+    """Return the expression with only the dimensions of the figure, or None after a mistake.
 
-    The other dimensions have the keys `around` it. `panels`: small multiples could show a dimension that is left.
+    The other dimensions have the keys `around` it. `panels` means that small multiples could show a remaining
+    dimension.
     """
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
@@ -522,7 +524,7 @@ def _shown(
 
 
 def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
-    """Return the keys that all series of a figure have in common. Its marks get them too."""
+    """Return the keys that all series of a figure have in common. The figure's marks get these keys too."""
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
     found: list[tuple[Dimension, DimKey]] = []
     factors = dict.fromkeys(dim for measure in measures for dim in measure.runs.factors)
@@ -549,7 +551,8 @@ def _repeated(
     word: str,
     options: Mapping[str, ast.Option],
 ) -> Typed | None:
-    """Return the expression for each repeat, for a band, and for bars of several; else None, and after a mistake."""
+    """Return the expression for each repeat, for a band or for bars with several repeats, and otherwise or after a
+    mistake None."""
     if "band" not in options:
         return _of_repeated_bar(typer, expr, place, shown) if word == "bars" and not ends_of_range(expr) else None
     option = options["band"]
@@ -572,7 +575,8 @@ def _repeated(
 
 
 def _of_repeated_bar(typer: Typer, expr: ast.Expr, place: FixedKeys, shown: tuple[Dimension, ...]) -> Typed | None:
-    """Return the expression for each repeat of a bar: it shows how far they scatter. None without several."""
+    """Return the expression for each repeat of a bar, which shows how far the repeats scatter, or None without several
+    repeats."""
     if "repeat" in shown:
         return None
     typed = _shown(typer, expr, place, (*shown, "repeat"))
@@ -580,7 +584,7 @@ def _of_repeated_bar(typer: Typer, expr: ast.Expr, place: FixedKeys, shown: tupl
 
 
 def _check_logs(typer: Typer, drawn: Sequence[PlannedSeries], logs: Mapping[str, Span]) -> None:
-    """Report each logarithmic scale of an axis without positive numbers, and below bars."""
+    """Report each logarithmic scale that is below bars or on an axis without positive numbers."""
     marks = {one.mark for one in drawn}
     along = next((one.along.text for one in drawn if one.along), "")
     for scale, span in logs.items():
@@ -604,7 +608,7 @@ def _is_above_zero(typer: Typer, dim: str) -> bool:
 
 
 def _misplaced_log(expr: ast.Expr) -> CompileProblem | None:
-    """Return the mistake in `logy`, `log` alone, or `log x y`, which parses as a product; None for all else."""
+    """Return the mistake in `logy`, `log` alone, or `log x y` (which parses as a product), or None for anything else."""
     match expr:
         case ast.Name(text="logx" | "logy" as word):
             return wrong.UnknownOption(expr.span, "option", word, (f"log {word[-1]}",))
@@ -633,7 +637,7 @@ def _is_dimension(typer: Typer, name: ast.Name) -> bool:
 
 
 def _one_axis(typer: Typer, drawn: list[PlannedSeries]) -> bool:
-    """Return whether all series share one axis, with each channel's dimension in at least one of them."""
+    """Return whether all series share one axis and each channel's dimension is in at least one of them."""
     first = next((d for d in drawn if d.along), None)
     for one in drawn:
         if first is None or one.along is None or first.along is None:

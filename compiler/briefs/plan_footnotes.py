@@ -20,8 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def footnotes(typer: Typer, block: ast.Block, place: FixedKeys) -> dict[str, plan.Prose]:
-    """Return the footnotes of a report by their names. Reports marks without a footnote, and footnotes
-    without a mark."""
+    """Return the footnotes of a report by their names. Report marks without a footnote, and footnotes without a mark."""
     found: dict[str, ast.String] = {}
     made: dict[str, plan.Prose] = {}
     others = [item for item in block.body if not _is_footnote(item)]
@@ -56,7 +55,7 @@ def _is_footnote(item: ast.Item) -> TypeGuard[ast.Attribute]:
 
 
 def _marks(items: Sequence[ast.Item]) -> Iterator[tuple[Span, str, bool]]:
-    """Yield the place and the name of each mark, and whether it begins a definition in Markdown."""
+    """Yield the place and the name of each mark, and whether the mark begins a definition in Markdown."""
     left: list[Any] = [each for each in reversed(items) if "[^" in each.span.text]
     while left:
         node = left.pop()

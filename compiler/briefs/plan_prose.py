@@ -1,4 +1,4 @@
-"""The bodies of a report's blocks, and texts with holes: names become labels, expressions become computed numbers."""
+"""The bodies of a report's blocks, and texts with holes: names become labels, and expressions become computed numbers."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ _JAPANESE = {
     "パーセント": "%",
     "％": "%",
 }
-"""Names of units, without 分, since 3 分の 1 is a third."""
+"""Japanese names of units, without 分, since 3 分の 1 is a third."""
 _UNSURE = ("時間", "パーセント", "％")
-"""Those that may stand behind a number of another kind."""
+"""Japanese names of units that may also follow a number of another kind."""
 _BETWEEN = r"(?P<blanks>[\s\u00a0]*)(?P<marks>[*_`]*)(?P<more>[\s\u00a0]*)"
 _BEHIND = re.compile(rf"{_BETWEEN}(?P<unit>%|per cent\b|{'|'.join(_JAPANESE)}|[A-Za-zµμ]+(?:[/*][A-Za-zµμ]+)*)")
 _TIMES = re.compile(rf"{_BETWEEN}(?P<unit>times\b|[xX×](?![A-Za-z]|\s*\d)|-?fold\b|倍)")
@@ -76,7 +76,8 @@ _SPELLED = {
     "s": rf"{_ONE}second\b|[1１一毎]\s?秒|秒(?:あたり|当たり|ごと|毎)",
     "W": rf"{_ONE}watt\b|[1１一]\s?ワット|ワット(?:あたり|当たり|ごと|毎)",
 }
-"""How a sentence spells what a unit is for, by its first letter: `Mop` of `USD/Mop`."""
+"""By the first letter of a unit's divisor (such as `Mop` in `USD/Mop`), the ways in which a sentence spells the
+divisor."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _GOES_ON = re.compile(r"[A-Za-z0-9µ]")
 _SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
@@ -90,7 +91,7 @@ _NEAR = 20
 
 @dataclass(frozen=True)
 class WrittenUnit:
-    """A unit behind a hole, and the rest of the text behind the hole, without that unit."""
+    """A unit behind a hole, and the rest of the text behind the hole without that unit."""
 
     unit: Unit
     rest: str
@@ -98,9 +99,9 @@ class WrittenUnit:
 
 def unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
     """Return the unit behind a hole if it fits the number, the mistake if it does not, or None without a unit. The text
-    `before` may spell what it is for.
+    `before` the hole may spell the unit's divisor.
 
-    A `%` is a mistake where the number is a plain share, and where its format prints a `%` already.
+    A `%` is a mistake behind a plain share, and behind a number whose format prints a `%` already.
     """
     found = _unit_behind(before, follows, typed, format_, span)
     return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found
@@ -160,7 +161,7 @@ def _unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Sp
 
 
 def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:
-    """Return whether `times` follows a percentage, or percentage points follow another number."""
+    """Return whether `times` follows a percentage, or percentage points follow a number that is not one."""
     in_per_cent = typed.unit.text == "%" or format_.endswith("%")
     if in_per_cent and (times := _TIMES.match(follows)):
         instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"
@@ -178,7 +179,8 @@ def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) ->
 
 
 def unit_said(follows: str) -> str:
-    """Return the unit behind a number that has none; "" for none, and for words that may mean another thing."""
+    """Return the unit in the text behind a number without a unit of its own, or "" if the text has none or may mean
+    something else."""
     found = _BEHIND.match(follows)
     if not found or _GOES_ON.match(follows, found.end()):
         return ""
@@ -192,12 +194,13 @@ def unit_said(follows: str) -> str:
 
 
 def is_scaled(typed: Typed) -> bool:
-    """Return whether a number needs its unit: no metric declares one."""
+    """Return whether a number has to be printed with its unit, because the unit may be scaled and no metric declares
+    one."""
     return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
 
 
 def _meant(text: str) -> tuple[Unit | None, bool]:
-    """Return the unit that a text means, also by its name or misspelt (`seconds`, `KB`), and whether it can mean
+    """Return the unit that a text means, even as a name or misspelt (`seconds`, `KB`), and whether the text can mean
     nothing else."""
     if text in _JAPANESE:
         return parse_unit(_JAPANESE[text]), text not in _UNSURE
@@ -224,7 +227,7 @@ _FRACTION = Unit(DIMENSIONLESS, 1.0, "")
 
 
 def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool = True) -> plan.Prose | None:
-    """Return a text with computed numbers, as Markdown or as plain text; None after a mistake."""
+    """Return a text with computed numbers, as Markdown or as plain text, or None after a mistake."""
     parts: list[_Part] = []
     failed = False
     pieces = list(string.parts)
@@ -248,13 +251,13 @@ ELLIPSIS = "…"
 
 
 def plain_parts(parts: Sequence[str | ast.Hole]) -> str:
-    """Return a text with an ellipsis for each of its holes."""
+    """Return a text with an ellipsis in place of each hole."""
     return "".join(part if isinstance(part, str) else ELLIPSIS for part in parts)
 
 
 def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[str, plan.Prose | None]:
-    """Return a text of the brief's head with an ellipsis for each computed number, and the text with its numbers, if
-    it has any. Returns an empty text after a mistake, or without a text."""
+    """Return a text of the brief's head with an ellipsis for each computed number and, if there are such numbers, the
+    text with its numbers. After a mistake or without a text, the first result is empty."""
     found = prose(typer, string, place, markdown=False) if string else None
     parts = found.parts if found else ()
     text = "".join(part if isinstance(part, str) else _sentence_of(typer, part) for part in parts)
@@ -262,7 +265,8 @@ def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[
 
 
 def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> str:
-    """Return a claim's sentence with its names, and an ellipsis for its number; the ellipsis alone for a number."""
+    """Return a claim's sentence with its names and an ellipsis for its number. For a plain number, return only the
+    ellipsis."""
     label = typer.scope.claims_by_name[part.claim].label if isinstance(part, plan.Said) else None
     if label is None:
         return ELLIPSIS
@@ -277,7 +281,7 @@ def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> str:
 
 
 def element_title(typer: Typer, block: ast.Block, place: FixedKeys) -> tuple[str, plan.Prose | None] | None:
-    """Return the title of an element as `heading` does, with names and claims in its holes; None after a mistake."""
+    """Return the title of an element as `heading` does, with names and claims in its holes, or None after a mistake."""
     string = block.label
     if string is None:
         return "", None
@@ -311,8 +315,8 @@ def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str 
 
 
 def misspelt(typer: Typer, expr: ast.Expr, more: Sequence[str] = ()) -> CompileProblem | None:
-    """Return the mistake in a hole whose name is misspelt, as in `{worlkoad.label}`; None for other holes. It may also
-    mean one of `more` names."""
+    """Return the mistake in a hole whose name is misspelt, as in `{worlkoad.label}`, or None for other holes. The hole
+    may also mean one of the `more` names."""
     name = expr.base if isinstance(expr, ast.Attr) else expr
     if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
         return None
@@ -321,7 +325,7 @@ def misspelt(typer: Typer, expr: ast.Expr, more: Sequence[str] = ()) -> CompileP
 
 
 def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typed]:
-    """Return the terms of the numbers in a text. Leaves out wrong ones."""
+    """Return the terms of the numbers in a text, leaving out numbers with a mistake."""
     exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
     inner = (ends[0].arguments[0].value if (ends := ends_of_range(e)) and ends[0].arguments else e for e in exprs)
     numbers = (expr for expr in inner if not subject_of(typer, expr) and not claim_named(typer, expr))
@@ -356,7 +360,7 @@ def _filled(
 
 
 def claim_named(typer: Typer, expr: ast.Expr) -> plan.Said | None:
-    """Return the claim whose name an expression is."""
+    """Return the claim that an expression names, if any."""
     if not isinstance(expr, ast.Name) or expr.text not in typer.scope.claims_by_name:
         return None
     return plan.Said(claim=expr.text)
@@ -369,7 +373,8 @@ _Subject = tuple[Dimension, str | None, str]
 
 
 def subject_of(typer: Typer, expr: ast.Expr) -> _Subject | None:
-    """Return the dimension, key (None: the fixed one) and field that an expression names; None if it names none."""
+    """Return the dimension, key and field that an expression names, or None if it names none. The key is None if it is
+    the fixed one."""
     word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
     if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
         return None
@@ -420,7 +425,7 @@ def _fields(typer: Typer, dim: Dimension, key: DimKey) -> dict[str, str]:
 
 
 def fact_text(fact: plan.Quantity | str) -> str:
-    """Return a fact as written."""
+    """Return a fact as written in the spec."""
     return fact if isinstance(fact, str) else fact.text
 
 
@@ -428,17 +433,17 @@ def fact_text(fact: plan.Quantity | str) -> str:
 
 
 def ends_of_range(expr: ast.Expr) -> tuple[ast.Call, ...]:
-    """Return the lowest and the highest value of a `range(...)`; nothing for another expression."""
+    """Return the lowest and the highest value of a `range(...)`, or nothing for another expression."""
     if not isinstance(expr, ast.Call) or expr.function.text != "range":
         return ()
     return tuple(replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max"))
 
 
 def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, around: tuple[str, str]) -> list[_Part] | _WithUnit | None:
-    """Return the number of a hole, in the unit behind the hole; the texts before and behind it are `around`.
+    """Return the number of a hole, in the unit behind the hole; the texts before and behind the hole are `around`.
 
-    Without one, a number with a format is in the metric's own unit. That is printed for `u`, and where a reader could
-    not know it.
+    Without such a unit, a number with a format is in the metric's own unit. That unit is printed for `u`, and wherever
+    a reader could not know it.
     """
     expr = hole.expr
     exprs: Sequence[ast.Expr] = ends_of_range(expr) or (expr,)
@@ -467,7 +472,7 @@ def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, around: tuple[str, s
 
 
 def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
-    """Return the unit of a number that a Python format prints; None when the format is wrong."""
+    """Return the unit of a number that a Python format prints, or None when the format is wrong."""
     if not _FORMAT.fullmatch(format_):
         return typer.refuse(wrong.BadFormat(span, format_, "", _EXAMPLES))
     unit = typed.unit
@@ -506,7 +511,7 @@ class Body:
         return self.found[key][0].values if key in self.found else ()
 
     def string(self, key: str) -> ast.String | None:
-        """Return a quoted text. Reports anything else."""
+        """Return a quoted text, and report any other value."""
         values = self.values(key)
         if not values:
             return None
@@ -516,7 +521,7 @@ class Body:
         return self.typer.refuse(WrongType(values[-1].span, key, "a quoted text", found))
 
     def number(self, key: str, choices: tuple[int, ...]) -> int | None:
-        """Return one of the numbers. Reports anything else."""
+        """Return one of the allowed numbers, and report any other value."""
         values = self.values(key)
         if not values:
             return None
@@ -527,7 +532,7 @@ class Body:
         return self.typer.refuse(WrongType(value.span, key, " or ".join(f"`{each}`" for each in choices), found))
 
     def word(self, key: str, choices: tuple[str, ...]) -> str | None:
-        """Return one of the choices. Reports anything else."""
+        """Return one of the allowed words, and report any other value."""
         values = self.values(key)
         if not values:
             return None
@@ -552,8 +557,8 @@ def read_body(
     repeated: tuple[str, ...] = (),
     blocks: tuple[str, ...] = (),
 ) -> Body:
-    """Return the attributes of a block. Those in `repeated` may occur several times, with labels. The caller reads the
-    inner `blocks`."""
+    """Return the attributes of a block. Attributes in `repeated` may occur several times, with labels. The caller reads
+    the inner `blocks`."""
     attributes = []
     for item in block.body:
         if isinstance(item, ast.Attribute):
@@ -615,18 +620,18 @@ def split_options(
 
 
 def _key(option: ast.Option) -> str:
-    """Return the key of an option. `log x` and `log y` have different keys, as they may stand together."""
+    """Return the key of an option. `log x` and `log y` have different keys, as both may be given."""
     word, value = option.word.text, option.value
     return f"log {value.text}" if word == "log" and isinstance(value, ast.Name) else word
 
 
 def _slip(typer: Typer, name: ast.Name, words: Sequence[str]) -> bool:
-    """Return whether a name is a misspelt one of `words`, and neither a metric nor a measure."""
+    """Return whether a name misspells one of `words` and is neither a metric nor a measure."""
     return name.text not in typer.metrics and name.text not in KINDS and did_you_mean(name.text, words) is not None
 
 
 def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, place: FixedKeys) -> str | None:
-    """Return the text of an option such as `label "ideal"`; None without one or after a mistake."""
+    """Return the text of an option such as `label "ideal"`, or None without one or after a mistake."""
     option = options.get(word)
     if option is None:
         return None
@@ -637,7 +642,7 @@ def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, pla
 
 
 def option_format(typer: Typer, options: Mapping[str, ast.Option], typed: Typed) -> tuple[str, Unit] | None:
-    """Return the format of a series' numbers, "" without one, and the unit that it prints; None after a mistake."""
+    """Return the format of a series' numbers ("" without one) and the unit that it prints, or None after a mistake."""
     option = options.get("format")
     if option is None:
         return "", typed.unit
@@ -650,7 +655,7 @@ def option_format(typer: Typer, options: Mapping[str, ast.Option], typed: Typed)
 
 
 def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choices: tuple[str, ...]) -> str | None:
-    """Return the word of an option such as `axis right`; None without one or after a mistake."""
+    """Return the word of an option such as `axis right`, or None without one or after a mistake."""
     option = options.get(word)
     if option is None:
         return None

@@ -1,4 +1,4 @@
-"""`table` and `callout`: one dimension's keys along one side, expressions or texts along the other."""
+"""`table` and `callout`, with one dimension's keys along one side and expressions or texts along the other."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ from benchbrief.model.units import Unit
 
 
 def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
-    """Return whether each column is `... by hardware`, or by a factor that no workload uses. Reports others: between
-    workloads or points of a ramp, a difference would be due to the load."""
+    """Return whether each column is `... by hardware`, or by a factor that no workload uses. Report other columns,
+    since a difference between workloads or points of a ramp would be due to the load."""
     found: list[tuple[ast.Expr, list[str]]] = []
     for value in columns:
         if isinstance(value, ast.By) and value.keyword == "by":
@@ -73,7 +73,7 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
 
 
 def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
-    """Return how a line is tested; without `repeats` if it is measured once. `typed` is the value of the line."""
+    """Return how a line is tested, without `repeats` if it is measured once. `typed` is the value of the line."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
     demanded = (*shown, *(other for other, _ in place.fixed))
     repeated = typer.side_by_repeat(expr, demanded)
@@ -92,7 +92,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
 
 
 def _precedence(typer: Typer, dim: Dimension) -> int:
-    """Return how likely a reader compares the keys of a dimension: contenders first, then loads, then the others."""
+    """Return how likely a reader is to compare the keys of a dimension: contenders first, then loads, then all others."""
     factor = typer.scope.factors_by_name.get(dim)
     if dim == "hardware" or (factor and not factor.of_load):
         return 2
@@ -102,13 +102,13 @@ def _precedence(typer: Typer, dim: Dimension) -> int:
 _USAGE = "`rows = workload  columns = throughput by hardware`, or `rows = facts`"
 _CALLOUT = '`rows = workload  column "Gain" = "{gain:.0%}"`'
 HEAT = ("table", "rows", "columns")
-"""Where a heat table compares its values: in the whole table, in each row, or in each column."""
+"""The scopes in which a heat table can compare its values: the whole table, each row, or each column."""
 _ATTRIBUTES = ("rows", "columns", "column", "note")
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line before the keys of its table are known. `own` are the keys that it has values for; None for all.
+    """A line whose table's keys are not yet known. `own` are the keys for which it has values, or None for all keys.
 
     `make` returns the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
     after `by`.
@@ -120,12 +120,12 @@ class _Line:
     make: Callable[[tuple[DimKey, ...]], plan.Line | None]
     by: tuple[str, ...] = ()
     named: bool = False
-    """Whether the spec gives the label."""
+    """Whether the spec gives the line's label."""
 
 
 @dataclass(frozen=True)
 class _Table:
-    """What all lines of a table share: their place in the report, and the dimension along them."""
+    """The properties that all lines of a table share: their place in the report, and the dimension along them."""
 
     typer: Typer
     place: FixedKeys
@@ -136,14 +136,15 @@ class _Table:
     compared: bool = False
     """Whether the keys after `by` are contenders."""
     marked: bool = False
-    """Whether the best of what is compared is marked."""
+    """Whether the best of the compared values is marked."""
 
 
 _WHOLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "facts": ("facts have no common scale", ("heat", "mark")),
     "published": ("shows the published values as they are", ("heat", "mark", "columns", "column")),
 }
-"""What `rows` may be in place of a dimension, and the attributes that such a table can't have, with the reason."""
+"""The words that `rows` may have in place of a dimension, and the attributes that such a table can't have, with the
+reason."""
 
 
 def table(
@@ -205,8 +206,8 @@ def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableEl
 
 
 def _has_block(block: ast.Block) -> bool:
-    """Return whether the block holds another one. That mistake is reported already, and may hide the lines that
-    are missing."""
+    """Return whether the block contains another block. That mistake has been reported already, and may hide the missing
+    lines."""
     return any(isinstance(item, ast.Block) for item in block.body)
 
 
@@ -313,10 +314,10 @@ def _lines(table: _Table, exprs: Sequence[ast.Expr]) -> list[_Line | None]:
 
 
 def _paths(typer: Typer, lines: Sequence[_Line]) -> list[tuple[plan.Label, ...]]:
-    """Return the headings of each line, outermost first: its expression, if there are several, and its keys after `by`.
+    """Return the headings of each line, outermost first: its expression if there are several, and its keys after `by`.
 
     Expressions of the same name get a further heading with their point of the ramp. If that does not tell them apart,
-    the name has all their fixed keys.
+    the name includes all their fixed keys.
     """
     several = len({line.expr for line in lines}) > 1
     names: dict[ast.Expr, tuple[plan.Label, ...]] = {line.expr: (line.label,) for line in lines}
@@ -369,8 +370,8 @@ def _numbers(
     contest: plan.Tested,
     place: FixedKeys | None = None,
 ) -> _Line | None:
-    """Return a line of numbers; None after a mistake. `contest` says with which others it is compared. `place` is
-    the place of the line, where it differs from the table's."""
+    """Return a line of numbers, or None after a mistake. `contest` gives the other lines with which it is compared.
+    `place` is the place of the line, if it differs from the table's."""
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
@@ -399,7 +400,7 @@ def _numbers(
 
 
 def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[_Line | None]:
-    """Return, for each expression before `by`, a line for each key or pair of keys after it."""
+    """For each expression before `by`, return a line for each key or pair of keys after `by`."""
     across: list[Dimension] = []
     for name in names:
         found, known = name.text, table.typer.scope.dimensions
@@ -448,8 +449,8 @@ def _lines_by(
 
 
 def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
-    """Return with what an expression is compared. `throughput[nvme]` is a contender of `throughput[hdd]`; the values
-    of any other expression are compared with each other."""
+    """Return the values with which an expression is compared. `throughput[nvme]` is a contender of `throughput[hdd]`;
+    for any other expression, its own values are compared with each other."""
     contenders = {hardware.key for hardware in typer.scope.hardware}
     contenders |= {str(level.key) for factor in typer.scope.factors if not factor.of_load for level in factor.levels}
     base, kept, named = expr, list[str](), False
@@ -463,7 +464,7 @@ def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
 
 
 def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
-    """Return the lines with the values of each compared along it where no other line is its contender."""
+    """Return the lines. A line that has no other line as its contender gets a comparison of its own values instead."""
     sizes = Counter((each.tested.of, each.tested.at) for each in lines if each.tested and not each.tested.along)
     return [
         line.model_copy(update={"tested": line.tested.model_copy(update={"along": True})})
@@ -474,8 +475,8 @@ def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
 
 
 def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[plan.Line]) -> list[plan.Line]:
-    """Return the lines of a table that marks the best: those that are compared with each other or, where there are
-    none, whose values are. Reports those without a direction, which are left out."""
+    """Return the lines of a table that marks the best. Lines that are compared with each other are judged or, if there
+    are none, the values along each line. Lines without a better direction are reported and left out."""
     made = _without_lone_contenders(made)
     across = any(each.tested and not each.tested.along for each in made)
     found, refused = list[plan.Line](), set[ast.Expr]()
@@ -494,7 +495,8 @@ def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[
 
 
 def _measured(typer: Typer, dim: Dimension, keys: int) -> int:
-    """Return how many of a dimension's planned points are sure to be measured. An adaptive ramp measures only some."""
+    """Return how many of a dimension's planned points are sure to be measured, since an adaptive ramp measures only
+    some."""
     chosen = [each.chosen for each in typer.scope.experiments if each.axis == dim]
     return min(keys, max((each or keys for each in chosen), default=keys))
 
@@ -507,7 +509,7 @@ def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
 
 
 def _template(table: _Table, string: ast.String) -> _Line:
-    """Return a line with a text for each key; "" for a key that lacks one of the numbers."""
+    """Return a line with a text for each key, which is "" for a key that lacks one of the numbers."""
     typer, dim, place = table.typer, table.dim, table.place
     terms = [typed.term for typed in number_terms(typer, string, place)]
     known = [keys for term in terms if dim in term.dims and (keys := planned_keys(term, dim)) is not None]

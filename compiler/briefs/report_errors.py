@@ -1,4 +1,4 @@
-"""Mistakes in reports (E073x to E075x, W0703 to W0705), each with its stable code and all of its prose."""
+"""Mistakes in reports (E073x to E075x, W0703 to W0705), each with a stable code and the full text of its message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchbrief.model.plan import DIMENSIONS
 
 
 class NoSuchFile(Misspelt):
-    """A file that is not there. `known` are the files in its folder."""
+    """A file that does not exist. `known` are the files in its folder."""
 
     code = "E0760"
     stands_alone = True
@@ -40,13 +40,13 @@ class NoColour(CompileProblem):
 
 
 class UnknownInPalette(Misspelt):
-    """A name in a palette that belongs to nothing with a colour."""
+    """A name in a palette that is not the name of anything with a colour."""
 
     code = "E0774"
     says = "nothing that could have a colour is called `{word}`"
     otherwise = "hardware, workloads, experiments and levels have colours: {all_known}"
     taken: tuple[str, ...] = ()
-    """Names that have a colour already, and so are not meant."""
+    """Names that already have a colour, and so can't be the ones meant."""
 
     @property
     def replacement(self) -> str | None:
@@ -65,7 +65,7 @@ class InvisibleColour(CompileProblem):
 
 
 class NearColours(Again):
-    """Two colours of a palette that a reader, or one without red or green cones, hardly tells apart."""
+    """Two colours of a palette that a reader, perhaps one without red or green cones, can hardly tell apart."""
 
     code = "W0731"
     remark = "of `{other}`"
@@ -143,7 +143,7 @@ class UnknownInPart(Misspelt):
 
 
 class LowContrast(CompileProblem):
-    """A colour with too little contrast. `enough` is the nearest darker one with enough."""
+    """A colour with too little contrast. `enough` is the nearest darker colour with sufficient contrast."""
 
     code = "W0730"
     says = "`{key}` on white has a contrast of {ratio:.1f} to 1, and text needs 4.5 to 1 (WCAG 2, level AA)"
@@ -157,7 +157,8 @@ _LISTED = 4
 
 
 class DimensionsLeft(CompileProblem):
-    """A table in the place of a single number. `keys` are sample keys for the dimensions left."""
+    """An expression with several values in the place of a single number. `keys` are sample keys of its remaining
+    dimensions."""
 
     code = "E0730"
     says = "this is not one number: it still has {dims:ticked}"
@@ -173,7 +174,7 @@ class BadFormat(CompileProblem):
     hint = "{instead}"
     format: str
     why: str
-    """Why the format can't print a value; "" when it is no format at all."""
+    """Why the format can't print a value, or "" when it is not a format at all."""
     instead: str
 
 
@@ -232,7 +233,7 @@ class UnknownFootnote(Misspelt):
 
 
 class FootnoteInText(CompileProblem):
-    """The text of a footnote in the running text, as in Markdown."""
+    """The text of a footnote within the running text, in Markdown's notation."""
 
     code = "E0777"
     stands_alone = True
@@ -272,9 +273,10 @@ class NoAddress(CompileProblem):
 
 
 class DimensionFree(CompileProblem):
-    """A figure or table with more dimensions than it shows. `examples` has a key of each.
+    """A value with more dimensions than its figure or table shows. `examples` has a key of each missing dimension.
 
-    `panels`: small multiples could show it. `of`: the value's text, where an index needs brackets around it.
+    `panels` means that small multiples could show the dimension. `of` is the value's text, if an index needs brackets
+    around it.
     """
 
     code = "E0733"
@@ -324,7 +326,7 @@ class TwoAxes(Again):
 class NoAxis(CompileProblem):
     """A series without an axis, or a curve without two values.
 
-    `values` is how many values it has. Its dimension belongs behind the word `keyword`, and stands behind
+    `values` is the number of its values. The dimension belongs behind the word `keyword`, but is written behind
     `instead_of` here.
     """
 
@@ -390,7 +392,7 @@ class EmptyElement(CompileProblem):
 
 
 class NotFixedHere(CompileProblem):
-    """A name such as `{workload.label}` where several workloads could be meant."""
+    """A name such as `{workload.label}` in a place where it could mean several workloads."""
 
     code = "E0741"
     says = "`{dim}` stands for many here, not for one"
@@ -434,7 +436,7 @@ class NoBars(CompileProblem):
 
 
 class NoPointsForNote(CompileProblem):
-    """A note with an arrow in a figure of marks alone."""
+    """A note with an arrow in a figure that has only marks."""
 
     code = "E0792"
     stands_alone = True
@@ -452,7 +454,7 @@ class NoteWithoutPlace(CompileProblem):
 
 
 class NotAMetric(Misspelt):
-    """A `formula` of something that is not a metric."""
+    """A `formula` for something that is not a metric."""
 
     code = "E0744"
     says = "`formula` needs a metric, and `{word}` is not one"
@@ -487,7 +489,7 @@ class SinglePoint(CompileProblem):
 
 
 class LeftOut(CompileProblem):
-    """A part of an unrolled `each` without measurements. One message for a report names the `others` too."""
+    """A part of an unrolled `each` that has no measurements. One message for a report names the `others` too."""
 
     code = "W0704"
     says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"
@@ -500,7 +502,7 @@ class LeftOut(CompileProblem):
 
     @property
     def more(self) -> str:
-        """`; so are 3 more parts of this report: figure for `read`, table for `c``."""
+        """The end of the message, such as `; so are 3 more parts of this report: figure for `read`, table for `c``."""
         if not self.others:
             return ""
         listed = [f"the {kind} for `{key}`" for kind, key in self.others[:_LISTED]]
@@ -509,7 +511,7 @@ class LeftOut(CompileProblem):
 
     @staticmethod
     def together(found: Sequence[LeftOut]) -> LeftOut:
-        """Merge several problems into the first."""
+        """Merge all such problems into the first one."""
         return replace(found[0], others=tuple((each.kind, each.key) for each in found[1:]))
 
 
@@ -530,7 +532,7 @@ class BandOfSingleRuns(CompileProblem):
 
 
 class NoContenders(CompileProblem):
-    """A comparison of other things than hardware or settings. `dim` is what could be compared."""
+    """A comparison of things other than hardware or settings. `dim` is the dimension that could be compared."""
 
     code = "E0790"
     stands_alone = True
@@ -548,7 +550,7 @@ class ComparedOnce(CompileProblem):
 
 
 class NoBest(CompileProblem):
-    """A value without a direction in a table that marks the best."""
+    """A value of which neither direction is better, in a table that marks the best."""
 
     code = "E0796"
     stands_alone = True
@@ -583,7 +585,7 @@ class UnreadableCatalogue(CompileProblem):
 
 
 class WrongWord(CompileProblem):
-    """A wrong entry of a catalogue, with the next step."""
+    """A wrong entry of a catalogue, with advice how to correct it."""
 
     code = "E0782"
     stands_alone = True
@@ -609,7 +611,7 @@ class MissingWords(CompileProblem):
 
 class NotOverridden(Misspelt):
     """A block of an override that the report lacks. `within` is the kind of the block around it, and `heads` are the
-    blocks that this has in the report."""
+    blocks that the report has there."""
 
     code = "E0213"
     stands_alone = True

@@ -1,4 +1,4 @@
-"""Results that a title, headline, callout or figure says without a `claim`: typed by hand, or computed."""
+"""Results that a title, headline, callout or figure states without a `claim`, typed by hand or computed."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _SAID = {
     **{(kind, "note"): f"the note of a {kind}" for kind in ("figure", "table", "callout")},
     ("report", "legal"): "the legal text",
 }
-"""The attributes, by kind of block, that say a result as a title does."""
+"""The attributes, by kind of block, that state a result as a title does."""
 _TYPED_ALONE = ("title of a", "note of a", "legal text")
-"""Places that have no computed results: elements' titles, or where these are no headings, as in any text."""
+"""Places in which only typed results are looked for, not computed ones."""
 _ROWS = ("the column of a callout", "each ")
-"""Places that are written once for each of several keys. No claim can stand there, so a range is enough."""
+"""Places that are written once for each of several keys. No claim is possible there, so a range is enough."""
 
 
 def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -> None:
-    """Warn of results that no claim says, but by the rules that are `allowed` to be broken."""
+    """Warn of results that are not stated by a claim, except under the rules that are `allowed` to be broken."""
     names = _names(typer, report)
     for text, where, attribute in _places(report):
         is_headline = attribute is not None and attribute.key.text == "headline"
@@ -47,7 +47,7 @@ def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -
 
 
 def check_headline(typer: Typer, attribute: ast.Attribute, text: ast.String, allowed: Collection[str]) -> None:
-    """Report what would be wrong with a headline if it were the sentence of a claim."""
+    """Report the mistakes that a headline would have as the sentence of a claim."""
     number = attribute.label
     if number is None:
         return
@@ -73,8 +73,8 @@ def _numbers(typer: Typer, text: ast.String) -> list[ast.Hole]:
 
 
 def _places(block: ast.Block, each: str = "") -> Iterator[tuple[ast.String, str, ast.Attribute | None]]:
-    """Yield the texts of a block and of those in it that say a result as a title does, what each is, and the attribute
-    that it stands in."""
+    """Yield each text in a block that states a result as a title does, with a description of the text and its
+    attribute."""
     kind = block.keyword.text
     each = "each " if kind == "each" else each
     if block.label:
@@ -97,8 +97,8 @@ def _no_claim(
     headline: ast.Attribute | None,
     names: Iterator[str],
 ) -> wrong.ComputedWithoutClaim:
-    """Return the warning of a computed result, with the claim to write in its place where that is its text, by the next
-    of the `names`."""
+    """Return the warning of a computed result, with a claim that can replace its text, named by the next of the
+    `names`."""
     value = text_of(hole.expr)
     if where.startswith(_ROWS):
         return wrong.ComputedWithoutClaim(hole.span, value, where, can_be_claim=False)
@@ -117,7 +117,7 @@ def _no_claim(
 
 
 def _written(text: ast.String, hole: ast.Hole, instead: str) -> str:
-    """Return a text as it is written in the spec, without its quotes and with something in place of a hole."""
+    """Return a text as it is written in the spec, without its quotes and with the given text in place of a hole."""
     written, start = text.span.text, text.span.start
     if text.span.start <= hole.span.start < text.span.end:
         written = written[: hole.span.start - start] + instead + written[hole.span.end - start :]
@@ -125,7 +125,7 @@ def _written(text: ast.String, hole: ast.Hole, instead: str) -> str:
 
 
 def _is_plain(typer: Typer, text: ast.String) -> bool:
-    """Return whether a text can be the sentence of a claim: one line, without claims and names of an `each`."""
+    """Return whether a text can be the sentence of a claim: it has one line, and neither claims nor names of an `each`."""
     names = [hole.expr for hole in text.parts if isinstance(hole, ast.Hole)]
     subjects = (subject_of(typer, name) for name in names)
     return (
@@ -136,7 +136,7 @@ def _is_plain(typer: Typer, text: ast.String) -> bool:
 
 
 def _names(typer: Typer, report: ast.Block) -> Iterator[str]:
-    """Yield names for claims that nothing in the spec has, each once, and none that another report is given."""
+    """Yield new names for claims, each once, that neither the spec nor another report's claims use."""
     stem = f"{report.name.text}_result" if report.name and len(typer.scope.reports) > 1 else "result"
     yield from (name for n in count(1) if not _is_taken(typer, name := f"{stem}_{n}" if n > 1 else stem))
 

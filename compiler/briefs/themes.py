@@ -1,6 +1,7 @@
-"""The house style of a report: its `theme` block, and the folder of `parts` that replace the layout's.
+"""The house style of a report: its `theme` block, and the folder of `parts` that replace parts of the layout.
 
-The check reads the files, and the plan names them by their SHA-256, so that a run can keep them."""
+The check reads the files, and the plan names them by their SHA-256, so that a run can keep them.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def why_not_whole(content: bytes, kind: str = "PNG") -> str:
-    """Return why a PNG or JPEG, read to its last pixel, is not whole; "" when it is."""
+    """Return why a PNG or JPEG, read to its last pixel, is incomplete, or "" if it is complete."""
     from PIL import Image, ImageFile, UnidentifiedImageError
 
     # WeasyPrint makes Pillow accept cut files, in the whole process.
@@ -100,7 +101,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
 FILTERS = ("ticked", "marks", "lettered", "footed", "traced", "abridged", "unparted", "pictured")
 """Filters that a part can use besides those of Jinja."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
-"""Our templates that a part may use."""
+"""Our own templates that a part may use."""
 MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "row_cards", "heat_key")
 """The macros of `base/macros.html.j2`."""
 
@@ -152,7 +153,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip
-"""The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""
+"""The fields of `report`, `house` and `notice`, and the fields of `block` for each part that gets one."""
 
 
 class BrokenTemplate(NamedTuple):
@@ -201,10 +202,10 @@ def template_problems(part: str, text: str) -> Iterator[BrokenTemplate | Unknown
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    """Return an environment as in `reports/render/templating.py`, for parsing alone.
+    """Return an environment like the one in `reports/render/templating.py`, for parsing only.
 
-    It computes nothing. Jinja computes constants while it parses, but no operator that a sandbox intercepts, nor a
-    filter or test that needs the context.
+    It computes nothing: Jinja computes constants while it parses, but skips operators that a sandbox intercepts, and
+    filters and tests that need the context.
     """
     from jinja2 import pass_context
     from jinja2.sandbox import SandboxedEnvironment
@@ -264,7 +265,7 @@ KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover", "pptx",
 MOST_BYTES = 10_000_000
 _AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
 _SHOWS = 2.0
-"""The least contrast on white of what a figure draws: about that of our own lightest colours."""
+"""The least contrast on white for things that a figure draws: about that of our own lightest colours."""
 _PICTURES = {"logo": "an SVG or a PNG", "cover": "an SVG, a PNG or a JPEG"}
 _OFFICE = {"pptx": "PowerPoint", "docx": "Word"}
 _NAMES = {
@@ -363,7 +364,7 @@ def _css(typer: Typer, body: Body) -> plan.Asset | None:
 
 
 def what_loads(css: str) -> tuple[int, str] | None:
-    r"""Return the first address that a style sheet loads, with its line; None when it loads nothing.
+    r"""Return the first address that a style sheet loads, with its line, or None when it loads nothing.
 
     Reads escapes as CSS does: `\75rl(` is `url(`, and a comment starts only outside a string. This warns an author
     early; the page's policy and the PDF writer's fetcher stop the rest.
@@ -408,7 +409,7 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
 
 
 def _leads_away(folder: Path, written: str) -> bool:
-    """Return whether a path from the folder follows a link out of it."""
+    """Return whether a path from the folder follows a link that leads out of the folder."""
     inside, real = folder.resolve(), (folder / written).resolve()
     return not real.is_relative_to(inside) and str(real) != os.path.normpath(inside / written)
 
@@ -429,7 +430,7 @@ _MACROS = (b"macroEnabled", b"vbaProject")
 
 
 def why_no_office(content: bytes, key: str) -> str:
-    """Return why a template of an office program can't be used; "" when it can."""
+    """Return why a template of an office program can't be used, or "" when it can."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             sizes = {part.filename: part.file_size for part in packed.infolist()}
@@ -452,7 +453,8 @@ def why_no_office(content: bytes, key: str) -> str:
 
 
 def _outside(relations: bytes) -> list[str]:
-    """Return what the relations of a part refer to outside of the file, but for links: programs fetch it on opening."""
+    """Return the targets outside the file that the relations of a part refer to, except links. Programs fetch such
+    targets when they open the file."""
     from xml.parsers import expat
 
     found: list[str] = []
@@ -471,7 +473,7 @@ def _outside(relations: bytes) -> list[str]:
 
 
 def _is_xml(content: bytes) -> bool:
-    """Return whether all of it can be read as XML: the PDF writer leaves out a picture that can't."""
+    """Return whether the whole picture can be read as XML, since the PDF writer leaves out a picture that can't."""
     from xml.parsers import expat
 
     try:
@@ -486,7 +488,7 @@ def _asset(path: Path, content: bytes) -> plan.Asset:
 
 
 def _content(path: Path) -> bytes | str:
-    """Return what a file has, or why it can't be used."""
+    """Return the content of a file, or the reason why it can't be used."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -579,7 +581,7 @@ def _names(typer: Typer) -> dict[str, str]:
 
 
 def _palette_colour(typer: Typer, item: ast.Attribute, name: str) -> str:
-    """Return a colour, or the word for one; "" after a mistake."""
+    """Return a colour, given as such or by a word, or "" after a mistake."""
     value, words = item.values[-1], (GREY, "accent")
     if len(item.values) > 1:
         return typer.refuse(WrongType(value.span, name, "one colour", "more than one value")) or ""
@@ -597,7 +599,7 @@ def _palette_colour(typer: Typer, item: ast.Attribute, name: str) -> str:
 
 
 def _tell_apart(typer: Typer, found: Sequence[_Coloured]) -> None:
-    """Warn of each colour that is hardly told apart from an earlier one."""
+    """Warn of each colour that can hardly be told apart from an earlier one."""
     apart: list[_Coloured] = []
     for one in found:
         near = next((other for other in apart if distance(other.colour, one.colour) < NEAR), None)

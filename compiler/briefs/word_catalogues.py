@@ -19,7 +19,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 
 Entry: TypeAlias = str | dict[str, str]
-"""A text, or texts by plural category of CLDR or by number (`=1`)."""
+"""A text, or texts by CLDR plural category or by number (`=1`)."""
 
 CATEGORIES = ("zero", "one", "two", "few", "many", "other")
 LOCALE = "locale"
@@ -29,7 +29,7 @@ MAX_BYTES = 1_000_000
 
 
 def read_catalogue(path: Path, span: Span | None, findings: Findings) -> dict[str, Entry]:
-    """Return the words in a file. Reports mistakes at `span`. Words may be missing."""
+    """Return the words in a file, of which some may be missing. Report mistakes at `span`."""
     name = str(path)
     try:
         content = path.read_bytes()
@@ -71,7 +71,7 @@ def shipped(language: str) -> str:
 
 
 def _wrong_with(key: str, entry: object) -> tuple[str, str] | None:
-    """Return why an entry is wrong, and the next step."""
+    """Return why an entry is wrong, and how to correct it."""
     if key != LOCALE and key not in english():
         meant = did_you_mean(key, english())
         return "is not a word of a brief", f"did you mean `{meant}`?" if meant else "remove it"
@@ -90,7 +90,8 @@ def _wrong_with(key: str, entry: object) -> tuple[str, str] | None:
 
 
 def _wrong_holes(key: str, text: str, *, all_of_them: bool = True) -> tuple[str, str] | None:
-    """Compare the holes. A form for some numbers may omit some: "the only point" needs no number."""
+    """Compare the holes of an entry with the English ones. A form for some numbers may omit a hole, as "the only point"
+    needs no number."""
     original = english().get(key, "")
     known = holes(original if isinstance(original, str) else original["other"])
     try:

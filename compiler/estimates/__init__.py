@@ -1,1 +1,1 @@
-"""How long a plan takes, what its time is spent on, and what would make it shorter."""
+"""Estimates: how long a plan takes, how this time is spent, and which changes would shorten it."""

@@ -1,9 +1,10 @@
-"""What would make a plan shorter: changes of the spec, each with the time that it saves by itself.
+"""Advice to make a plan shorter: changes of the spec, each with the time that it saves by itself.
 
-Where a budget bounds the time, a change may save none, and let every point be measured more often within it.
+If a budget bounds the time, a change may save none, but let every point be measured more often within the budget.
 
-Each change is made to the model, and the plan is estimated with it. Only changes that keep cells comparable are
-considered."""
+Each change is made to the model, and the changed plan is estimated. Only changes that keep cells comparable are
+considered.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ _Span = tuple[float, float]
 class HiddenLoad:
     """A load that runs while other hardware groups are measured.
 
-    `hidden_s` are those of its `seconds` that pass beside measurements; `beside` are the cells that are measured then.
+    Of the load's `seconds`, `hidden_s` pass beside measurements; `beside` are the cells that are measured then.
     """
 
     cell: str
@@ -61,7 +62,7 @@ class HiddenLoad:
 
 
 def hidden_loads(plan: Plan) -> tuple[HiddenLoad, ...]:
-    """Return the loads of experiments with `overlap = loading` that run beside a measurement, by the estimates."""
+    """Return the loads of experiments with `overlap = loading` that are estimated to run beside a measurement."""
     if not any(cell.turn for cell in plan.cells):
         return ()
     cells = _counted(plan)
@@ -92,8 +93,8 @@ def _begins_before(end: float, measured: tuple[_Span, str]) -> bool:
 
 
 def one_by_one_s(plan: Plan) -> float:
-    """Estimate the wall time in seconds if nothing ran beside the measurements of an experiment that may load
-    beside them."""
+    """For an experiment that may load beside measurements, estimate the wall time in seconds if nothing ran beside
+    them."""
     return estimate(_alone(cell) if cell.turn else cell for cell in _counted(plan))
 
 
@@ -111,23 +112,23 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""A plan with more cells gets no advice: each change would be planned and estimated anew."""
+"""A plan with more cells gets no advice, since each change would be planned and estimated anew."""
 _MOST = 3
 _MOST_ORDERED = 6
-"""With more experiments, no other order of them is tried: each one is planned and estimated anew."""
+"""With more experiments than this, no other order of them is tried, since each order is planned and estimated anew."""
 _LEAST_SHARE = 0.02
 """A change that saves a smaller share of the time is not worth a line."""
 _LEAST_S = 60.0
 _LEAST_SHARE_OF_LITTLE = 0.05
 """A change that saves less than a minute is worth a line if it saves at least this share of the time."""
 Estimate = Callable[[Plan], Plan]
-"""Replaces a plan's built-in estimates by what was seen in earlier runs."""
+"""Replaces a plan's built-in estimates by times that earlier runs took."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A change of the spec: `change` in its words, `of` the block it is for, and the seconds that it saves of the
-    total that a plan shows. `gains` is what budgets then have room for, as the end of "it lets"."""
+    """A change of the spec. `change` is its text, and `of` the block to change; `saves_s` is subtracted from the total
+    that a plan shows. `gains` completes the words "it lets" with the things for which budgets then have room."""
 
     change: str
     of: str
@@ -141,8 +142,8 @@ class Advice:
 
 
 def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
-    """Return the changes that save the most, the best first. `plan` is the model's plan, and `learned` replaces its
-    built-in estimates."""
+    """Return the changes that save the most time, the best first. `plan` is the model's plan, and `learned` replaces
+    its built-in estimates."""
     if len(plan.cells) > MOST_CELLS:
         return ()
     now = learned(plan)
@@ -190,7 +191,7 @@ def _is_worth_it(saves_s: float, of_s: float) -> bool:
 
 
 def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
-    """Return what budgets have room for after a change, but not before."""
+    """Return, in words, the things for which budgets have room after a change but not before."""
     found = []
     for was, fit in zip(before, after, strict=True):
         if fit.times > was.times and was.times:
@@ -203,7 +204,7 @@ def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
 
 
 class _Change(NamedTuple):
-    """A change that may be advised, and the matrices after it."""
+    """A possible change, and the matrices after it."""
 
     change: str
     of: str
@@ -215,7 +216,7 @@ _Saves = Callable[[tuple[Matrix, ...]], float]
 
 
 def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the best reset for each database, except those whose reset only the user knows."""
+    """Yield the best reset for each database, except databases with a reset whose effect only the user knows."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         database = next(matrix.database for matrix in matrices if matrix.database.name == name)
         if database.reset.how in USERS_OWN:
@@ -245,7 +246,7 @@ def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _load_threads(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield the databases whose data are loaded by the usual number of threads, where the tool can load by more."""
+    """Yield the databases whose data are loaded with the usual number of threads although the tool can use more."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         of = [matrix for matrix in matrices if matrix.database.name == name]
         loads = {load.workload.name: load for matrix in of for load in matrix.loads if not load.of and load.existing}
@@ -285,7 +286,7 @@ def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: st
 
 
 def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield the experiments that let nothing run beside a measurement, and could let other hardware load beside it."""
+    """Yield the experiments that let nothing run beside a measurement but could let other hardware load meanwhile."""
     for at, matrix in enumerate(matrices):
         experiment = matrix.experiment
         if experiment.overlap == "none" and len(experiment.hardware) > 1:
@@ -299,8 +300,7 @@ def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _places(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the experiment that saves the most when it comes before another one, which replaces the data
-    that it needs."""
+    """Yield the experiment that saves the most time if it comes before another one that replaces the data it needs."""
     if len(matrices) > _MOST_ORDERED:
         return
     moved = [

@@ -1,4 +1,4 @@
-"""What fits in a budget: how often all points can be measured, by the estimates, before a run begins."""
+"""Estimates before a run of what fits in a budget: how often all points can be measured."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ from benchbrief.model.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.model.points import Point
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
-"""The steps whose times the spec declares."""
+"""The kinds of steps whose times the spec declares."""
 
 
 @dataclass(frozen=True)
 class BudgetFit:
-    """A budget against the estimates, in seconds. `of` is its experiment, "" for the whole run.
+    """A comparison of a budget with the estimates, in seconds. `of` is the experiment that has the budget, or "" for
+    the whole run.
 
-    `pass_s` is what one pass takes: each point once, but an experiment that chooses its points with all repeats (see
-    `passes`). `loading_s` is the part of it that loads and resets, on the group of hosts that takes longest; `all_s` is
-    for all repeats. `times` is how often every point can be measured within the budget.
+    `pass_s` is the time of one pass, which measures each point once, or with all repeats in an experiment that chooses
+    its points (see `passes`). `loading_s` is the time for loads and resets within a pass, on the slowest group of
+    hosts. `all_s` is the time for all repeats. `times` is how often every point can be measured within the budget.
     """
 
     of: str
@@ -49,7 +50,7 @@ class BudgetFit:
     times: int
     most: int
     passes: str = "each point once"
-    """What one pass measures, as the end of "to measure"."""
+    """The end of "to measure" that describes what one pass measures."""
 
     @property
     def fits(self) -> bool:
@@ -61,7 +62,7 @@ class BudgetFit:
 
     @property
     def text(self) -> str:
-        """Return in words what fits, or what one pass needs."""
+        """Return, in words, how much fits in the budget, or how much time one pass needs."""
         if not self.fits:
             return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
         if self.pass_s >= self.all_s:
@@ -83,7 +84,7 @@ class BudgetFit:
 
     @property
     def mended(self) -> str:
-        """Return in words what would fit."""
+        """Return, in words, a change that would fit."""
         fewer = "fewer points or repeats" if "repeats" in self.passes else "fewer points"
         return f"a budget of {enough_time_in_words(self.pass_s)} or more, {fewer}, or a shorter time for each"
 
@@ -105,8 +106,8 @@ def without_budgets(plan: Plan) -> Plan:
 
 
 def budget_fits(plan: Plan, taken: Collection[str] = ()) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget of a plan, by the times of its steps. Put learned times into the plan before.
-    Cells in `taken`, by their ids, have results of earlier runs, and take no time."""
+    """Return how much fits in each budget of a plan, by the times of its steps. Learned times must be in the plan
+    already. Cells whose ids are in `taken` have results of earlier runs, and take no time."""
     return tuple(_fits(plan, set(taken)))
 
 
@@ -144,8 +145,8 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
 
 
 def _passes(experiments: Collection[Experiment]) -> str:
-    """Return what one pass of the experiments measures, in words. An experiment that chooses its points needs
-    all repeats."""
+    """Return, in words, what one pass of the experiments measures. An experiment that chooses its points needs all
+    repeats."""
     whole = [each for each in experiments if chooses(each)]
     kinds = [*(["searches"] if any(each.search or each.promise for each in whole) else ())]
     kinds += ["adaptive ramps"] if any(each.adaptive for each in whole) else []
@@ -158,7 +159,7 @@ def _passes(experiments: Collection[Experiment]) -> str:
 
 
 def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
-    """Return the time to load and reset on the group of hosts that takes longest: the groups work side by side."""
+    """Return the time that the slowest group of hosts needs to load and reset, since the groups work side by side."""
     whole: dict[str, float] = defaultdict(float)
     loading: dict[str, float] = defaultdict(float)
     for cell in cells:
@@ -168,9 +169,11 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
-    """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin.
-    Each group of hosts may spend a budget, so the cells behind it count as far as they fit. That of all cells includes
-    the held-out repeats, for which a budget leaves room."""
+    """Estimate the wall time in seconds of all cells, or of one experiment's cells, that the budgets let begin.
+
+    Each group of hosts may spend the whole budget, and its cells count as far as they fit. The time of all cells
+    includes the held-out repeats, for which a budget leaves room.
+    """
     left: dict[tuple[str, str], float] = {}
     """The seconds that each experiment may still spend on each group of hosts."""
     lane_of = lanes(plan.cells)
@@ -192,7 +195,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
 
 
 def _reserved_s(plan: Plan, experiments: Collection[str], lane_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the seconds of a budget of these experiments that are left for held-out repeats, by group of hosts."""
+    """Return, by group of hosts, the seconds of these experiments' budgets that are reserved for held-out repeats."""
     claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = defaultdict(list)
     for cell in plan.cells if claims else ():
@@ -202,7 +205,7 @@ def _reserved_s(plan: Plan, experiments: Collection[str], lane_of: Mapping[str, 
 
 
 def _shortened(cell: Cell, left_s: float) -> Cell:
-    """Return the cell, shortened to the time that is left."""
+    """Return the cell, shortened if necessary to the remaining time."""
     whole_s = seconds(cell) + cool_down(cell)
     if whole_s <= left_s:
         return cell
@@ -212,9 +215,10 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
-    """Report each budget that is too short for the declared times of one pass, and warn if only the estimated
-    load times make it so. A spec with very many cells is judged only before its run, since an editor checks at
-    each keystroke."""
+    """Report each budget that is too short for the declared times of one pass, and warn of a budget that is too short
+    only with the estimated load times. A spec with very many cells is judged only before its run, since an editor
+    checks at each keystroke.
+    """
     found = _budgeted(model)
     if not found or unjudged_budgets(model):
         return
@@ -236,7 +240,7 @@ def check_budgets(model: Model, findings: Findings) -> None:
 
 
 def unjudged_budgets(model: Model) -> bool:
-    """Return whether the spec has budgets and more cells than a check looks at: a run does, before it begins."""
+    """Return whether the spec has budgets but too many cells for a check. A run judges such budgets before it begins."""
     return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > MOST_CHECKED_CELLS
 
 

@@ -1,7 +1,8 @@
-"""The length of a plan: cells on shared hosts or equipment run one after another, the others side by side.
+"""The length of a plan. Cells on shared hosts or equipment run one after another, all others side by side.
 
 Searches, and repeats that may end early, count in full, so that the estimate is an upper bound. The last cell of a
-group of hosts has no cool-down."""
+group of hosts has no cool-down.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ cells takes longer than checking the spec."""
 
 
 class _Cell(AtPoint, Protocol):
-    """What `counted_cells` needs to know of a cell."""
+    """The attributes of a cell that `counted_cells` needs."""
 
     @property
     def id(self) -> str: ...
@@ -36,14 +37,14 @@ class _Cell(AtPoint, Protocol):
 
 
 def spread(points: Sequence[float], count: int) -> tuple[float, ...]:
-    """Return this many of the points, evenly spaced, with both ends if there are two or more."""
+    """Return `count` of the points, evenly spaced, including both ends if there are two or more."""
     if count >= len(points):
         return tuple(points)
     return tuple(points[round(i * (len(points) - 1) / max(1, count - 1))] for i in range(max(0, count)))
 
 
 def _point_on(experiment: Experiment, cell: _Cell) -> float | None:
-    """Return the cell's point on the axis of its experiment; None before a search has found it."""
+    """Return the cell's point on its experiment's axis, or None before a search has found it."""
     return cell.target if experiment.axis == "target" else cell.threads
 
 
@@ -53,12 +54,12 @@ def counted_cells(
     begun: Collection[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> set[str]:
-    """Return the ids of the cells that an estimate counts: of each adaptive curve as many points as it measures, of
-    each search for a promise its usual number of cells, and all others.
+    """Return the ids of the cells that an estimate counts: for each adaptive curve, as many points as it measures; for
+    each search for a promise, its usual number of cells; and all other cells.
 
-    `begun` are the ids of cells that have been measured or begun. Their points are among those that count. By
-    the `votes` of its cells, a search under way counts the candidates on the path to the middle of the rates
-    that are still possible.
+    `begun` are the ids of cells that have started or finished. Their points are among those that count. A search under
+    way counts, by the `votes` of its cells, the candidates on the path to the middle of the rates that are still
+    possible.
     """
     cells = list(cells)
     searches = {name for name, each in experiments.items() if each.promise}
@@ -73,8 +74,8 @@ def counted_cells(
 def _searched(
     cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str], votes: Mapping[str, Vote]
 ) -> set[str]:
-    """Return the ids of the cells of one search: those that have begun, and those that it will probably ask for.
-    Before its first vote, these are up to the usual number."""
+    """Return the ids of one search's cells: those that have begun, and those that the search will probably ask for.
+    Before the first vote, they are limited to the usual number."""
     rule = experiment.promise
     found = {cell.id for cell in cells if cell.id in begun}
     if rule is None:
@@ -125,7 +126,7 @@ def _still_asked(
 
 @lru_cache(maxsize=64)
 def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, int], ...]:
-    """Return the runs of a search whose answer is the middle rate: the rate and the repeat of each."""
+    """Return the runs (rate and repeat) of a search that ends at the middle rate."""
     rule = SearchRule(promise.judged, promise.held_out, promise.most)
     seen: Counter[tuple[float, bool]] = Counter()
     runs: list[tuple[float, int]] = []
@@ -139,7 +140,7 @@ def _chosen(cells: list[_Cell], experiments: Mapping[str, Experiment], begun: Co
     if not any(each.adaptive for each in experiments.values()):
         return {cell.id for cell in cells}
     points: dict[Curve, dict[float | None, bool]] = {}
-    """The points of each adaptive curve, and whether they have begun."""
+    """The points of each adaptive curve, each with whether it has begun."""
     for cell in cells:
         experiment = experiments[cell.experiment]
         if experiment.adaptive:
@@ -161,13 +162,15 @@ def _counted(points: Mapping[float | None, bool], experiment: Experiment) -> set
 
 
 def of_which(plan: Plan) -> str:
-    """Return how many of a plan's cells an estimate counts, as the end of a sentence; "" for all of them."""
+    """Return the end of a sentence that tells how many of a plan's cells an estimate counts, or "" if it counts all of
+    them."""
     count = len(counted_cells(plan.cells, plan.experiments))
     return f" for the {count:,} that a search usually measures" if count < planned_cells(plan) else ""
 
 
 def up_to(e: Experiment, budget_s: float | None = None) -> str:
-    """Return "up to " for an experiment that may end before its last point or repeat. `budget_s` is the run's."""
+    """Return "up to " for an experiment that may end before its last point or repeat, and otherwise "". `budget_s` is
+    the run's budget."""
     return "up to " if e.search or e.confident or e.budget_s or budget_s else ""
 
 
@@ -177,10 +180,10 @@ _IN_TURN: tuple[StepKind, ...] = ("warm_up", "measure")
 
 @dataclass(frozen=True)
 class Slot:
-    """When a cell should run, in seconds since the beginning.
+    """The times at which a cell should run, in seconds since the beginning.
 
-    `begin` is when it is prepared, `ready` when its data set is there, `measured` the beginning and end of its warm-up
-    and measurement. It ends with `end`; its hosts cool down until `free`.
+    The cell's preparation starts at `begin`, and its data set is there at `ready`. `measured` has the beginning and end
+    of its warm-up and measurement. The cell ends at `end`; its hosts cool down until `free`.
     """
 
     cell: Cell
@@ -192,7 +195,7 @@ class Slot:
 
     @property
     def loading(self) -> tuple[float, float]:
-        """Return the beginning and end of its load, or of what else brings back its data."""
+        """Return the beginning and end of the cell's load, or of the reset that brings back its data."""
         return self.ready - seconds_of(self.cell, ("load",)), self.ready
 
 
@@ -209,7 +212,7 @@ class _Lane:
 
 @dataclass
 class _Timetable:
-    """`_events` has what happens next: (time, the lane's place in the plan, what)."""
+    """Simulates the lanes of a plan. `_events` has the next events: (time, the lane's place in the plan, event)."""
 
     lanes: Sequence[_Lane]
     slots: dict[str, Slot] = field(default_factory=dict)
@@ -261,39 +264,41 @@ class _Timetable:
 
 
 def timetable(lanes: Iterable[Sequence[Cell]]) -> dict[str, Slot]:
-    """Return the slot of each cell, by its id. The lanes are in the order of the plan, as their cells are."""
+    """Return the slot of each cell by the cell's id. Lanes and their cells are in the order of the plan."""
     return _Timetable([_Lane(cells) for cells in lanes]).fill()
 
 
 def seconds_of(cell: Cell, kinds: Sequence[StepKind]) -> float:
-    """Return the seconds of the cell's steps of these kinds."""
+    """Return the seconds of the cell's steps that are of these kinds."""
     return sum(step.seconds for step in cell.steps if step.kind in kinds)
 
 
 def lanes(cells: Iterable[Cell]) -> dict[str, str]:
-    """Return the lane of each cell, by its id: cells with a common host or equipment, directly or through
-    others, share one."""
+    """Return the lane of each cell by the cell's id. Cells that are linked by a common host or equipment, directly or
+    through other cells, share a lane."""
     cells = list(cells)
     names = join_groups(cell.holds for cell in cells)
     return {cell.id: names[cell.locks[0]] for cell in cells}
 
 
 def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> float:
-    """Estimate the wall time in seconds of cells in the order of their plan. For a part of a plan's cells, `lane_of`
-    has the lanes of the whole plan: the other cells may join two of their lanes."""
+    """Estimate the wall time in seconds of cells in the order of their plan. For a part of a plan's cells, pass the
+    whole plan's lanes as `lane_of`, since the missing cells may join two lanes."""
     cells = list(cells)
     if lane_of is None:
         lane_of = lanes(cells)
     if any(cell.turn for cell in cells):
         return max((slot.end for slot in slots(cells, lane_of).values()), default=0.0)
     free: dict[str, float] = {}
-    """When each group of hosts is free."""
+    """The time at which each group of hosts is free."""
     ends: dict[str, float] = {}
-    """When each group of hosts ends, without the last cool-down."""
+    """The time at which each group of hosts ends, without the last cool-down."""
     over: dict[Curve, float] = {}
-    """When the cells of each experiment, hardware and workload end: others may wait for them."""
+    """The time at which the cells of each experiment, hardware and workload end, since other cells may wait for them.
+    """
     taken: dict[int, tuple[float, float]] = {}
-    """The seconds of a cell's steps and of its cool-down, by the `id()` of the steps: many cells share them."""
+    """The seconds of a cell's steps and of its cool-down, by the `id()` of the steps, since many cells share the same
+    steps."""
     for cell in cells:
         lane, begin = lane_of[cell.id], 0.0
         for knee in (cell.threads_from, cell.target_from):
@@ -308,7 +313,7 @@ def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) ->
 
 
 def slots(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> dict[str, Slot]:
-    """Return when each cell should run, by its id. `lane_of` as in `estimate`."""
+    """Return the times at which each cell should run, by the cell's id. `lane_of` is the same as in `estimate`."""
     cells = list(cells)
     if lane_of is None:
         lane_of = lanes(cells)
@@ -319,8 +324,7 @@ def slots(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> di
 
 
 def held_out_times(plan: Plan) -> dict[str, float]:
-    """Estimate the seconds of the held-out repeats of each claim that asks for them: groups of hosts work side by
-    side."""
+    """Estimate the seconds of the held-out repeats of each claim that asks for them. Groups of hosts work side by side."""
     claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = {}
     lane_of = lanes(plan.cells) if claims else {}
@@ -332,18 +336,18 @@ def held_out_times(plan: Plan) -> dict[str, float]:
 
 
 def held_out_wall_s(plan: Plan) -> float:
-    """Estimate the seconds of all held-out repeats: one claim after the other."""
+    """Estimate the seconds of all held-out repeats, which run one claim after the other."""
     return sum(held_out_times(plan).values())
 
 
 def estimate_some(cells: Iterable[Cell], chosen: Collection[str], lane_of: Mapping[str, str] | None = None) -> float:
-    """Estimate the wall time in seconds of the cells with these ids. `lane_of` as in `estimate`."""
+    """Estimate the wall time in seconds of the cells with these ids. `lane_of` is the same as in `estimate`."""
     return estimate(alone(cells, chosen), lane_of)
 
 
 def alone(cells: Iterable[Cell], chosen: Collection[str]) -> tuple[Cell, ...]:
-    """Return the cells with these ids, as they are when the others are not run. The first of them that needs a data set
-    loads it, even if another cell of the plan has that step."""
+    """Return the chosen cells as they would be if no other cells ran. The first of them that needs a data set loads it,
+    even if the load is a step of another cell in the plan."""
     owed: dict[str, float] = {}
     """The loading time of each data set that cells outside `chosen` would load."""
     picked: list[Cell] = []
@@ -390,7 +394,8 @@ def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
 
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
-"""`resets` bring back a loaded data set without loading it. `start_up` includes the collecting of outputs."""
+"""The activities of a run. `resets` bring back a loaded data set without loading it; `start_up` includes the collection
+of outputs."""
 ACTIVITIES: tuple[Activity, ...] = get_args(Activity)
 ACTIVITY_WORDS: Mapping[Activity, str] = {
     "loading": "loading",
@@ -406,9 +411,9 @@ Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
 _SHOWN_SHARE = 0.01
-"""An estimate names the time of the brief when it is this share of the whole or more."""
+"""An estimate mentions the time of the brief if it is at least this share of the whole."""
 RENDERING_S = 10.0
-"""The built-in estimate for one report: its tables, figures and pages."""
+"""The built-in estimate for one report with its tables, figures and pages."""
 
 _ACTIVITIES: Mapping[StepKind, Activity] = {
     "prepare": "start_up",
@@ -422,7 +427,7 @@ _ACTIVITIES: Mapping[StepKind, Activity] = {
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """The seconds of each activity, by experiment, and those of rendering the reports."""
+    """The seconds of each activity by experiment, and the seconds for rendering the reports."""
 
     experiments: Mapping[str, Spent]
     rendering_s: float
@@ -437,7 +442,7 @@ class TimeSpent:
 
 
 def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
-    """Add up the steps of a plan's cells. `rendering_s` is for all reports; None for the built-in estimate."""
+    """Add up the steps of a plan's cells. `rendering_s` is for all reports; None stands for the built-in estimate."""
     found: dict[str, dict[Activity, float]] = {name: dict.fromkeys(ACTIVITIES, 0.0) for name in plan.experiments}
     cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
     last = _last_of_lanes(cells)
@@ -449,7 +454,7 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
 
 
 def rendering_text(rendering_s: float, wall_s: float) -> str:
-    """Return how much of an estimate is for the brief, as the end of a sentence; "" for next to nothing."""
+    """Return the end of a sentence that tells how much of an estimate is for the brief, or "" if that is very little."""
     return (
         f", {duration(round(rendering_s))} of it for the brief"
         if rendering_s >= max(1.0, _SHOWN_SHARE * wall_s)
@@ -462,7 +467,7 @@ def activity_of(step: Step) -> Activity:
 
 
 def _last_of_lanes(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that no cool-down follows."""
+    """Return the ids of the cells that are not followed by a cool-down, as the last ones of their lanes."""
     cells = list(cells)
     lane = lanes(cells)
     return set({lane[cell.id]: cell.id for cell in cells}.values())
@@ -475,8 +480,8 @@ def _as_dict(spent: Spent) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class HardwareLane:
-    """Hardware of an experiment that is measured one after another. `shared` is what it has in common; empty if it has
-    nothing, and only other cells join it in a lane."""
+    """Hardware of an experiment that is measured one after another. `shared` is the equipment that all of it has in
+    common. `shared` is empty if only other cells join the hardware in a lane."""
 
     hardware: tuple[str, ...]
     shared: tuple[str, ...] = ()
@@ -493,14 +498,17 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
 
 
 def shares_points(plan: Plan, experiment: str) -> bool:
-    """Return whether an adaptive ramp has the same points on all hardware: in turns, on common hosts or equipment. As
-    in a run, the experiment's own cells decide: others may join hardware in a lane, but not its ramps."""
+    """Return whether an adaptive ramp has the same points on all hardware, because the hardware takes turns on common
+    hosts or equipment. As in a run, only the experiment's own cells decide: other cells may join hardware in a lane,
+    but not ramps.
+    """
     own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
     return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return the hosts and equipment that all of the cells hold, or else those of the first two, in words."""
+    """Return, in words, the hosts and equipment that all cells hold or, if there are none, that the first two cells
+    hold."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

@@ -1,4 +1,5 @@
-"""Warnings that rest on estimates: databases that replace each other's data, and declared resets that take longest."""
+"""Warnings based on estimates: databases that replace each other's data, and declared resets that take longer than
+measuring."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware
 from benchbrief.model.tool_spec import Change
 
 _WORTH_S = 60.0
-"""The total time of loads or resets that is worth a warning."""
+"""The total seconds of loads or resets from which on a warning is worth it."""
 
 
 def warn_by_estimates(model: Model, findings: Findings) -> None:
@@ -37,7 +38,7 @@ def warn_by_estimates(model: Model, findings: Findings) -> None:
 
 
 def _check_turns(model: Model, findings: Findings) -> None:
-    """Report experiments whose levels take turns although they need other data in one place."""
+    """Report experiments whose levels take turns although each needs other data in the same place."""
     for matrix in model.matrices:
         if matrix.experiment.order == "interleaved" and (factors := _reloading(matrix, model.hosts)):
             loads = [
@@ -54,7 +55,7 @@ def _check_turns(model: Model, findings: Findings) -> None:
 
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """Return the factors with two levels that need different data in one place, all else being equal."""
+    """Return the factors that have two levels which need different data in the same place, all else being equal."""
     unit = matrix.units[0]
     found: dict[str, None] = {}
     for workload in matrix.experiment.workloads:
@@ -87,7 +88,7 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
-    """Return whether a data set comes back to a place after another one was there. Few specs do that."""
+    """Return whether a data set returns to a place where another one has been in between. Few specs do that."""
     there: dict[object, object] = {}
     left: set[tuple[object, object]] = set()
     for matrix in matrices:
@@ -110,7 +111,7 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
 
 @dataclass
 class SharedPlace:
-    """A database's cells that load replaced data again, and the seconds of these loads.
+    """A database's cells that load their data again after others replaced it, and the seconds of these loads.
 
     `hardware` are the keys of the groups with data in that place.
     """
@@ -122,7 +123,7 @@ class SharedPlace:
 
 
 class PlannedUse(NamedTuple):
-    """The use of a data set by a cell of a plan."""
+    """A planned cell's use of a data set."""
 
     id: str
     hardware: str
@@ -144,13 +145,14 @@ def shared_places(
     databases: Mapping[DatabaseKey, Database],
     hosts: Mapping[str, Host],
 ) -> list[SharedPlace]:
-    """Return the shared places in the order of the cells. Loads that a cell's own `reset` needs do not count, nor those
-    after a cell that makes its own data."""
+    """Return the shared places in the order of the cells. Loads do not count if a cell's own `reset` needs them, or if
+    they follow a cell that makes its own data."""
     places: dict[str, str] = {}
     there: dict[str, str] = {}
-    """The hash of the data set at each place; "" for data that a benchmark made itself."""
+    """The hash of the data set at each place, or "" for data that a benchmark has made itself."""
     intact: dict[tuple[str, str], bool] = {}
-    """For each data set loaded in a place: whether the next cell could use it, had nothing replaced it."""
+    """For each data set loaded in a place, whether the next cell could have used it if no other data had replaced it.
+    """
     users: dict[str, dict[str, None]] = {}
     found: dict[tuple[str, str], SharedPlace] = {}
     for use in uses:
@@ -174,8 +176,8 @@ def shared_places(
 
 
 def _warn_of_costly_resets(model: Model, findings: Findings) -> None:
-    """Warn of each declared reset whose estimate is above the measured time. One that costs no more than the default
-    is not the cause, and gets no warning."""
+    """Warn of each declared reset whose estimate is above the measured time. A reset that costs no more than the
+    default gets no warning, since declaring it is not the cause."""
     matrices, hosts = model.matrices, model.hosts
     for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
         default = _default(database)
@@ -206,7 +208,7 @@ def _warn_of_costly_resets(model: Model, findings: Findings) -> None:
 
 
 class _Resets(NamedTuple):
-    """The seconds of a database's resets and of its measuring, and how many cells reset."""
+    """The seconds that a database's resets take, the seconds that it is measured, and how many cells reset it."""
 
     spent_s: float
     measured_s: float
@@ -221,7 +223,7 @@ def _of_database(name: str, matrices: tuple[Matrix, ...], hosts: Mapping[str, Ho
 
 
 def _default(database: DatabaseSpec) -> Reset:
-    """Return the database's default reset, as `read_reset` takes it."""
+    """Return the database's default reset, in the form that `read_reset` returns."""
     default = database.engine.default_reset
     return "after_writes" if default == "as_needed" and not database.engine.updates_in_place else default
 
@@ -233,19 +235,20 @@ WAYS: Mapping[Reset, str] = {
     "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
     "undo": "what cells insert is deleted, in place of a load",
 }
-"""Ways to reset that leave cells comparable, from the one that restores the most, with what they do.
+"""Ways to reset that leave cells comparable, from the one that restores the most, each with its effect in words.
 
 A snapshot by the file system is not among them: `links` restores the same files in less time wherever one could be
 declared, and on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may
-remove those, which no plan knows."""
+remove those, which no plan knows.
+"""
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
-"""Ways whose effect only the user knows. No other way replaces them."""
+"""Ways to reset whose effect only the user knows. They are never replaced by another way."""
 ALIKE = 0.05
-"""The way that restores more is better if it saves nearly as much time as the best: less by this share at most."""
+"""A way that restores more is better if it saves nearly as much time as the best one: at most this share less."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:
-    """Return the best other way to reset the database, with the seconds that it saves; None when none saves any."""
+    """Return the best other way to reset the database, with the seconds that it saves, or None if no way saves time."""
     found = {how: saves_s(how) for how in _ways(database)}
     most = max(found.values(), default=0.0)
     return next(((how, saved) for how, saved in found.items() if 0 < (1 - ALIKE) * most <= saved), None)
@@ -263,7 +266,7 @@ def _ways(database: DatabaseSpec) -> Iterator[Reset]:
 
 
 def with_reset(matrices: tuple[Matrix, ...], name: str, how: Reset) -> tuple[Matrix, ...]:
-    """Return the matrices with another reset of the database called `name`."""
+    """Return the matrices with the given reset for the database called `name`."""
     return tuple(
         replace(
             matrix, databases={key: each.model_copy(update={"reset": how}) for key, each in matrix.databases.items()}

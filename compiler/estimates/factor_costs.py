@@ -1,4 +1,4 @@
-"""What each factor costs: the time of an experiment beyond that at the first level of the factor."""
+"""The cost of each factor: the time that an experiment takes beyond the time for the first level of the factor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchbrief.model.plan import Plan
 
 
 class FactorCost(NamedTuple):
-    """The levels of a factor in an experiment, the first level, the seconds of all cells, and those of cells at
+    """The levels of a factor in an experiment, the first level, the seconds of all cells, and the seconds of cells at
     other levels."""
 
     experiment: str
@@ -25,7 +25,7 @@ class FactorCost(NamedTuple):
 
 
 def factor_costs(plan: Plan) -> Iterator[FactorCost]:
-    """Yield the cost of each factor in each experiment that varies it. One hardware counts after the other."""
+    """Yield the cost of each factor in each experiment that varies it. The times of all hardware are added up."""
     if not plan.factors:
         return
     cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))

@@ -1,6 +1,7 @@
-"""Estimates from what earlier runs took: loads, resets, start-up, rendering, and measuring until it is steady.
+"""Estimates from the times of earlier runs: loads, resets, start-up, rendering, and measuring until it is steady.
 
-What was seen counts for the same hosts, database and tool only. The built-in estimate holds for the rest."""
+A time from an earlier run counts only for the same hosts, database and tool. The built-in estimate is used otherwise.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +24,21 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""The time of a load, a copy or an undo is derived from a seen one if it is at most this many times larger."""
+"""The time of a load, a copy or an undo is derived from a measured one if it is at most this many times larger."""
 _SHOWN_SHARE = 0.02
-"""The parts of a load that take this share of its time or more are shown."""
+"""A part of a load is shown if it takes at least this share of the load's time."""
 _ROUNDED_S = 10.0
-"""A shorter load's rate is not shown for a built-in estimate: it is in whole seconds, so the rate says nothing."""
+"""In a built-in estimate, the rate of a load shorter than this is not shown: the time is in whole seconds, so the rate
+tells nothing."""
 _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 
 @dataclass(frozen=True)
 class SeenStep:
-    """What a step took in a run, in seconds: the median over its cells.
+    """How long a step took in a run, in seconds: the median over the run's cells.
 
-    `amount` is how much was loaded or copied, in records, or in bytes where a data set has no records; of an undo, for
-    how many seconds cells were planned to insert; 0 for other steps.
+    For a load or a copy, `amount` is in records, or in bytes if the data set has no records. For an undo, it is for how
+    many seconds cells were planned to insert. It is 0 for other steps.
     """
 
     seconds: float
@@ -45,19 +47,20 @@ class SeenStep:
 
 
 History = Mapping[str, SeenStep]
-"""What was seen, by key: see `Keys`."""
+"""The times of earlier runs by key (see `Keys`)."""
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Keys for the times of a cell's steps. Steps with equal keys take equal time, apart from the amount of a load."""
+    """Keys for the times of a cell's steps. Steps with equal keys take equal time, except that a load's time depends on
+    its amount."""
 
     load: str
     amount: float
     start_up: str
     resets: str
     steadied: str = ""
-    """The key of a measurement that ends when it is steady; "" for any other."""
+    """The key of a measurement that ends when it is steady, or "" for any other measurement."""
 
     @classmethod
     def of(cls, plan: Plan, cell: Cell) -> Keys:
@@ -90,12 +93,12 @@ class Keys:
         )
 
     def reset(self, how: str) -> str:
-        """Return the key of one way to reset the data set: `copy`, for example."""
+        """Return the key for one way to reset the data set, such as `copy`."""
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount to which the time of one way to reset is proportional; 0 where it depends on none.
-        `planned_s` is, for an undo, how long cells inserted, as planned without earlier runs."""
+        """Return the amount to which the time of one way to reset is proportional, or 0 if the time depends on no
+        amount. `planned_s` is used for an undo: how long cells insert, as planned without earlier runs."""
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
 
@@ -105,7 +108,7 @@ def rendering_key(template: str) -> str:
 
 @dataclass(frozen=True)
 class TimesSource:
-    """Where an estimate comes from. `run` is the run that it was seen in, "" for a built-in one."""
+    """The source of an estimate. `run` is the run that took this time, or "" for a built-in estimate."""
 
     activity: Activity
     of: str
@@ -118,7 +121,8 @@ class TimesSource:
 
 @dataclass(frozen=True)
 class Estimated:
-    """A plan with the steps' times as they were seen, the seconds of its rendering, and where each comes from."""
+    """A plan with the times that earlier runs took for its steps, the seconds of its rendering, and the source of each
+    time."""
 
     plan: Plan
     rendering_s: float
@@ -132,7 +136,7 @@ class _Learning:
     sources: dict[TimesSource, None] = field(default_factory=dict)
     _steps: dict[tuple[object, ...], tuple[Step, ...]] = field(default_factory=dict)
     _prepared: dict[tuple[object, ...], set[float]] = field(default_factory=dict)
-    """The planned times to prepare a cell of one database and tool: two where some cells start a server."""
+    """The planned times to prepare a cell of one database and tool. There are two if only some cells start a server."""
 
     def __post_init__(self) -> None:
         for cell in self.plan.cells:
@@ -140,7 +144,7 @@ class _Learning:
             times.update(step.seconds for step in cell.steps if step.kind == "prepare")
 
     def steps(self, cell: Cell) -> tuple[Step, ...]:
-        """Return the steps of a cell. The cells of a block share them."""
+        """Return the steps of a cell, which all cells of a block share."""
         block = (cell.experiment, cell.database, cell.workload, cell.load_hosts, cell.tool.driver, id(cell.steps))
         if block not in self._steps:
             self._steps[block] = tuple(self._learned(cell))
@@ -184,8 +188,8 @@ class _Learning:
         return "a cell that starts the server" if step.seconds == max(times) else "a cell whose server is up"
 
     def _load_s(self, cell: Cell, keys: Keys, step: Step) -> tuple[float, str]:
-        """Return the seconds of a load, derived from an earlier one, and that one's run. If there is none: as planned,
-        and ""."""
+        """Return the seconds of a load, derived from an earlier run, and that run. If there is none, return the planned
+        seconds and ""."""
         seen = self.history.get(keys.load)
         spec = TOOL_SPECS.usable(cell.tool.driver)
         known = in_proportion(seen, keys.amount, spec.load_start_s if spec else 0.0) if seen and seen.amount else None
@@ -205,8 +209,8 @@ class _Learning:
 
 
 def with_history(plan: Plan, history: History) -> Estimated:
-    """Replace the built-in estimates by what was seen. The plan that it returns is for estimates alone, not for
-    a run."""
+    """Replace the built-in estimates by the times of earlier runs. The returned plan is only for estimates, not for a
+    run."""
     learning = _Learning(plan, history)
     cells = tuple(
         cell if (steps := learning.steps(cell)) == cell.steps else cell.model_copy(update={"steps": steps})
@@ -222,8 +226,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
 
 
 def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
-    """Return the seconds for an amount, in proportion to the seen one; None where too little was seen. `fixed_s` of the
-    seconds pass for any amount."""
+    """Return the seconds for an amount, in proportion to a measured one, or None if that one is too small. `fixed_s` of
+    the seconds pass for any amount."""
     if amount == seen.amount:
         return seen.seconds
     if not seen.amount or amount > MOST_TIMES * seen.amount:
@@ -233,7 +237,8 @@ def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float 
 
 
 def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> str:
-    """Return the time of a load, its fixed part, and the rate over the rest, unless that is a matter of rounding."""
+    """Return the time of a load, its fixed part, and the rate over the rest. The rate is left out if rounding makes it
+    meaningless."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
     loading_s = seconds - fixed_s
