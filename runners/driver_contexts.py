@@ -1,4 +1,4 @@
-"""What a driver knows: a cell with everything that it names, and what was found at run time."""
+"""What a driver knows of a cell: everything that the plan says about the cell, and what was found at run time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
 
 _LEAST_RECORDS = 1000
-"""The fewest records per host that are worth loading from several hosts."""
+"""If a data set has fewer records per host than this, one host loads the whole data set."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How the load reaches the system under test: a URI (MongoDB), or a directory on the load's own host (RocksDB)."""
+    """How the load reaches the system under test: a URI (MongoDB), or a directory on the load generator's host
+    (RocksDB)."""
 
     uri: Secret | None = None
     path: str | None = None
@@ -23,9 +24,10 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell as one of its load generators sees it: with everything that it names, and what was found at run time.
+    """A cell from the point of view of one of its load generators, with the plan's objects that the cell names and with
+    what was found at run time.
 
-    `load_host` is that load generator, or None when the cell has only one.
+    `load_host` is the load generator's host, or None when the cell has only one.
     """
 
     plan: Plan
@@ -36,30 +38,31 @@ class CellContext:
 
     @property
     def threads(self) -> int:
-        """Return this load generator's threads. Raises RunnerError when a search has not found them yet."""
+        """Return this load generator's number of threads. Raises RunnerError when a search has not found it yet."""
         return self._threads_of(self.part)
 
     @property
     def target(self) -> float | None:
-        """Return this load generator's offered load in ops/s: a whole number when there are several load generators."""
+        """Return this load generator's offered load in ops/s, as a whole number when there are several load
+        generators."""
         if self.cell.target is None or len(self.cell.load_hosts) == 1:
             return self.cell.target
         return float(len(self.range_of(round(self.cell.target))))
 
     def range_of(self, total: int) -> range:
-        """Return this load generator's part of `total` records or operations, by its share of the threads.
+        """Return this load generator's part of `total` records or operations, in proportion to its threads.
 
-        The parts of all load generators are adjacent, and together they are the whole.
+        The parts of all load generators are adjacent, and together they cover the total.
         """
         parts = [self._threads_of(part) for part in range(len(self.cell.load_hosts))]
         before, all_threads = sum(parts[: self.part]), sum(parts)
         return range(total * before // all_threads, total * (before + parts[self.part]) // all_threads)
 
     def loaded_range(self, unit: int = 1) -> range:
-        """Return the records of its data set that this load generator loads.
+        """Return the records of the data set that this load generator loads.
 
-        The parts of all `loading_hosts` are adjacent, and together they are the whole. All but the last one are
-        multiples of `unit`, unless that leaves a host without records.
+        The parts of all `loading_hosts` are adjacent, and together they cover the data set. The size of every part but
+        the last is a multiple of `unit`, unless the data set has less than one `unit` for each host.
         """
         hosts = loading_hosts(self.cell)
         total = self.cell.dataset.records if self.cell.dataset else 0
@@ -71,7 +74,7 @@ class CellContext:
 
     @property
     def part(self) -> int:
-        """Return the number of this load generator among those of the cell, from 0."""
+        """Return this load generator's number, counted from 0, among the load generators of the cell."""
         return self.cell.load_hosts.index(self.load_host) if self.load_host is not None else 0
 
     def _threads_of(self, part: int) -> int:
@@ -97,7 +100,7 @@ class CellContext:
 
     @property
     def accepted_errors(self) -> float:
-        """Return the share of operations that may fail, by the spec and the load generator."""
+        """Return the share of operations that may fail, according to the spec and the load generator."""
         return accepted_errors(self.experiment.max_error_share, self.cell.tool.driver)
 
     @property
@@ -106,7 +109,8 @@ class CellContext:
 
 
 def loading_hosts(cell: Cell) -> tuple[str, ...]:
-    """Return the hosts that load a cell's data set: all its load generators, where the tool can share a load."""
+    """Return the hosts that load a cell's data set: all its load generators if the tool can share the load, else the
+    first."""
     tool, records = TOOL_SPECS.usable(cell.tool.driver), cell.dataset.records if cell.dataset else 0
     together = tool is not None and tool.loads_in_parts and records >= _LEAST_RECORDS * len(cell.load_hosts)
     return cell.load_hosts if together else cell.load_hosts[:1]

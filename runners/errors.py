@@ -22,13 +22,13 @@ class RunnerError(BenchError):
     by_plan = False
     """Whether the plan itself is the cause, so that another attempt at the same plan fails in the same way."""
     by_host = False
-    """Whether a host is the cause, so that another attempt at the same plan succeeds once the host is mended."""
+    """Whether a host is the cause, so that another attempt at the same plan succeeds once the host is fixed."""
     is_server_lost = False
     """Whether the lane's server, or the connection to it, can no longer be relied on."""
     is_worth_another_attempt = False
-    """Whether another attempt at the cell may succeed, when the plan is not the cause."""
+    """Whether another attempt at the cell may succeed, assuming that the plan is not the cause."""
     refused_by: Refused = ""
-    """Who caused the numbers to be refused; "" when the cause says nothing about the offered load."""
+    """Who caused the numbers to be refused, or "" when the cause says nothing about the offered load."""
     is_tried_once_more = False
     """Whether this error gives the cell one more attempt than its experiment's `retries`."""
 
@@ -54,7 +54,7 @@ class HostError(RunnerError):
 
 
 class HostBusy(HostError):
-    """Another run holds the host. `while_waiting` is what can be done besides waiting for it."""
+    """Another run holds the host. `while_waiting` says what can be done besides waiting for that run."""
 
     code = "host_busy"
     is_worth_another_attempt = False
@@ -62,19 +62,20 @@ class HostBusy(HostError):
 
 
 class NoHost(HostError):
-    """Every host of a run refuses us or is unfit, so nothing can be measured until somebody fixes that."""
+    """Every host of a run refuses us or is unfit, so nothing can be measured until somebody fixes the hosts."""
 
     code = "no_host"
 
 
 class Outdated(RunnerError):
-    """Other runs have ended while this one waited for its hosts, with results that it may take. Nothing has begun."""
+    """Other runs have ended while this run waited for its hosts, and it may take their results. This run has not
+    begun."""
 
     code = "outdated"
 
 
 class OneMachine(HostError):
-    """Two host names of a plan lead to one machine, so two cells would be measured on it at the same time."""
+    """Two host names of a plan lead to one machine, so two cells would be measured on that machine at the same time."""
 
     code = "one_machine"
 
@@ -119,14 +120,14 @@ class BeganLate(BadOutput):
 
 
 class NotServed(BadOutput):
-    """Too many of the operations failed, or too many of those that were due were never sent."""
+    """Too many operations failed, or too many operations that were due were never sent."""
 
     code = "not_served"
     refused_by = "system"
 
 
 class GeneratorLate(BadOutput):
-    """The load generator was itself so late that the numbers would be its own."""
+    """The load generator itself was so late that the numbers would describe the load generator, not the database."""
 
     code = "generator_late"
     refused_by = "generator"
@@ -182,7 +183,7 @@ class TeardownFailed(RunnerError):
 
 
 class NotKept(RunnerError):
-    """Nothing more of a run can be kept, so it stops."""
+    """Nothing more of a run can be stored, so the run stops."""
 
     ends_with = ExitCode.INTERRUPTED
 
@@ -194,7 +195,7 @@ class DiskFull(NotKept):
 
 
 class FolderMoved(NotKept):
-    """A run's folder was moved or removed while its controller ran: outputs would land in another one."""
+    """A run's folder was moved or removed while its controller ran, so outputs would be written to another folder."""
 
     code = "folder_moved"
 

@@ -1,5 +1,5 @@
-"""Checks what is missing on a spec's hosts, and how to get it. Connects to each host and asks each tool for
-its version."""
+"""Checks what is missing on a spec's hosts, and how to get it. Connects to each host and asks each tool for its
+version."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from benchbrief.runners.world.unsupported import try_meters
 
 @runtime_checkable
 class TriesOut(Protocol):
-    """A driver that can try out on a host what a cell asks of it."""
+    """A driver that can try out on a host whether its tool can do what a cell asks for."""
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
         """Return what to try with the tool at `path`. A trial leaves nothing behind, and changes no data."""
@@ -44,7 +44,7 @@ class TriesOut(Protocol):
 
 
 def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Requirement]:
-    """Yield what the host's cells ask of the tool at `path`, each thing once."""
+    """Yield trials of everything that the host's cells ask of the tool at `path`, each trial once."""
     tool = driver(name)
     if not isinstance(tool, TriesOut):
         return
@@ -65,16 +65,17 @@ _KERNEL, _EMPTY = "kernel", "empty"
 A run that had no room for its load leaves such a directory.
 """
 _WORTH_A_WORD = 1 << 20
-"""The fewest bytes in a directory that are shown besides the free ones."""
+"""If a directory holds at least this many bytes, they are shown in addition to the free bytes."""
 _COMPRESSED_AT_MOST = 10
-"""The largest factor by which a loaded data set is smaller than its data."""
+"""The largest factor by which a loaded data set may be smaller than its uncompressed data."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `hint` says how to fix it.
+    """The result of one check. `hint` says how to fix a problem.
 
-    `ours` is False if the cause is outside the run; `needed` is False if the run can do without.
+    `ours` is False if the cause is outside the run. `needed` is False if the run can do without the thing that was
+    checked.
     """
 
     host: str
@@ -87,9 +88,9 @@ class Finding:
 
 
 def check_hosts(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
-    """Check every host of a plan: whether it answers, has its tools, and has writable directories.
+    """Check for every host of a plan that it answers, has its tools, and has writable directories.
 
-    Starts nothing and changes nothing. Yields each finding when it is known, in the plan's order, as a host may
+    Starts nothing and changes nothing. Yields each finding as soon as it is known, in the plan's order, as a host may
     be slow.
     """
     for each in find_unset(plan):
@@ -134,7 +135,7 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield the host's jobs and claims that no living run looks after, and the claims of runs that do."""
+    """Yield the host's jobs and claims that no living run looks after, and the claims of living runs."""
     try:
         listed = list_leftovers(hosts[host_id], foreign=True)
         found = strays_among(hosts[host_id], listed)
@@ -154,7 +155,7 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield what keeps the host busy now, for the user to judge."""
+    """Yield findings about load that keeps the host busy now, for the user to judge."""
     at = hosts[host_id]
     try:
         busy = other_load(at, os.getpid() if is_on_controller(at.host) else None)
@@ -180,7 +181,8 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
 
 
 def _copied(at: Transport, tool: Driver, configured: str | None) -> str:
-    """Return what a run would copy to a host; "" for nothing. Raises RunnerError when the host can't run it."""
+    """Return which program a run would copy to a host, as a sentence, or "" if none. Raises RunnerError when the host
+    can't run the program."""
     program = tool_discovery.to_ship(at, tool, configured)
     if program is None or tool_discovery.is_there(at, tool) or shipped(at, program):
         return ""
@@ -262,7 +264,7 @@ def _as_bytes(kib: str) -> int:
 
 
 def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
-    """Yield each database and path of a hardware, with the keys that the database has there at its levels."""
+    """Yield each database once for each hardware and path, with the keys that the database has there at its levels."""
     found: dict[tuple[str, str, str | None], list[DatabaseKey]] = {}
     for key, database in plan.databases.items():
         found.setdefault((key.database, key.hardware, database.path), []).append(key)
@@ -270,9 +272,9 @@ def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
 
 
 def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> list[tuple[Room, Cell]]:
-    """Return how much room each data set's load needs, the largest first, with a cell that asks for the data set.
+    """Return how much room the load of each data set needs, the largest first, with a cell that uses the data set.
 
-    It is the room below which the engine refuses the load, or the size of the data themselves.
+    The needed room is the amount below which the engine refuses the load, or else the size of the data themselves.
     """
     cells = {
         (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database in databases and cell.dataset
@@ -287,9 +289,9 @@ def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> li
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether the directory, which has `kept` bytes, may hold the data set already, so that nothing is loaded.
+    """Return whether the directory, which has `kept` bytes, may already hold the data set, so that nothing is loaded.
 
-    Only a run can tell which data set it is, as that also depends on the load generator's build.
+    Only a run can tell which data set is there, as that also depends on the load generator's build.
     """
     if database.reset == "command" or holds in ("", _EMPTY):
         return database.reset == "command"

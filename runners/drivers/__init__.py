@@ -1,1 +1,2 @@
-"""Load generators: what to run, and what the output proves. Each tool has a driver and a separate parser."""
+"""Drivers of load generators: which commands to run, and what the output proves. Each tool has a driver and a separate
+parser."""

@@ -1,7 +1,9 @@
-"""Tools that do a number of operations, and can't run for a time: `redis-benchmark -n`, `memtier_benchmark -n`.
+"""Tools that do a given number of operations and can't run for a given time: `redis-benchmark -n`, `memtier_benchmark
+-n`.
 
-Their job finds the number by itself. Runs of fewer operations tell the rate and are the warm-up; the run that counts
-lasts about as long as the plan says. It has all of the job's output, and its window is known."""
+The job finds the right number by itself. Shorter runs come first: they measure the rate and are the warm-up. The run
+that counts lasts about as long as the plan says. The job's output is that of this last run, whose window is known.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput, Word
 
 COUNT = "@count@"
-"""What stands for the number of operations in a word of the command."""
+"""The placeholder for the number of operations in a word of the command."""
 _FILE = "counted"
 _FEWEST = 100
 _FROM = re.compile(r"^measured from (\d{1,12}\.\d{1,3})$", re.MULTILINE)
@@ -26,10 +28,10 @@ _RUN = read_script(__file__, "run_counted.sh")
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The run that counts: the operations that were asked for, and its window in epoch seconds by its host's clock.
+    """The run that counts: how many operations were asked for, and its window in epoch seconds by its host's clock.
 
-    `window` is known to 10 ms, and has the tool's start in it. `described` is what a brief says of it, for the property
-    `window`.
+    `window` is accurate to 10 ms and includes the tool's start. `described` is the sentence about the window that a
+    brief prints.
     """
 
     count: int
@@ -49,7 +51,7 @@ def counted_job(
     collect: tuple[str, ...] = (),
     figures: tuple[str, ...] = (),
 ) -> Job:
-    """Return the measured job of a tool whose command, `words`, has `COUNT` in one. It includes the warm-up."""
+    """Return the measuring job, warm-up included, of a tool whose command `words` contain the placeholder `COUNT`."""
     cell = context.cell
     run = with_values(
         _RUN,
@@ -62,15 +64,17 @@ def counted_job(
 
 
 def counted_from(text: str) -> float | None:
-    """Return when the run that counts began, in seconds since boot, by the end of the job's output; None: not yet.
+    """Read from the end of the job's output when the run that counts began, in seconds since boot. None if it has not
+    begun.
 
-    It is what `seams.TellsBeginning` asks for."""
+    Implements `seams.TellsBeginning`.
+    """
     found = _FROM.findall(text)
     return float(found[-1]) if found else None
 
 
 def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:
-    """Return the run that counts, of the job's output. Raises BadOutput when there is none."""
+    """Return the run that counts from the job's output. Raises BadOutput when the output has none."""
     text = ""
     if (path := output.directory / _FILE).exists():
         text = path.read_text(encoding="utf-8", errors="replace")

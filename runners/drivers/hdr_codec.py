@@ -1,4 +1,4 @@
-"""HdrHistogram's compressed base-64 form (V0 to V2), decoded."""
+"""Decodes HdrHistogram's compressed base-64 form (V0 to V2)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _PLAIN = {0x1C849308: 0, 0x1C849301: 1}
 _HEADERS = {0: struct.Struct(">iqqq"), 1: struct.Struct(">iiiqqd")}
 _WORDS = {2: "h", 4: "i", 8: "q"}
 _HIGHEST_AT = 24
-"""The offset of the highest value in a V2 payload: its header is a cookie, then the header of V1."""
+"""The offset of the highest value in a V2 payload, whose header is a cookie and then V1's header."""
 _HIGHEST = 1 << 61
 _MOST_BYTES = 16 << 20
-"""The most bytes to decompress: more than two million counts. An hour's histogram in nanoseconds has a tenth
-of that."""
+"""The most bytes to decompress. They hold more than two million counts; an hour's histogram in nanoseconds needs a
+tenth of that."""
 
 
 def decode(payload: str) -> Iterator[tuple[tuple[int, int], int]]:
-    """Yield ((lowest value, next bucket's lowest), count) of each bucket with a count, in the histogram's own unit.
+    """Yield ((lowest value, next bucket's lowest), count) for each bucket that has a count, in the histogram's own
+    unit.
 
     Raises ValueError when the payload is damaged.
     """
@@ -62,11 +63,11 @@ def _decoded(payload: str) -> tuple[Any, Any]:
 
 
 def _with_room(data: bytes) -> bytes:
-    """Return the same V2 histogram with the greatest possible highest value in its header.
+    """Return the same V2 histogram, but with the greatest possible highest value in its header.
 
     A histogram that grows while threads record in it may be written with counts above the highest value in its header.
-    YCSB's logs have such lines when one operation takes far longer than all before it. The buckets do not move, as they
-    depend on the lowest value and the digits alone. Raises zlib.error or struct.error.
+    YCSB's logs have such lines when one operation takes far longer than all before it. The change does not move the
+    buckets, which depend only on the lowest value and the number of digits. Raises zlib.error or struct.error.
     """
     plain = bytearray(zlib.decompressobj().decompress(data[8:], _MOST_BYTES))
     struct.pack_into(">q", plain, _HIGHEST_AT, _HIGHEST)
@@ -79,7 +80,7 @@ def _cookie(data: bytes) -> int:
 
 
 def _old(data: bytes, version: int) -> tuple[Any, Any]:
-    """Decode V0 or V1. Raises ValueError, struct.error or zlib.error."""
+    """Decode a V0 or V1 histogram. Raises ValueError, struct.error or zlib.error."""
     from hdrh.histogram import HdrHistogram
 
     (length,) = struct.unpack_from(">i", data, 4)
@@ -112,8 +113,9 @@ def _old(data: bytes, version: int) -> tuple[Any, Any]:
 
 
 def decode_hdr(payload: str) -> Histogram:
-    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when damaged.
+    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when it is
+    damaged.
 
-    A bucket reaches from its lowest value to the next bucket's lowest: a recorded value v stands for [v, v + 1) us.
+    A bucket reaches from its lowest value to the next bucket's lowest, as a recorded value v means [v, v + 1) us.
     """
     return from_counts(decode(payload), US_PER_S)

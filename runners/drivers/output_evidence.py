@@ -16,7 +16,7 @@ from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.text_encoding import text_encoding
 
 _LINE_LIMIT = 1 << 20
-"""The longest line that is read, in bytes. The longest in practice, YCSB's HDR payloads, have a few kilobytes."""
+"""The longest line that is read, in bytes. In practice the longest lines, YCSB's HDR payloads, have a few kilobytes."""
 _TEXT_LIMIT = 64 << 20
 _QUOTE_LIMIT = 300
 
@@ -34,23 +34,24 @@ _REFUSED = re.compile(
     r"|unrecogni[sz]ed option|bad option|valid values: |not valid for this option|engine \S+ not loadable"
     r"|does not support direct=1"
 )
-"""How db_bench, fio, YCSB, go-ycsb and openload complain of an option or a workload that they do not know."""
+"""Matches how db_bench, fio, YCSB, go-ycsb and openload complain about an option or a workload that they do not know.
+"""
 # Tools echo their command lines, settings, properties and paths, which may contain any word.
 _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
 _FROM_OUTSIDE = {
     each.value: each.name for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU)
 }
-"""Signals that come from outside. Others are a tool's own: it aborts where an assertion fails."""
+"""Signals that come from outside the tool. The tool raises other signals itself, as when an assertion fails."""
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
-"""Lines that say nothing of a failure: frames of a stack trace, YCSB's status lines (they name its `READ-FAILED` rows),
-and its greeting."""
+"""Matches lines that do not explain a failure: frames of a stack trace, YCSB's status lines (which name its
+`READ-FAILED` rows), and YCSB's greeting."""
 
 
 def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
-    """Yield the lines of a file without their ends. A bare carriage return also ends a line.
+    """Yield the lines of a file without their line ends. A bare carriage return also ends a line.
 
-    Bytes that are not of the file's encoding are replaced. A file that is not there has no lines. `limit` is in bytes.
-    Raises BadOutput when the file or a line is too long.
+    Replaces bytes that are invalid in the file's encoding. Yields nothing if the file does not exist. `limit` is in
+    bytes. Raises BadOutput when the file or a line is too long.
     """
     if not path.exists():
         return
@@ -64,7 +65,7 @@ def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
 
 
 def best_line(output: JobOutput) -> str:
-    """Return the line that says what went wrong: the first complaint on either stream, else the last line."""
+    """Return the line that best says what went wrong: the first complaint on either stream, or else the last line."""
     last = ""
     for text in _said(output):
         if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
@@ -74,7 +75,7 @@ def best_line(output: JobOutput) -> str:
 
 
 def last_line(output: JobOutput) -> str:
-    """Return the last line of standard output, else of standard error. It need not say what went wrong."""
+    """Return the last line of standard output, or else of standard error. It need not say what went wrong."""
     last = deque(_said(output), 1)
     return last[0][:_QUOTE_LIMIT] if last else say.printed_nothing()
 
@@ -88,8 +89,8 @@ def _said(output: JobOutput) -> Iterator[str]:
 
 
 def bad_output(output: JobOutput, what: str, hint: str = "") -> BadOutput:
-    """Return the error for output that proves nothing: OptionRefused when the tool complains of its command line, else
-    BadOutput. `what` quotes the tool's best line."""
+    """Return the error for output that proves nothing: OptionRefused when the tool complains about its command line, or
+    else BadOutput. `what` quotes the tool's best line."""
     error = OptionRefused if _REFUSED.search(what) else BadOutput
     return error(what, hint or say.hint_output(path=output.directory))
 
@@ -120,7 +121,7 @@ def require_few_errors(
 ) -> None:
     """Raise NotServed when more than the allowed share of the operations failed.
 
-    `said` is why they failed, if that is known; else the tool's best line is quoted.
+    `said` is the reason why they failed. If it is not known, the error quotes the tool's best line.
     """
     total = errors + successes
     if total and errors / total > allowed:
@@ -137,7 +138,7 @@ def require_few_errors(
 
 
 def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) -> None:
-    """Raise BadOutput for an output that contradicts itself. `problems` name the values that disagree."""
+    """Raise BadOutput if the output contradicts itself. `problems` are sentences that name the values that disagree."""
     if problems:
         more = len(problems) - 1
         what = say.contradicts_more(tool=tool, said=problems[0], more=more) if more else None
@@ -145,7 +146,7 @@ def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) ->
 
 
 def timeout_s(cell: Cell, kind: StepKind) -> float:
-    """Return how long the plan allows for a step of the cell, in seconds. Raises KeyError when the cell lacks
+    """Return how long the plan allows for a step of the cell, in seconds. Raises KeyError when the cell does not have
     the step."""
     for step in cell.steps:
         if step.kind == kind:

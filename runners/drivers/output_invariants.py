@@ -1,10 +1,10 @@
-"""The form of rules about the numbers that a tool prints. They hold whatever was measured.
+"""The form of rules about the numbers that a tool prints. The rules hold whatever was measured.
 
 An output that breaks a rule is no evidence.
 
-Each tool has one table of `Invariant`s, such as that in `ycsb_invariants.py`. The drivers and `bench import` check the
-same tables. Tolerances come from the printed digits and from the width of the tool's buckets, so that a good output is
-never refused.
+Each tool has one table of `Invariant`s, such as the table in `ycsb_invariants.py`. The drivers and `bench import` check
+the same tables. Tolerances come from the number of printed digits and from the width of the tool's buckets, so that a
+good output is never refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?")
 QUANTISED = 0.002
-"""The relative error of a value that HdrHistogram prints: it keeps three digits."""
+"""The relative error of a value that HdrHistogram prints, as it keeps three digits."""
 
 _SLOWER, _BETWEEN_S = 2.0, 0.02
 """How many times slower than its two halves an operation may be, and by how many seconds more. Between them its thread
@@ -32,22 +32,22 @@ may wait for one of few processors."""
 
 @dataclass(frozen=True)
 class Invariant(Generic[T]):
-    """One rule. `says` is its sentence in the documentation. `check` yields a sentence for each violation, with the two
-    values that disagree."""
+    """One rule. `says` is the rule as a sentence in the documentation. `check` yields a sentence for each violation,
+    which names the two values that disagree."""
 
     says: str
     check: Callable[[T], Iterable[str]]
 
 
 def find_broken(table: Iterable[Invariant[T]], output: T) -> Iterator[str]:
-    """Yield the violations of a tool's table, in the table's order."""
+    """Yield the violations of the rules in a tool's table, in the table's order."""
     for each in table:
         yield from each.check(output)
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number. The true one is within `off` of `value`: half a unit of the last digit."""
+    """A printed number. The true number is within `off` of `value`, which is half a unit of the last digit."""
 
     value: float
     off: float
@@ -57,7 +57,8 @@ class Printed:
 
 
 def parse_printed(text: str) -> Printed | None:
-    """Parse a number; None for anything that is not a finite one (NaN, infinity, a decimal comma)."""
+    """Parse a printed number. Returns None for anything that is not a finite number (NaN, infinity, a decimal
+    comma)."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -67,12 +68,12 @@ def parse_printed(text: str) -> Printed | None:
 
 
 def format_number(value: float) -> str:
-    """Format a number for a message: whole ones in full, others to six digits."""
+    """Format a number for a message: a whole number in full, any other to six digits."""
     return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def format_seconds(value: float) -> str:
-    """Return seconds as microseconds, in words."""
+    """Format a time in seconds as microseconds, with the unit."""
     return f"{format_number(round(value * 1e6, 3))} us"
 
 
@@ -80,8 +81,8 @@ def format_seconds(value: float) -> str:
 class PrintedLatencies:
     """The printed latencies of one operation, in seconds.
 
-    Some tools print the end of a bucket as a percentile: the true one is then at most `below` less and `above` more.
-    `unit` is the last digit of the other values.
+    Some tools print the end of a bucket as a percentile. The true percentile is then at most `below` less and at most
+    `above` more than the printed one. `unit` is the last digit of the other values.
     """
 
     name: str
@@ -96,7 +97,8 @@ class PrintedLatencies:
 
 
 def check_order(of: PrintedLatencies) -> Iterator[str]:
-    """Check that minimum, percentiles and maximum rise, and that the mean lies between minimum and maximum."""
+    """Check that minimum, percentiles and maximum are in rising order, and that the mean lies between minimum and
+    maximum."""
     if of.count <= 0:
         return
     named = [("minimum", of.low, of.unit, of.unit)]
@@ -115,10 +117,10 @@ def check_order(of: PrintedLatencies) -> Iterator[str]:
 
 
 def check_mean(of: PrintedLatencies) -> Iterator[str]:
-    """Check that latencies with these percentiles can have the mean.
+    """Check that latencies with these percentiles can have this mean.
 
-    At a percentile p of n latencies, p percent of them are at most its value and the others at least. That gives both
-    bounds of the sum. Each rank is known to within one operation.
+    If p is a percentile of n latencies, p percent of the latencies are at most its value, and the others are at least
+    its value. That bounds the sum from both sides. Each rank is known to within one operation.
     """
     if of.count <= 0 or of.mean is None or of.low is None or of.high is None or not of.percentiles:
         return
@@ -143,7 +145,7 @@ def check_mean(of: PrintedLatencies) -> Iterator[str]:
 
 
 def check_percentile(name: str, histogram: Histogram, percentiles: Iterable[tuple[float, float]]) -> Iterator[str]:
-    """Check that each percentile lies in the bucket of its rank, which is known to within one operation."""
+    """Check that each percentile lies in the bucket of its rank. The rank is known to within one operation."""
     n = histogram.count
     for percent, value in percentiles:
         rank = percent / 100 * n
@@ -157,7 +159,7 @@ def check_percentile(name: str, histogram: Histogram, percentiles: Iterable[tupl
 
 
 def check_bucket_mean(name: str, histogram: Histogram, mean: float | None, unit: float = 1e-6) -> Iterator[str]:
-    """Check that latencies in the histogram's buckets can have the mean."""
+    """Check that latencies in the histogram's buckets can have this mean."""
     if mean is None or not histogram.count:
         return
     least = sum(bucket.lo * bucket.count for bucket in histogram.buckets) / histogram.count
@@ -180,7 +182,7 @@ def check_bucket_ends(
 
 
 def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation: float, unit: float) -> Iterator[str]:
-    """Check that latencies in the histogram's buckets with this mean can have the standard deviation."""
+    """Check that latencies in the histogram's buckets with this mean can have this standard deviation."""
     if not histogram.count:
         return
     least = most = 0.0
@@ -195,10 +197,10 @@ def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation:
 
 
 def check_halves(whole: PrintedLatencies, first: PrintedLatencies, second: PrintedLatencies) -> Iterator[str]:
-    """Check an operation made of two: it is never faster than both together, and hardly slower.
+    """Check an operation that consists of two others: it is never faster than both together, and hardly slower.
 
-    Between the two, it makes values and waits for a processor, which neither of them times. When `second` has as many
-    operations as `whole`, each whole contains one of them.
+    Between the two, the operation makes values and waits for a processor, and the latencies of the two do not include
+    that. When `second` has as many operations as `whole`, each whole operation contains exactly one of them.
     """
     low = (first.low or 0.0) + (second.low or 0.0)
     unit = whole.unit + first.unit + second.unit + low * QUANTISED
@@ -232,7 +234,7 @@ def check_run_length(of: PrintedLatencies, run_s: float, off: float) -> Iterator
 
 
 def check_threads(each: Iterable[PrintedLatencies], run_s: float, threads: float, off: float) -> Iterator[str]:
-    """Check that all latencies together fit into the threads' time: a thread does one operation after the other."""
+    """Check that all latencies together fit into the threads' time, as a thread does one operation after another."""
     total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
     if total > (threads * run_s + off) * (1 + QUANTISED):
         have = f"{format_number(threads)} threads have {format_number(round(threads * run_s, 3))} s in the run"

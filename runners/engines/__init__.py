@@ -1,1 +1,1 @@
-"""Systems under test: attaching to, starting, emptying, checking and describing them."""
+"""Engines for systems under test: how to attach to, start, empty, check and describe them."""

@@ -1,7 +1,7 @@
-"""Facts of the files that declared commands name, such as scripts. What is in them shapes results as the commands do.
+"""Facts about the files that declared commands name, such as scripts. Their contents shape results as the commands do.
 
-A file is known by its SHA-256, and a very large one by its size and last change. Files that a command writes, files in
-the database's directory or in system folders, and everything but plain files are left out.
+A file is identified by its SHA-256, a very large one by its size and the time of its last change. Left out are files
+that a command writes, files in the database's directory or in system folders, and everything but plain files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Hosts
 
 FACT = "file "
-"""The first word of each fact's name. `PATH on HOST` follows."""
+"""The first word of each fact's name, which continues with `PATH on HOST`."""
 _TIMEOUT_S = 120.0
 _NESTED_AT_MOST = 3
 
@@ -26,9 +26,9 @@ _LOOK = read_script(__file__, "scripts/command_digests.sh")
 
 
 def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
-    """Return what is in the files that the commands of a database and its hardware name, by path and host.
+    """Return the digests of the files that the commands of a database and its hardware name, by path and host.
 
-    Each host has its own facts, even when they agree, so that facts of two times can be compared by name. Raises
+    Each host has its own facts, even when hosts agree, so that facts from two times can be compared by name. Raises
     RunnerError for a host that can't be reached.
     """
     facts: dict[str, str] = {}
@@ -46,7 +46,8 @@ def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[
 
 
 def rename_hosts(facts: Mapping[str, str], called: Mapping[str, str]) -> dict[str, str]:
-    """Return the facts with each host's old name, a key of `called`, replaced by its current one."""
+    """Return the facts with each host's old name replaced by its current one. `called` maps old names to current
+    ones."""
     found: dict[str, str] = {}
     for name, said in facts.items():
         path, on, host_id = name.rpartition(" on ")
@@ -64,7 +65,7 @@ def _lines(database: Database, hardware: Hardware, host_id: str) -> Iterator[str
 
 
 def named_words(line: str, depth: int = 0) -> Iterator[str]:
-    """Yield the words of a shell line that may name a file to read or to run."""
+    """Yield the words of a shell line that may name a file that the line reads or runs."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -85,7 +86,7 @@ def named_words(line: str, depth: int = 0) -> Iterator[str]:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield a word, and the value that it sets, such as `/path` in `--file=/path`, if they may be files."""
+    """Yield a word, and the value that the word sets (such as `/path` in `--file=/path`), if they may be file names."""
     for text in (word, word.partition("=")[2]):
         name = text.replace("${HOME}", "~").replace("$HOME", "~")
         if name and not name.startswith("-") and not set(name) & set("$*?[`"):

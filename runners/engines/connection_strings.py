@@ -1,4 +1,4 @@
-"""Connection strings of servers (RFC 3986): their references read, with credentials percent-encoded."""
+"""Resolves references in servers' connection strings (RFC 3986), and percent-encodes credentials."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from benchbrief.runners.journal.secret_references import read_reference, secrets
 
 
 def resolve_uri(template: Template, database: Database) -> Secret:
-    """Return the connection string with its references read from this process's environment. Raises RunnerError.
+    """Return the connection string with its references replaced by values from this process's environment.
 
-    The part before the @ is percent-encoded, so that a password may contain any character. A reference that is the
-    whole part is `user:password`.
+    References before the @ are percent-encoded, so that a password may contain any character. If one reference is the
+    whole part before the @, its value is `user:password`. Raises RunnerError.
     """
     needed_by = f"the uri of database {database.name}"
     values = [part if isinstance(part, str) else read_reference(part, needed_by) for part in template]
@@ -26,7 +26,7 @@ def resolve_uri(template: Template, database: Database) -> Secret:
 
 
 def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
-    """Yield the index of each reference between :// and @, and whether it is the whole part."""
+    """Yield the index of each reference between :// and @, and whether the reference is all there is between them."""
     # One NUL stands for a reference, as no text of a spec contains one.
     text = "".join(part if isinstance(part, str) else "\0" for part in template)
     userinfo = re.match(r"[a-z][a-z0-9+.-]*://([^/?]*)@", text)

@@ -1,8 +1,8 @@
-"""Data directories on hosts: which of them we may empty, and snapshots of their contents.
+"""Data directories on hosts: which ones benchbrief may empty, and snapshots of their contents.
 
 A directory is ours only when it holds our marker. We write the marker when we make the directory or find it empty, and
-remove nothing elsewhere. A snapshot lies in the directory itself, so that it is on the same device. File systems that
-can share blocks then do not copy them.
+we remove nothing from other directories. A snapshot lies in the directory itself, so that it is on the same device, and
+file systems that can share blocks need not copy them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.seams import Stopping, Transport
 
 MARKER = "BENCHBRIEF"
-"""The file that makes a directory ours."""
+"""The name of the marker file, which makes a directory ours."""
 SNAPSHOT = "BENCHBRIEF.snapshot"
-"""The folder of the snapshot in the directory."""
+"""The name of the folder that holds the snapshot, inside the directory."""
 LIST = "BENCHBRIEF.files"
-"""The file in a snapshot that lists the names, sizes and times of the snapshot's files."""
+"""The file in a snapshot that lists the names, sizes and times of the files in the snapshot."""
 _TIMEOUT_S = 600.0
 _COPY_TIMEOUT_S = 6 * 3600.0
 
@@ -46,10 +46,10 @@ _OPEN = _script("open_directory")
 _EMPTY = _script("empty_directory")
 
 TAKE = _script("take_snapshot")
-"""The script that copies the contents into a snapshot."""
+"""The script that copies the directory's contents into a snapshot."""
 
 RESTORE = _script("restore_snapshot")
-"""The script that copies the snapshot back."""
+"""The script that copies the snapshot back into the directory."""
 
 _FORGET_HALF = f'rm -rf -- "$1/{SNAPSHOT}.new"'
 
@@ -61,33 +61,33 @@ _MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
 def warn_of_aged(writers: int) -> tuple[str, ...]:
-    """Return a remark on a data set to which this many cells wrote since it was loaded; none for 0."""
+    """Return a remark that this many cells have written to the data set since it was loaded, or no remark if none
+    has."""
     if not writers:
         return ()
     return (say.aged(n=writers),)
 
 
 def open_directory(host: Transport, path: str) -> str | None:
-    """Make the directory ours, if it is not. Returns None on success, else what is wrong."""
+    """Make the directory ours, if it is not ours yet. Returns None on success, or else what is wrong."""
     return _said(path, _run(host, _OPEN, path))
 
 
 def look_at_directory(host: Transport, path: str) -> str | None:
-    """Return what would keep `open_directory` from making the directory ours; None when nothing would.
-    Changes nothing."""
+    """Return what would keep `open_directory` from making the directory ours, or None when nothing would. Changes
+    nothing."""
     return _said(path, _run(host, _OPEN, path, "look"))
 
 
 def empty_directory(host: Transport, path: str) -> str | None:
-    """Remove all contents and the snapshot, and clear the marker. Returns None on success, else what is wrong."""
+    """Remove all contents and the snapshot, and clear the marker. Returns None on success, or else what is wrong."""
     return _said(path, _run(host, _EMPTY, path))
 
 
 def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = TAKE) -> str | None:
-    """Take a snapshot of all contents by a `script`, after their writer has ended. Returns None on success, else what
-    is wrong.
+    """Run `script` to take a snapshot of all contents, after the process that writes them has ended.
 
-    Raises Interrupted.
+    Returns None on success, or else what is wrong. Raises Interrupted.
     """
     try:
         return _copied(host, "snapshot", script, path, stopping)
@@ -98,10 +98,9 @@ def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = 
 
 
 def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
-    """Replace all contents by the snapshot's. A restore that was cut short is void. Returns None on success, else what
-    is wrong.
+    """Replace all contents by the snapshot's. A restore that was cut short does not count.
 
-    Raises Interrupted.
+    Returns None on success, or else what is wrong. Raises Interrupted.
     """
     return _copied(host, "restore", script, path, stopping)
 
@@ -115,13 +114,13 @@ def _copied(host: Transport, name: str, script: str, path: str, stopping: Stoppi
 
 
 def mark_directory(host: Transport, path: str, text: str) -> str | None:
-    """Write a text into the marker. Returns None on success, else what is wrong."""
+    """Write a text into the marker. Returns None on success, or else what is wrong."""
     return _said(path, _run(host, _MARK, path, text))
 
 
 def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
-    """Return the text in the marker of the directory, or of its snapshot. Returns "" when there is none, or when the
-    files of the snapshot have changed."""
+    """Return the text in the marker of the directory or of its snapshot. Returns "" when there is no marker, or when
+    the snapshot's files have changed."""
     return _run(host, _MARKED_SNAPSHOT if snapshot else _MARKED, path).stdout.strip()
 
 
@@ -132,7 +131,7 @@ def _said(path: str, done: Completed) -> str | None:
 
 
 def _why(path: str, said: str) -> str:
-    """Return what a script printed, with the sentence of its code."""
+    """Return what a script printed, with the sentence for its exit code."""
     words, _, last = said.rpartition("\n")
     code, _, other = last.removeprefix("@").partition(" ")
     if not last.startswith("@") or code not in _WHY:

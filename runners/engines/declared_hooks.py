@@ -1,4 +1,4 @@
-"""Running the commands that a database declares for its hosts, one after another, and keeping their output."""
+"""Runs the commands that a database declares for its hosts, one after another, and keeps their output."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def run_hooks(
 ) -> int:
     """Run the commands declared for this time in order, and return how many there were.
 
-    Each gets its host as $BENCH_HOST, and the levels that its declaration names as variables too. Raises Interrupted
-    when the run must stop, and RunnerError when a command fails or takes too long. A teardown undoes what `prepare`
-    did, so all its commands run, each with its declared time, even when the run must stop. It then raises
-    TeardownFailed with all failures.
+    Each command gets its host's name as $BENCH_HOST, and the levels that its declaration names as further variables.
+    Raises Interrupted when the run must stop, and RunnerError when a command fails or takes too long. A teardown undoes
+    what `prepare` did, so all its commands run, each for up to its declared time, even when the run must stop. If some
+    of them fail, TeardownFailed is raised at the end and names all failures.
     """
     hooks = [hook for hook in database.hooks if hook.when == when]
     failures = []

@@ -1,4 +1,4 @@
-"""The base of engines without a server, whose data are in a directory of one host."""
+"""The base of engines that have no server, and whose data are in a directory on one host."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from benchbrief.runners.seams import GoesOn, Hosts, Stopping, Transport
 
 
 class DirectoryEngine:
-    """The common part of engines without a server. Implements a part of `seams.Engine`, and
-    of `seams.OutlivesController`.
+    """The common part of engines without a server. Implements parts of `seams.Engine` and `seams.OutlivesController`.
 
-    `host_id` is the host that has the data, the first of the hardware.
+    `host_id` is the host that has the data, which is the first host of the hardware.
     """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
@@ -33,8 +32,8 @@ class DirectoryEngine:
     # --- what an engine says ---
 
     def open(self) -> None:
-        """Make the directory ours before the first cell: an engine that has more to look at does so here. Raises
-        RunnerError when it can't be used."""
+        """Make the directory ours before the first cell. An engine that has more to check overrides this. Raises
+        RunnerError when the directory can't be used."""
         self.open_directory()
 
     def endpoint(self) -> Endpoint:
@@ -58,7 +57,7 @@ class DirectoryEngine:
         return self.database.path
 
     def start(self) -> Endpoint:
-        """Run what `prepare` declares, and open the directory, both once. Raises RunnerError."""
+        """Run the commands declared for `prepare` and open the directory, each only once. Raises RunnerError."""
         endpoint = self.endpoint()
         if not self._opened:
             self._entered = True
@@ -68,10 +67,10 @@ class DirectoryEngine:
         return endpoint
 
     def look(self) -> None:
-        """Do nothing: there is no server."""
+        """Do nothing, as there is no server."""
 
     def counters(self) -> dict[str, float]:
-        """Return no counters: there is no server, and a library has none after its process has ended."""
+        """Return no counters: there is no server, and a library's counters end with its process."""
         return {}
 
     def take_over(self) -> None:
@@ -81,10 +80,10 @@ class DirectoryEngine:
         return {}
 
     def require_running_since(self, at: float) -> None:
-        """Do nothing: there is no server."""
+        """Do nothing, as there is no server."""
 
     def stop(self) -> None:
-        """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
+        """Run the teardown. The data remain for the next cell or run. Raises TeardownFailed."""
         entered, self._entered, self._opened = self._entered, False, False
         if entered:
             self.run_hooks("teardown")
@@ -92,7 +91,7 @@ class DirectoryEngine:
     # --- for an engine's own methods ---
 
     def open_directory(self) -> None:
-        """Make the directory ours. Raises RunnerError when it can't be used, or is not ours."""
+        """Make the directory ours. Raises RunnerError when it can't be used or belongs to somebody else."""
         said = data_directories.open_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(
@@ -101,8 +100,8 @@ class DirectoryEngine:
             )
 
     def empty_directory(self, refused: str | None = None) -> None:
-        """Empty the directory. Raises RunnerError when it is not ours, or with `refused`, the reason why it may not
-        be emptied."""
+        """Empty the directory. Raises RunnerError when the directory is not ours, or when `refused` gives a reason why
+        it may not be emptied."""
         said = refused or data_directories.empty_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(

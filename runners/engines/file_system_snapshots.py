@@ -1,23 +1,24 @@
-"""Snapshots of a data directory by its file system, or by what manages its volume.
+"""Snapshots of a data directory by its file system, or by the volume manager below it.
 
-They take no longer for a terabyte than for a megabyte, and need room only for what cells write. There is one
-mechanism. Each file system is an extension: its script `snapshots.sh` defines the same functions, and each step of the
-mechanism is one script in `scripts/by_system/` that calls them:
+A snapshot takes no longer for a terabyte than for a megabyte, and needs room only for what cells write. All file
+systems share one mechanism, and each file system is an extension. The extension's script `snapshots.sh` defines the
+functions below. Each step of the mechanism is one script in `scripts/by_system/` that calls them:
 
 | function | what it does |
 | --- | --- |
-| `can` | ends with 1, and says why, when there can be no snapshots of the directory; changes nothing |
-| `make` | makes the directory that is not there |
-| `mend` | undoes or ends what a restore that was cut short has left |
+| `can` | exits with 1 and prints why when no snapshots of the directory are possible; changes nothing |
+| `make` | makes the directory, which does not exist yet |
+| `mend` | undoes or completes a restore that was cut short |
 | `keep` | makes the read-only snapshot, as a whole or not at all |
-| `show`, `hide` | prints a directory with the snapshot's files, or ends with 1 when there is none; ends that |
-| `put_back` | replaces all that is in the directory by what the snapshot holds, and waits until the room is free |
+| `show` | prints a directory with the snapshot's files, or exits with 1 when there is none |
+| `hide` | undoes `show` |
+| `put_back` | replaces all contents of the directory by the snapshot's, and waits until the room is free |
 | `forget` | removes the snapshot, if there is one, and if benchbrief made it |
-| `free` | prints the KiB that are free, and all |
+| `free` | prints how many KiB are free, and how many there are in all |
 
-The scripts get the directory as $1, and its path without links in $real. $marker is the name of the file that makes
-it ours, $snapshot what the name of a snapshot ends with, and `scripts/parts/snapshot_names.sh` has more functions. They
-exit with 0, or print why not and exit with 1.
+The scripts get the directory as $1, and its path without links in $real. $marker is the name of the file that makes the
+directory ours. $snapshot is how the name of a snapshot ends. `scripts/parts/snapshot_names.sh` has more functions. The
+scripts exit with 0, or print the reason and exit with 1.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.plugins import spec_of
 
 FILE = "snapshots.sh"
-"""The script of an extension."""
+"""The name of an extension's script."""
 FUNCTIONS = ("can", "make", "mend", "keep", "show", "hide", "put_back", "forget", "free")
 
 
 def find_lacking(script: str) -> tuple[str, ...]:
-    """Return the functions that an extension's script does not define."""
+    """Return the names of the functions that an extension's script fails to define."""
     return tuple(name for name in FUNCTIONS if not re.search(rf"^\s*{name}\s*\(\)", script, re.MULTILINE))
 
 
 class FileSystemSnapshots:
-    """The scripts of the snapshots of one file system."""
+    """The scripts that take and restore snapshots on one file system."""
 
     def __init__(self, name: str) -> None:
-        """Raises RunnerError when no such extension can be used."""
+        """Raises RunnerError when there is no usable extension of that name."""
         self.spec = spec_of(SNAPSHOT_SPECS, name)
         try:
             with as_file(files(self.spec.implementation) / FILE) as path:
@@ -65,7 +66,7 @@ class FileSystemSnapshots:
 
     @property
     def label(self) -> str:
-        """What people call the file system."""
+        """The file system's name, as people know it."""
         return self.spec.label
 
     def step(self, name: str) -> str:
@@ -74,9 +75,9 @@ class FileSystemSnapshots:
 
     @property
     def free(self) -> str:
-        """The script that prints the KiB that the directory has free, and all its KiB."""
+        """The script that prints how many KiB the directory has free, and how many KiB it has in all."""
         return self.calling("free\n")
 
     def calling(self, script: str) -> str:
-        """Return a script that can call the functions of the file system."""
+        """Return a script that can call the file system's functions."""
         return self._functions + script

@@ -1,7 +1,7 @@
 """Where a server on a host listens, and how other hosts reach it.
 
-The plan's name of a host may be known to this machine alone, by ~/.ssh/config. Other hosts then use the address at
-which SSH reached it.
+The plan's name for a host may be known only to this machine, through ~/.ssh/config. Other hosts then use the address
+over which SSH reached the host.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ _ADDRESS = read_script(__file__, "server_address.sh")
 
 
 def address_of(transport: Transport) -> str:
-    """Return the plan's name if the host knows itself by it, else its address. Raises HostError."""
+    """Return the plan's name for the host if the host itself knows the name, or else its address. Raises HostError."""
     name = transport.host.name
     done = run_persistently(transport, Command(("sh", "-c", _ADDRESS, "sh", name)))
     return done.stdout.strip() or name
 
 
 def listening_address(plan: Plan, database: Database, transport: Transport) -> str:
-    """Return where a server of the database is to listen: the loopback if all load generators run on its host.
+    """Return the address on which the database's server must listen: the loopback if all load generators run on its
+    host.
 
-    Raises HostError."""
+    Raises HostError.
+    """
     keys = {key for key, each in plan.databases.items() if each == database}
     clients = {host for cell in plan.cells if cell.database in keys for host in cell.load_hosts}
     return LOOPBACK if clients <= {transport.host.id} else address_of(transport)

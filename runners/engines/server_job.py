@@ -1,4 +1,4 @@
-"""One process of a server that a run starts: a background job on its host, which a later controller finds again."""
+"""One server process that a run starts: a background job on its host, which a later controller can find again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.runners.jobs.tasks import Command, Job, JobFile, Word
 from benchbrief.runners.seams import RunningJob, Stopping, Transport
 
 END_TIMEOUT_S = 120.0
-"""How long a server may take to end, in seconds: it first writes a checkpoint of its whole cache."""
+"""How long a server may take to end, in seconds, as it first writes a checkpoint of its whole cache."""
 _LOOK_EVERY_S = 0.1
 _RUN = read_script(__file__, "scripts/run_server.sh")
 _END = read_script(__file__, "scripts/end_server.sh")
@@ -27,20 +27,22 @@ _END_OLD = read_script(__file__, "scripts/end_old_servers.sh")
 
 
 def server_command(program: str, data: str, arguments: Sequence[Word]) -> Command:
-    """Return the command of a server whose data are in a folder. The folder is made, and known as the server's."""
+    """Return the command of a server whose data are in a folder. The command makes the folder, and records that it
+    belongs to the server."""
     return Command(("sh", "-c", _RUN, "sh", program, data, *arguments))
 
 
 def ask_to_end(host: Transport, data: str) -> None:
-    """Ask the server of a folder to end. A job's own `stop` leaves too little time for a clean end."""
+    """Ask the server that uses a folder to end. A job's own `stop` leaves too little time for a clean shutdown."""
     with suppress(RunnerError):
         run_persistently(host, Command(("sh", "-c", _END, "sh", data)))
 
 
 def end_old_servers(host: Transport, path: str, stopping: Stopping) -> str | None:
-    """End servers of the folders in `path` that are not jobs of this run. Returns None on success, else what is wrong.
+    """End servers that use folders in `path` and are not jobs of this run. Returns None on success, or else what is
+    wrong.
 
-    Raises Interrupted when the run must stop. The servers then continue to end by themselves.
+    Raises Interrupted when the run must stop. The servers then complete their shutdown by themselves.
     """
     end = Command(("sh", "-c", _END_OLD, "sh", path))
     ran = run_to_end(host, Job("end_old_servers", end, timeout_s=END_TIMEOUT_S + 30), stopping)
@@ -48,8 +50,8 @@ def end_old_servers(host: Transport, path: str, stopping: Stopping) -> str | Non
 
 
 class ServerJob:
-    """A process of a server. `key` is its own in the run. At each end, its output goes to a new folder in `keep`, or to
-    nowhere with None."""
+    """A server process. `key` is unique in the run. Each time the process ends, its output goes to a new folder in
+    `keep`, or is dropped if `keep` is None."""
 
     def __init__(self, host: Transport, key: str, title: str) -> None:
         self.host, self.key, self.title = host, key, title
@@ -58,17 +60,17 @@ class ServerJob:
 
     @property
     def is_started(self) -> bool:
-        """Whether this object has started the process, or is attached to it."""
+        """Whether this object has started the process or has attached to it."""
         return self._job is not None
 
     def start(self, command: Command, files: tuple[JobFile, ...] = ()) -> None:
-        """Start the process, or attach to the one that runs under the key. Raises RunnerError."""
+        """Start the process, or attach to the one that already runs under the key. Raises RunnerError."""
         job = Job(self.title, command, timeout_s=float("inf"), files=files, background=True, key=self.key)
         self._job = self.host.start(job)
 
     def attach(self) -> bool:
-        """Attach to the process of an earlier controller. Returns False when none was started, or it has ended: then
-        `stop` keeps its output."""
+        """Attach to the process that an earlier controller started. Returns False when none was started, or when it has
+        ended. In that case `stop` keeps its output."""
         state = self.host.find(self.key) if self.key else None
         if state is not None:
             self.start(Command(("true",)))
@@ -78,11 +80,11 @@ class ServerJob:
         return self._job is not None and self._job.wait(0)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the seconds have passed or the process ends. Returns whether it has ended."""
+        """Wait for this many seconds or until the process ends. Returns whether it has ended."""
         return self._job is None or self._job.wait(seconds)
 
     def tail(self, limit: int = 600) -> str:
-        """Return the end of its output; "" when it can't be read."""
+        """Return the end of the server's output, or "" when it can't be read."""
         with suppress(RunnerError):
             return self._job.tail(limit) if self._job else ""
         return ""
@@ -91,8 +93,11 @@ class ServerJob:
         return " ".join(self.tail().split())[-300:] or say.said_nothing()
 
     def wait_for(self, ready: Callable[[], str], timeout_s: float, stopping: Stopping) -> Message | None:
-        """Wait until `ready` returns "", and not what is still missing. Returns None then, else what is wrong: the
-        process has ended, or the time is over. Raises Interrupted."""
+        """Wait until `ready` returns "". Until then, `ready` returns what is still missing.
+
+        Returns None on success. Otherwise returns what is wrong: the process has ended, or the time is up. Raises
+        Interrupted.
+        """
         deadline = time.monotonic() + timeout_s
         while said := ready():
             if stopping.is_set():
@@ -106,8 +111,10 @@ class ServerJob:
         return None
 
     def stop(self, grace_s: float = 0.0) -> None:
-        """End the process, which was asked to and has `grace_s` for it; keep its output, and leave nothing of it on its
-        host. No error when it does not run. Raises RunnerError."""
+        """End the process, keep its output, and leave nothing of it on its host. Does nothing if it does not run.
+
+        The process was asked to end before, and has `grace_s` to do so. Raises RunnerError.
+        """
         job, self._job = self._job, None
         if job is None:
             return
@@ -125,5 +132,5 @@ class ServerJob:
 
 
 def _next_free(folder: Path) -> Path:
-    """Return a new folder for the output of this start, so that a dead server's output is kept."""
+    """Return a new folder for the output of this start, so that a dead server's output is not overwritten."""
     return next(path for number in count(1) if not (path := folder / str(number)).exists())

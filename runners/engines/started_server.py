@@ -1,9 +1,10 @@
 """The base of engines whose server the run starts: one program on one host, with its data in the database's directory.
-Where the database has a `uri` instead, its server runs already, and is only asked.
+If the database has a `uri` instead, its server runs already, and the engine only queries it.
 
-An engine says the command line, how to see that the server answers, and what is in its data set. All else is here:
-declared commands, the directory and what is in it, servers that were left behind, the job and its kept output, a
-controller that goes on in another's place, and the end."""
+An engine supplies the command line, the check that the server answers, and the contents of the data set. Everything
+else is here: declared commands, the directory and its contents, servers that were left behind, the job and its kept
+output, the takeover by a later controller, and the shutdown.
+"""
 
 from __future__ import annotations
 
@@ -33,22 +34,23 @@ from benchbrief.runners.seams import GoesOn, Hosts, Stopping
 CONFIG_FILE = "server.conf"
 """The configuration file that the spec names with `config`, in the server's working directory."""
 _LISTEN_TIMEOUT_S = 300.0
-"""How long a server may take to answer, in seconds: after an unclean end, it may first replay its journal."""
+"""How long a server may take to answer, in seconds. After an unclean shutdown, it may have to replay its journal first.
+"""
 
 
 class StartedServer(ABC):
-    """An engine's server on the first host of the hardware. Has all of `Engine` and `OutlivesController` but `name`,
-    `describe`, `holds`, `reset` and `loaded`.
+    """An engine's server on the first host of the hardware. Implements `Engine` and `OutlivesController`, except for
+    `name`, `describe`, `holds`, `reset` and `loaded`.
 
-    `host` is the server's host, `port` its port and `directory` the folder for its data. `config` is the name of its
-    configuration file, "" for none.
+    `host` is the server's host, `port` is its port, and `directory` is the folder for its data. `config` is the name of
+    its configuration file, or "" if there is none.
 
-    Of a server that is `attached`, `host` is the first load generator's, from where it can be reached for sure; there
-    is no port and no directory.
+    If the server is `attached`, that is, runs already, `host` is the first load generator's host, from which the server
+    can certainly be reached. There is then no port and no directory.
     """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
-        """Raises RunnerError for a database that is not to be started, or has no `path`."""
+        """Raises RunnerError for a database whose server must not be started, or that has no `path`."""
         self.attached = database.server == "attach"
         start = None if self.attached else database.start
         if not self.attached and not (start and database.path):
@@ -66,39 +68,42 @@ class StartedServer(ABC):
         self._job = ServerJob(self.host, key, Path(self._binary).name)
         self._entered = False
         self._started_at = 0.0
-        """By the controller's clock; 0 for a server that an earlier controller started."""
+        """When the server was started, by the controller's clock, or 0 if an earlier controller started it."""
 
     # --- what an engine says ---
 
     @abstractmethod
     def arguments(self) -> Sequence[Word]:
-        """Return the words behind the program on its command line."""
+        """Return the words that follow the program on the server's command line."""
 
     @abstractmethod
     def ready(self) -> str:
-        """Return "" when the server answers, else what it said, or what was missing. Never raises for a silent one."""
+        """Return "" when the server answers, or else its error message or what is missing. A silent server is not an
+        exception."""
 
     @abstractmethod
     def uri(self) -> str:
-        """Return where load generators reach a server that was started, by its `address` and `port`."""
+        """Return the URI, made from `address` and `port`, at which load generators reach a server that the run has
+        started."""
 
     def files(self) -> Sequence[JobFile]:
-        """Return further files for its working directory."""
+        """Return further files for the server's working directory."""
         return ()
 
     def make_directory(self) -> None:  # noqa: B027  # most programs make it themselves
-        """Make `directory`, which is not there, for a program that does not do so itself. Raises RunnerError."""
+        """Make `directory`, which does not exist yet, for a program that does not make it itself. Raises
+        RunnerError."""
 
     # --- its life ---
 
     @property
     def address(self) -> str:
-        """Where it listens: the loopback if only its own host reaches it. Raises HostError."""
+        """The address on which the server listens: the loopback if only its own host reaches it. Raises HostError."""
         return listening_address(self.plan, self.database, self.host)
 
     @property
     def program(self) -> str:
-        """The path of the program, by the name that it was found by. Raises ToolMissing."""
+        """The path of the program, found by its name. Raises ToolMissing."""
         found = tool_discovery.find_program(self.host, self._binary)
         if found is None:
             raise ToolMissing(
@@ -108,10 +113,11 @@ class StartedServer(ABC):
         return found
 
     def start(self) -> Endpoint:
-        """Start it, or attach to it when it runs, and wait until it is ready.
+        """Start the server, or attach to it when it runs, and wait until it is ready.
 
-        Data of an earlier run stay if a server with the same command line made them and the database is not loaded
-        each time. Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't be used.
+        Data from an earlier run remain if a server with the same command line made them, unless the spec says to load
+        the database each time. Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't
+        be used.
         """
         if self._job.is_started:
             self.healthy()
@@ -136,21 +142,21 @@ class StartedServer(ABC):
         return self.endpoint()
 
     def restart(self, meanwhile: Callable[[], object] | None = None) -> None:
-        """End it, do something to its data, and start it again. Raises as `start`."""
+        """End the server, do something to its data, and start it again. Raises the same errors as `start`."""
         self._end()
         if meanwhile:
             meanwhile()
         self._run()
 
     def stop(self) -> None:
-        """End it, keep its output, and run the teardown. Its data stay. Raises RunnerError."""
+        """End the server, keep its output, and run the teardown. The data remain. Raises RunnerError."""
         entered, self._entered = self._entered, False
         self._end()
         if entered:
             self._hooks("teardown")
 
     def healthy(self) -> None:
-        """Raises ServerFailed when it does not run, or does not answer."""
+        """Raises ServerFailed when the server does not run, or does not answer."""
         if self.attached:
             if said := self.ready():
                 hint = say.hint_reach(origin=self.database.origin)
@@ -166,7 +172,7 @@ class StartedServer(ABC):
             raise self._failed(say.process_deaf(name=self._job.title, host=self.host.host.id, seconds="0", said=said))
 
     def look(self) -> None:
-        """Ask a server that runs already. One that would have to be started is not looked at."""
+        """Query a server that runs already. Does nothing if the run would have to start the server."""
         if self.attached:
             self.healthy()
 
@@ -190,17 +196,18 @@ class StartedServer(ABC):
     # --- for an engine's own methods ---
 
     def endpoint(self) -> Endpoint:
-        """Return where the load generators reach it. Raises RunnerError."""
+        """Return where the load generators reach the server. Raises RunnerError."""
         if self.attached:
             return Endpoint(uri=resolve_uri(self.database.uri, self.database))
         return Endpoint(uri=Secret(self.uri(), name=f"uri of {self.database.name}", of=secrets_of(self.database)))
 
     def run(self, *words: Word, timeout_s: float = 60.0) -> Completed:
-        """Run a short command on `host`, such as a client that asks the server something. Raises HostError."""
+        """Run a short command on `host`, such as a client that queries the server. Raises HostError."""
         return self.host.run(Command(words), timeout_s=timeout_s)
 
     def restore_by_command(self) -> str:
-        """Run what `reset = command(...)` declares; return what was done, as `Restores` does. Raises RunnerError."""
+        """Run the command that `reset = command(...)` declares, and return what was done, as `Restores` does. Raises
+        RunnerError."""
         self._hooks("reset")
         self.healthy()
         return say.restored_by_command()
@@ -227,7 +234,7 @@ class StartedServer(ABC):
         run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)
 
     def _take_directory(self) -> None:
-        """Make the directory ours, and empty it, unless a server with the same command line made what is in it."""
+        """Make the directory ours, and empty it unless a server with the same command line made its contents."""
         text = repr((self.database.engine, self._config_sha256, [str(each) for each in self.arguments()]))
         at, path, mark = self.host, self._path, hashlib.sha256(text.encode()).hexdigest()[:16]
         self._require(data_directories.open_directory(at, path))
@@ -250,7 +257,7 @@ class StartedServer(ABC):
 
 
 def _asked_from(plan: Plan, database: Database, hardware: Hardware) -> str:
-    """Return the first load generator of a database on a hardware group."""
+    """Return the first load generator of a database on a hardware group, from which a running server is queried."""
     key = plan.key_of(database, hardware)
     return next(
         (each.load_hosts[0] for each in plan.cells if each.database == key and each.load_hosts), hardware.hosts[0]

@@ -31,8 +31,8 @@ class NotWhole(Exception):
 
 @dataclass(frozen=True)
 class StepJob:
-    """A job of one step of a cell: its `name` in the journal, and the `host` that it belongs to. `at` is where
-    it runs."""
+    """A job of one step of a cell. `name` is its name in the journal, `host` is the host that it belongs to, and `at`
+    is the host on which it runs."""
 
     name: str
     host: str
@@ -49,8 +49,8 @@ class StepJob:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt. `number` counts from 1. `left` is how far an earlier controller got, when this attempt
-    resumes it."""
+    """One attempt. `number` counts from 1. When this attempt resumes an earlier controller's, `left` is how far that
+    controller got."""
 
     plan: Plan
     cell: Cell
@@ -64,12 +64,12 @@ class Attempt:
     left: Left | None = None
     turns: MeasuringTurns | None = None
     removals: list[threading.Thread] = field(default_factory=list)
-    """They remove collected jobs from their hosts, while the cell goes on."""
+    """Threads that remove collected jobs from their hosts while the cell continues."""
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Take the cell's turn to be measured while the block runs. Raises Interrupted when the run must stop
-        before that.
+        """Hold the cell's turn to be measured while the block runs. Raises Interrupted when the run must stop before
+        the turn comes.
 
         Does nothing for a cell that takes no turns.
         """
@@ -116,12 +116,13 @@ class Attempt:
         )
 
     def attended(self, job: Job) -> Job:
-        """Return the job with the time that it may run without a controller, if its experiment sets one."""
+        """Return the job, limited to the time that the experiment lets it run without a controller, if it sets such a
+        time."""
         unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
         return job if unattended_s is None else replace(job, unattended_s=unattended_s)
 
     def began(self, kind: StepKind) -> float | None:
-        """Return when an earlier controller began the step that is resumed. None for any other step."""
+        """Return when an earlier controller began the step that is being resumed, or None for any other step."""
         if self.left is None or self.left.step is None or kind in self.left.over:
             return None
         return self.left.step.at if self.left.step.step == kind else None
@@ -194,6 +195,7 @@ class Attempt:
             running.discard()
 
     def await_removals(self) -> None:
-        """Wait for the removals, which take processor time on the hosts: nothing may be measured beside them."""
+        """Wait until collected jobs are removed. Removing takes processor time on the hosts, so nothing may be measured
+        meanwhile."""
         while self.removals:
             self.removals.pop().join()

@@ -1,13 +1,15 @@
-"""The events of a cell: commands on hosts at declared times of the measurement.
+"""The events of a cell: commands that run on hosts at declared times of the measurement.
 
-Each is a job of its own, started well before its time. On its host it waits for a time since boot, which no clock step
-moves, and then runs the command. So neither the way to the host nor a clock that is set delays it.
+Each event is a job of its own, which is started well before its time. On its host, the job waits for a time since boot,
+which setting the clock does not move, and then runs the command. So neither a slow connection to the host nor a clock
+that is set delays the command.
 
-The measured time begins when the load generator does its first operation. That is read from its output while it runs:
-a line about the first n seconds was printed at the earliest n seconds after the beginning, so the smallest difference
-over a few lines is the beginning, up to the time between two looks. A tool whose warm-up has no set length tells it
-(`TellsBeginning`). What counts in the end is the beginning by the whole output: an event that was more than a sample
-late by that fails the cell (`require_events`)."""
+The measured time begins when the load generator does its first operation. That moment is read from the load generator's
+output while it runs. A line about the first n seconds was printed at least n seconds after the beginning, so the
+smallest difference over a few lines is the beginning, to within the time between two looks. A tool whose warm-up has no
+fixed length reports the beginning itself (`TellsBeginning`). In the end, the beginning according to the whole output
+counts: an event that was later than that by more than a sample fails the cell (`require_events`).
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,13 @@ from benchbrief.runners.seams import Driver, RunningJob, TellsBeginning, TellsIn
 
 _SAMPLE_S = 1.0
 TIMES = "event.times"
-"""The file in which a job leaves when its command began and ended, in seconds since boot."""
+"""The file in which a job writes when its command began and ended, in seconds since boot."""
 
 
 @dataclass(frozen=True)
 class CommandRan:
-    """How a command ran: when it began by its host's clock (None: unknown), how long, its code (None: not in time)."""
+    """How a command ran: when it began by its host's clock (None if unknown), how long it took, and its exit code (None
+    if it did not end in time)."""
 
     began_at: float | None
     seconds: float
@@ -55,7 +58,7 @@ class CommandRan:
 
 
 def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeout_s: float) -> CommandRan:
-    """Return how an event ran, by the times that its job left. `booted` is when its host booted, in Unix seconds."""
+    """Return how an event ran, from the times that its job wrote. `booted` is when its host booted, in Unix seconds."""
     text = ""
     with suppress(OSError):
         text = (output.directory / TIMES).read_text(encoding="utf-8", errors="replace")
@@ -98,12 +101,12 @@ _LOOK_S = 0.1
 _LOOKS = 3
 """How many different lines are enough to know the beginning."""
 _BEGINS_S = 60.0
-"""How long, in seconds, a load generator may take until it says something."""
+"""How long, in seconds, a load generator may take until its first line of output."""
 _AHEAD_S = 2.0
-"""How long before its time, in seconds, an event's job is started at the latest."""
+"""An event's job is started at least this long before the event's time, in seconds."""
 _SLICE_S = 0.5
 _GRACE_S = 10.0
-"""How much longer than allowed, in seconds, the controller waits for the end of an event's job."""
+"""How much longer than the allowed time, in seconds, the controller waits for an event's job to end."""
 _TAIL = 16_000
 _LAST_WORDS = 300
 
@@ -112,7 +115,7 @@ _SCRIPT = read_script(__file__, "run_event.sh")
 
 @dataclass(frozen=True)
 class _Due:
-    """An event on one host. `number` counts the events of the cell from 1."""
+    """An event that is due on one host. `number` counts the events of the cell from 1."""
 
     number: int
     event: Event
@@ -125,7 +128,7 @@ class _Due:
 
 @dataclass
 class CellEvents:
-    """Runs the events of a cell beside its measurement. `begin` is called once its load generators are started."""
+    """Runs the events of a cell during its measurement. Call `begin` once the cell's load generators are started."""
 
     attempt: Attempt
     driver: Driver
@@ -139,7 +142,7 @@ class CellEvents:
         return self
 
     def begin(self, jobs: Mapping[str, RunningJob]) -> None:
-        """Start the cell's events. `jobs` are its load generators' running jobs, by host. Does nothing in a
+        """Start the cell's events. `jobs` are the running jobs of its load generators, by host. Does nothing in a
         simulated run."""
         due = [_Due(number, event, host) for number, event in enumerate(self._events, 1) for host in event.hosts]
         if not due or self.attempt.world.simulated or not jobs:
@@ -152,7 +155,7 @@ class CellEvents:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for the events that were begun; end them where the measurement failed."""
+        """Wait for the events that have started, or stop them if the measurement failed."""
         if self._pool is None:
             return
         if kind is not None:
@@ -196,9 +199,11 @@ class CellEvents:
         return self.attempt.cell.events
 
     def _measured_from(self, context: CellContext, job: RunningJob, started: float) -> float:
-        """Return when the measured time began, by the controller's clock: an estimate from the load generator's output.
+        """Return when the measured time began, by the controller's clock, as estimated from the load generator's
+        output.
 
-        Without any output in time, or when the tool does not print its progress, counts from when the tool was started.
+        If no output comes in time, or the tool does not print its progress, the measured time counts from the tool's
+        start.
         """
         if isinstance(self.driver, TellsBeginning):
             return self._told(self.driver, context, job)
@@ -218,7 +223,8 @@ class CellEvents:
         return min(seen.values(), default=started) + inside
 
     def _told(self, driver: TellsBeginning, context: CellContext, job: RunningJob) -> float:
-        """Wait until the tool says when measuring began, and return it. Raises EventFailed where it never does."""
+        """Wait until the tool reports when measuring began, and return that time. Raises EventFailed if the tool never
+        does."""
         event, host = self._events[0], context.load_host or context.cell.load_hosts[0]
         over, latest = False, now() + timeout_s(context.cell, "measure")
         while not over and now() < latest and not self._ended.wait(_LOOK_S):

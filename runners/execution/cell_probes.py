@@ -1,4 +1,4 @@
-"""The probes of a cell, which sample beside its measurement."""
+"""The probes of a cell, which sample during its measurement."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ from benchbrief.runners.seams import Engine, Node, ReadsAfter, RecordsStatus, Ru
 from benchbrief.runners.world.world_seams import World
 
 _LAST_ANSWER_S = 5.0
-"""How long, in seconds, to wait at the end for an answer that is under way."""
+"""How long, in seconds, to wait at the end for an answer that the engine is still giving."""
 
 
 @contextmanager
 def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
-    """Ask the engine as often as the cell's probes say while the block runs, and keep the answers like a job's output.
+    """Query the engine's status while the block runs, as often as the cell's probes ask, and keep the answers like a
+    job's output.
 
-    A failed answer is a gap, which the probe's stderr reports. Raises RunnerError for an engine without a status. In a
-    resumed attempt, the answers that an earlier controller kept stay, with a gap before the new ones.
+    A query that fails leaves a gap, which the probe's stderr reports. In a resumed attempt, the answers that an earlier
+    controller kept remain, with a gap before the new ones. Raises RunnerError for an engine without a status.
     """
     with ExitStack() as stack:
         for probe in attempt.cell.probes:
@@ -112,7 +113,8 @@ def _recorded(
 
 
 def _opened(files: ExitStack, path: Path, mode: str) -> IO[str]:
-    """Open a file that reports a failed write at once: each write is flushed."""
+    """Open a file whose closing reports no failed write. Its users flush each write, which reports a failure at
+    once."""
     file = path.open(mode)
 
     def close() -> None:
@@ -128,7 +130,7 @@ def _cannot_write(folder: Path, error: OSError) -> DiskFull:
 
 
 class _Reader(threading.Thread):
-    """Reads the engine's status in a thread. `failed` says why nothing more could be kept."""
+    """Reads the engine's status in a thread. `failed` is the reason why no more answers could be kept."""
 
     def __init__(
         self,
@@ -192,7 +194,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class SamplingJob:
-    """One sampling job, for one probe or several: `host` is sampled, and the job runs on the host `at`."""
+    """One sampling job for one or several probes. The job samples `host`, and runs on the host `at`."""
 
     probes: tuple[Probe, ...]
     host: str
@@ -242,8 +244,8 @@ def _place(probe: Probe, host_id: str) -> str:
 def run_probes(attempt: Attempt) -> Iterator[Callable[[], None]]:
     """Run the cell's probes while the block runs, and collect their samples afterwards, even if the block raised.
 
-    Yields a function that begins to stop them while the block goes on. In a resumed attempt, the probes are running
-    already, or were collected.
+    Yields a function that begins to stop the probes while the block continues. In a resumed attempt, the probes run
+    already or were collected.
     """
     running: list[tuple[SamplingJob, RunningJob]] = []
     began = attempt.began("measure") or now()
@@ -282,7 +284,8 @@ def run_probes(attempt: Attempt) -> Iterator[Callable[[], None]]:
 
 
 def _read_recorded(attempt: Attempt, window: tuple[float, float]) -> None:
-    """Fetch and keep what was recorded elsewhere in the window (epoch seconds, by the controller's clock)."""
+    """Fetch and keep the samples that another program recorded in the window (epoch seconds, by the controller's
+    clock)."""
     found = [
         (SamplingJob((probe,), host_id, _place(probe, host_id)), kind)
         for probe in attempt.cell.probes
@@ -306,7 +309,7 @@ def _read_recorded(attempt: Attempt, window: tuple[float, float]) -> None:
 
 
 def call_all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
-    """Call `call` for all items in parallel. Raises the first RunnerError after all were tried."""
+    """Call `call` for all items in parallel. Raises the first RunnerError once all calls are done."""
 
     def attempt(item: _T) -> RunnerError | None:
         try:
@@ -327,7 +330,7 @@ def call_all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
 
 
 def _watch_probes(attempt: Attempt, its: Sequence[Probe], host_id: str, running: RunningJob) -> None:
-    """Show the latest values of these probes while their job runs, if any of them can be read then."""
+    """Show the latest values of those probes that can be read while their job runs."""
     kinds = [(probe, kind) for probe in its if isinstance(kind := attempt.world.probe_kind(probe.name), TellsNow)]
     if not kinds:
         return

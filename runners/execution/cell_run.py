@@ -1,10 +1,11 @@
-"""Running one cell: its steps in order. The journal records each step before the next begins.
+"""Runs one cell: its steps in order. The journal records each step before the next begins.
 
-prepare -> load -> warm up -> measure (probes beside it) -> collect
+prepare -> load -> warm up -> measure (with the probes) -> collect
 
-With `overlap = loading`, the cell waits for its turn before the warm-up, and keeps it until it is measured.
+With `overlap = loading`, the cell waits for its turn before the warm-up, and keeps the turn until it is measured.
 
-When the load itself is measured, `prepare` empties the database, and neither load nor warm-up comes before.
+When the load itself is measured, `prepare` empties the database, and there is no load or warm-up before the
+measurement.
 
 A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell.
 """
@@ -69,10 +70,11 @@ _AT_ONCE = 16
 
 @contextmanager
 def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
-    """Read the clocks of a cell's hosts before and after the block, and write them to the journal.
+    """Read the clocks of a cell's hosts before and after the block, and write the readings to the journal.
 
-    Yields each host's offset, which is known after the block. A resumed attempt keeps its own readings from before. The
-    controller's clock is then not compared, since the controller may have restarted, unless something ran there.
+    Yields the offset of each host's clock. The offsets are filled in after the block. A resumed attempt uses its own
+    readings from before. It then leaves out the controller's clock, since the controller may have restarted, unless
+    something of the cell ran on the controller.
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
@@ -104,7 +106,8 @@ def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
 
 
 def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, j.ClockRead]:
-    """Read the clocks of the hosts that answer. The cell's own jobs fail on a host that can't be reached."""
+    """Read the clocks of the hosts that answer. A host that can't be reached fails the cell later, through the cell's
+    jobs."""
     hosts = tuple(hosts)
     found: dict[str, j.ClockRead] = {}
 
@@ -137,7 +140,7 @@ def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "a
 
 
 def started_event(cell: Cell, attempt: int) -> j.CellStarted:
-    """Return the event that begins the cell, with the numbers that a search has found for it so far."""
+    """Return the journal record that begins the cell, with the numbers that a search has found for the cell so far."""
     return j.CellStarted(
         at=now(),
         cell=cell.id,
@@ -150,10 +153,10 @@ def started_event(cell: Cell, attempt: int) -> j.CellStarted:
 
 @dataclass(frozen=True)
 class CellRun:
-    """One attempt at one cell, with everything that it needs.
+    """One attempt at one cell, with everything that the attempt needs.
 
-    `engine` returns the cell's engine, started. `with_data_set` returns the cell with its data set as its hosts know
-    it. `tool_path` returns where the load generator is on a host.
+    `engine` returns the cell's engine, started. `with_data_set` returns the cell with the identity that its data set
+    has on its hosts. `tool_path` returns where the load generator is on a host.
     """
 
     attempt: Attempt
@@ -164,9 +167,10 @@ class CellRun:
     events: list[j.EventRan] = field(default_factory=list)
 
     def run(self) -> Measurement:
-        """Run the cell. Raises RunnerError when it fails, Interrupted when the run must stop.
+        """Run the cell. Raises RunnerError when the cell fails, or Interrupted when the run must stop.
 
-        An attempt that an earlier controller left resumes in the step it had reached. Raises NotWhole when it can't.
+        If an earlier controller left the attempt unfinished, resumes it in the step that it had reached. Raises
+        NotWhole when the attempt can't be resumed.
         """
         try:
             return self._run()
@@ -201,7 +205,8 @@ class CellRun:
             return self._contexts(endpoint)
 
     def _taken_over(self, left: Left) -> dict[str, CellContext]:
-        """Return the contexts of a resumed attempt. Raises NotWhole when it began with another server."""
+        """Return the contexts of a resumed attempt. Raises NotWhole when the server is no longer the one that the
+        attempt began with."""
         if left.current == "collect":
             # No server is needed: this only reads kept outputs again.
             return self._contexts(Endpoint(path=self._database.path))
@@ -223,8 +228,8 @@ class CellRun:
     def _collected(
         self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, Offset]
     ) -> Measurement:
-        """Parse and judge the outputs. After a resume in this step, the server's state since the measurement
-        is unknown."""
+        """Parse and judge the outputs. If the attempt was resumed in this step, leaves out the server, as its state
+        since the measurement is unknown."""
         try:
             measured = tuple(
                 read_output(self.driver, contexts[host], output, offsets.get(host, Offset()))
@@ -291,7 +296,7 @@ class CellRun:
 
     @cached_property
     def _known_cell(self) -> Cell:
-        """Return the cell with its data set as the cell's hosts know it: the form that the engine needs."""
+        """Return the cell with the identity that its data set has on the cell's hosts, as the engine needs it."""
         return self.with_data_set(self._cell)
 
     def _load(self, contexts: Mapping[str, CellContext]) -> None:
@@ -325,7 +330,7 @@ class CellRun:
             self._settle()
 
     def _is_to_be_restored(self, engine: Engine) -> TypeGuard[Restores]:
-        """Return whether to restore the data set before the cell, even though it is there."""
+        """Return whether to restore the data set before the cell, although the data set is there."""
         if not isinstance(engine, Restores) or not is_restored(self._database.reset):
             return False
         if self._database.reset in AFTER_WRITES and isinstance(engine, KnowsUnchanged):
@@ -333,8 +338,8 @@ class CellRun:
         return True
 
     def _undone(self, engine: Engine) -> bool:
-        """Delete what cells inserted, if the database asks for that. Returns whether the data set can now be used
-        without a load."""
+        """Delete the records that cells inserted, if the database asks for that. Returns whether the data set can now
+        be used without a load."""
         if self._database.reset != "undo" or not isinstance(engine, Undoes) or not engine.can_undo(self._known_cell):
             return False
         done, text = engine.undo(self._known_cell)
@@ -353,7 +358,8 @@ class CellRun:
                 require_seconds(self.driver.name, output, 0.0 if limited else self._cell.warm_up_s)
 
     def _settle(self) -> None:
-        """Let the engine finish its work on the loaded data. With `overlap = loading`, a wait for the turn follows."""
+        """Let the engine finish its work on the loaded data. With `overlap = loading`, the cell then waits for its
+        turn."""
         engine = self.engine()
         if self._cell.dataset:
             self._note_size("loaded")
@@ -367,8 +373,8 @@ class CellRun:
             self._remark("info", say.caches_dropped(hosts=", ".join(hosts)))
 
     def _begin(self) -> None:
-        """Let the engine count the cell among those that write. Only the warm-up comes between this and the
-        measurement, and no wait for the turn."""
+        """Tell the engine to count the cell among the cells that write. Only the warm-up, and no wait for the turn,
+        comes between this call and the measurement."""
         engine = self.engine()
         if isinstance(engine, CountsWriters):
             for text in engine.begin(self._known_cell):
@@ -379,9 +385,9 @@ class CellRun:
         return self._plan.databases[self._cell.database]
 
     def _note_other_load(self, outputs: Iterable[JobOutput]) -> None:
-        """Report the load hosts that other work kept busy.
+        """Report the load generators' hosts that were kept busy by other work.
 
-        Leaves out hosts that also run a server, as the share of the server is unknown.
+        Leaves out hosts that also run a server, because the server's part of the load is unknown.
         """
         servers = self._plan.hardware[self._cell.hardware].hosts if self._cell.client is not None else ()
         for output in outputs:
@@ -390,7 +396,7 @@ class CellRun:
                 self._remark("warning", say.busy_meanwhile(host=host, cell=cell, amount=figure(cores, ".1f")))
 
     def _note_size(self, when: Literal["loaded", "measured"]) -> None:
-        """Record the database's size. A cell without a known size is as good as any other."""
+        """Record the database's size. A cell whose size is unknown is as good as any other."""
         engine = self.engine()
         if not isinstance(engine, TellsSize):
             return
@@ -416,7 +422,7 @@ class CellRun:
         self.attempt.journal.write(j.Remark(at=now(), severity=severity, text=text, cell=self._cell.id))
 
     def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
-        """Return the outputs by host, and how far each host's clock is ahead of the controller's."""
+        """Measure, and return the outputs by host, and how far each host's clock is ahead of the controller's."""
         left = self.attempt.left if self.attempt.began("measure") is not None else None
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())

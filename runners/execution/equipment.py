@@ -1,4 +1,4 @@
-"""The engine and the load generators that a lane uses: found, started and disclosed once, for all its cells."""
+"""The engine and the load generators that a lane uses. They are found, started and recorded once for all its cells."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ class Equipment:
         self._engine: Engine | None = None
         self._engine_of = ""
         self._found: dict[tuple[str, str, str | None], tuple[FoundTool, str]] = {}
-        """Each load generator with the digest of its build, by host, name and the path that the spec gives."""
+        """Each load generator with the digest of its build, by host, driver and the path that the spec gives."""
         self._tools: dict[tuple[str, str, str | None], str] = {}
         self._builds: dict[tuple[str, str], str] = {}
         """What is known about each load generator's build, by host and path."""
         self._disclosed: dict[str, str] = {}
-        """What shapes the data of the current engine, as last disclosed."""
+        """The facts that shape the current engine's data, as last written to the journal."""
 
     def engine(self, cell: Cell, before: bool = False) -> Engine:
-        """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each other.
+        """Return the cell's engine. Stops the lane's other engine first, as two servers on one host disturb each other.
 
-        `before`: an earlier controller started and disclosed the engine, and a measurement there must not be disturbed.
-        Otherwise the cell's load generators are looked at meanwhile, unless commands may put others there.
+        `before` means that an earlier controller started and recorded the engine, and that a measurement in progress
+        must not be disturbed. Otherwise the cell's load generators are looked for while the engine starts, unless the
+        database declares commands, which may put other load generators there.
         """
         if self._engine is None or self._engine_of != cell.database:
             self.stop_engine()
@@ -64,11 +65,11 @@ class Equipment:
         return self._engine
 
     def with_data_set(self, cell: Cell) -> Cell:
-        """Return the cell with its data set as a load on these hosts makes it.
+        """Return the cell with the identity that its data set gets when it is loaded on these hosts.
 
-        The plan knows only what the spec says about the data set. The load generator's build, contents of files and
-        facts from the engine also shape its bytes. A data set that was loaded under other conditions is another
-        data set.
+        The plan knows only what the spec says about the data set. The load generator's build, the contents of files and
+        facts from the engine also shape its bytes. A data set that was loaded under other conditions is another data
+        set.
         """
         if cell.dataset is None:
             return cell
@@ -107,8 +108,8 @@ class Equipment:
                 pass  # the server may be gone already, and then this is why the cell failed
 
     def tool(self, host_id: str, cell: Cell, before: bool = False) -> str:
-        """Return the tool's path for this cell. `before`: where an earlier controller found it, if its journal
-        is clear."""
+        """Return the tool's path for this cell. With `before`, returns the path at which an earlier controller found
+        the tool, if its journal names only one."""
         known = self._run.tools_before.get((host_id, cell.tool.driver), set())
         if before and len(known) == 1:
             return next(iter(known))

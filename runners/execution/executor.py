@@ -1,4 +1,4 @@
-"""Running a plan: every cell that the journal does not call good yet, in parallel lanes."""
+"""Runs a plan: in parallel lanes, every cell that is not yet good according to the journal."""
 
 from __future__ import annotations
 
@@ -71,22 +71,24 @@ def execute(
     kept: KeptClaim | None = None,
     is_outdated: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
+    """Run every cell of the plan that is not yet good according to the journal. `monitor` watches the jobs meanwhile.
 
     Reads the journal; waits for the hosts, claims and checks them; records the start; runs the lanes; leaves the hosts;
     and records how the run ended.
 
-    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits up
-    to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is the journal's
-    record if it was read already; it is extended while the run goes on. `expected` is recorded when the run begins.
-    `read_tables` returns what the run's tables say so far, for budgets. `given` are the nodes that a scheduler's job
-    has; the plan has their names already. `session` has the heartbeats of the run's hosts, and what it waits for.
-    `kept` keeps the claim of this machine after a run that was not stopped. `is_outdated` says, after a wait, whether a
-    new run would now take other results of earlier runs than those that it begins with.
+    Set `stopping` to end early: running jobs are then stopped, and the run can be resumed. With a `wait`, the call
+    waits up to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is the
+    journal's record, if the caller has read it already; it is extended as the run proceeds. `expected` is recorded when
+    the run begins. `read_tables` returns the state of the run's tables, for budgets. `given` are the nodes that a
+    scheduler's job has; the plan already contains their names. `session` has the heartbeats of the run's hosts, and the
+    reason for which the run waits. `kept` keeps the claim of this machine after a run that was not stopped.
+    `is_outdated` is called after a wait, and returns whether a new run would now take other results of earlier runs
+    than this run begins with.
 
-    Raises HostBusy without a `wait` or after it, Outdated after one when `is_outdated`, OneMachine when two names lead
-    to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when
-    another process drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
+    Raises HostBusy when a host stays busy or there is no `wait`, Outdated when `is_outdated` returns True after a wait,
+    OneMachine when two names lead to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved
+    meanwhile, RunnerError when another process drives the run or when it can't run as planned, and DiskFull when the
+    journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts, session)
@@ -128,9 +130,9 @@ def execute(
 
 
 def _end_again(run: RunState) -> Outcome | None:
-    """Return the outcome of a run that was complete already; None when it is not complete.
+    """Return the outcome of a run that was already complete, or None when the run is not complete.
 
-    Writes a record to its journal only when its status changes.
+    Writes a record to the run's journal only when the outcome changes its status.
     """
     plan, end = run.plan, run.record.end
     if not run.resumed or end is None or run.ahead or not plan.cells:
@@ -162,7 +164,7 @@ def _start_of(run: RunState, plan_sha256: str) -> j.RunStarted:
 
 
 def _end(run: RunState) -> Outcome:
-    """Record how the run ended. Raises FolderMoved when its folder was moved meanwhile."""
+    """Record how the run ended. Raises FolderMoved when the run's folder was moved meanwhile."""
     for error in run.fatal:
         if isinstance(error, FolderMoved):
             raise error
@@ -192,7 +194,8 @@ def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
 
 
 def _try_meters(run: RunState, hosts: OpenHosts) -> None:
-    """Read each power meter once, and report what the silent ones cost. Hardware groups or variants may share one."""
+    """Read each power meter once, and report how many cells the silent meters will fail. Hardware groups or variants
+    may share a meter."""
     run.silent_meters.update(run.world.silent_meters(run.plan, run.ahead, hosts))
     silent: dict[str, set[Meter]] = {}
     for meter, error in run.silent_meters.items():
@@ -205,9 +208,9 @@ def _try_meters(run: RunState, hosts: OpenHosts) -> None:
 
 @contextmanager
 def _small_stacks() -> Iterator[None]:
-    """Give threads that start inside the block small stacks.
+    """Give small stacks to the threads that start inside the block.
 
-    A fleet has several threads for each host, and 8 MiB for each is too much where address space is limited.
+    A fleet has several threads for each host, and 8 MiB for each thread is too much if address space is limited.
     """
     before = threading.stack_size(_STACK_BYTES)
     try:

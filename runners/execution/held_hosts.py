@@ -1,4 +1,4 @@
-"""The run's hosts: waited for and claimed before it begins, looked at, and left when it ends."""
+"""Waits for the run's hosts, claims them before the run begins, checks them, and leaves them when the run ends."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ from benchbrief.runners.world.unsupported import Tools, find_tools, metered, ref
 from benchbrief.runners.world.world_seams import OpenHosts
 
 _NAMED = 5
-"""The most hosts that a message names; it counts the rest."""
+"""The most hosts that a message names. It only counts the others."""
 
 _TRY_EVERY_S = 3.0
-"""How often, in seconds, a host that another run holds is tried again."""
+"""How many seconds to wait before trying again to claim a host that another run holds."""
 
 
 @dataclass
 class HostWait:
-    """The wait for hosts that other runs hold, `until` a time of the monotonic clock.
+    """The wait for hosts that other runs hold. It ends at `until`, by the monotonic clock.
 
-    `tell` is called with the reason, once; None: there is no wait.
+    `tell` is called once for each reason. If it is None, the run does not wait.
     """
 
     tell: Callable[[str], None] | None
@@ -57,10 +57,11 @@ class HostWait:
     stop: threading.Event
     monitor: Monitor
     said: set[str] = field(default_factory=set)
-    """The reasons so far: empty unless there was a wait."""
+    """The reasons that `tell` was called with, so the set is empty if the run did not have to wait."""
 
     def try_again(self, busy: HostBusy) -> None:
-        """Return when it is time to try again. Raises the error when the wait is over, or there is none."""
+        """Return when it is time to try again. Raises the error when the wait is over, or when the run does not
+        wait."""
         if self.tell is None or self.stop.is_set() or time.monotonic() > self.until:
             raise busy
         if str(busy) not in self.said:
@@ -71,16 +72,16 @@ class HostWait:
 
 
 class Claimed(NamedTuple):
-    """The hosts that are claimed now, sentences on claims that were taken over, and the hosts that failed, with
-    the reasons."""
+    """The hosts that are claimed now, sentences about claims that were taken over, and the hosts that could not be
+    claimed, with the errors."""
 
     held: list[str]
     taken_over: list[str]
     away: dict[str, RunnerError]
 
     def remarks(self, plan: Plan, ahead: Sequence[Cell]) -> Iterator[j.Remark]:
-        """Say which claims were taken over, and what becomes of hosts that could not be claimed: early enough to stop
-        the run and fix them."""
+        """Say which claims were taken over, and what follows from hosts that could not be claimed, early enough for the
+        user to stop the run and fix them."""
         for text in self.taken_over:
             yield j.Remark(at=now(), severity="info", text=text)
         if self.away:
@@ -91,8 +92,8 @@ class Claimed(NamedTuple):
 def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None]) -> Claimed:
     """Claim all of these hosts, or none.
 
-    When another run holds one, releases those already claimed, except where jobs of ours are left, and calls
-    `again`. That raises the error, or returns when it is time to try again. A host that can't be claimed for
+    When another run holds a host, releases the hosts already claimed, except those that have jobs of ours, and calls
+    `again`, which either raises the error or returns when it is time to try again. A host that can't be claimed for
     another reason is skipped, and must be claimed before it is used (`runners/execution/lane.py`).
     """
     wanted = list(ids)
@@ -110,13 +111,16 @@ def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None
 
 
 def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> dict[str, int | RunnerError]:
-    """Release all of these hosts, except where jobs are kept. Returns by id how many jobs and processes still ran, or
-    why a host could not be cleaned."""
+    """Release all of these hosts, except those on which jobs are kept.
+
+    Returns, by host id, how many jobs and processes still ran, or the error why the host could not be cleaned.
+    """
     return fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))
 
 
 def refuse_aliases(plan: Plan, cells: Sequence[Cell], hosts: Hosts, held: Sequence[str]) -> None:
-    """Raises OneMachine for two names of one machine whose cells may run in parallel. `held` are the claimed hosts."""
+    """Raises OneMachine if two names of one machine have cells that may run in parallel. `held` are the claimed
+    hosts."""
     lane_of = {host: number for number, lane in enumerate(lanes(cells)) for cell in lane for host in cell.locks}
     if len({lane_of[host] for host in held if host in lane_of}) < 2:
         return
@@ -142,8 +146,10 @@ def needed_hosts(run: RunState) -> list[str]:
 
 
 def wait_for_other_controllers(run: RunState, hosts: OpenHosts, wait: HostWait) -> None:
-    """Wait until no other controller of a resumed run shows signs of life. Raises HostBusy at the end of the wait, and
-    RunnerError when another process of this machine drives the run."""
+    """Wait until no other controller of a resumed run shows signs of life.
+
+    Raises HostBusy at the end of the wait, and RunnerError when another process on this machine drives the run.
+    """
     if not run.resumed:
         return None
     owner = run_name(run.run_dir).owner
@@ -156,7 +162,7 @@ def wait_for_other_controllers(run: RunState, hosts: OpenHosts, wait: HostWait) 
 
 
 def hold_hosts(run: RunState, hosts: OpenHosts, wait: HostWait, is_outdated: Callable[[], bool]) -> Claimed:
-    """Claim the hosts of the cells that are ahead.
+    """Claim the hosts of the cells that are still to run.
 
     Raises HostBusy at the end of the wait, NoHost when no cell of a new run can be measured, and Outdated when other
     runs ended during the wait with results that a new run may take.
@@ -173,7 +179,8 @@ def hold_hosts(run: RunState, hosts: OpenHosts, wait: HostWait, is_outdated: Cal
 
 
 def check_hosts(run: RunState, hosts: Hosts, held: Sequence[str]) -> Tools:
-    """Return the load generators on the claimed hosts. Raises RunnerError for what the run can't begin without."""
+    """Return the load generators on the claimed hosts. Raises RunnerError if something is missing without which the run
+    can't begin."""
     refuse_aliases(run.plan, run.ahead, hosts, held)
     tools = find_tools(run.plan, run.ahead, hosts, held, run.world)
     refuse_places(run.plan, run.ahead, hosts, held, run.world)
@@ -181,10 +188,10 @@ def check_hosts(run: RunState, hosts: Hosts, held: Sequence[str]) -> Tools:
 
 
 def leave_former_nodes(run: RunState, given: j.HostsGiven) -> Iterator[j.Remark]:
-    """End the run's jobs and claims on nodes that it no longer has. Yields remarks about that, and about a change
-    of nodes.
+    """End the run's jobs and claims on nodes that the run no longer has. Yields remarks about failures and changed
+    nodes.
 
-    Raises HostBusy when another process drives the lane there: a scheduler may run a job twice.
+    Raises HostBusy when another process drives the lane on such a node, as a scheduler may run a job twice.
     """
     plan, record, name = run.plan, run.record, run_name(run.run_dir)
     former = {node: host for node, host in nodes_ever(plan, record).items() if node not in given.nodes.values()}
@@ -213,10 +220,10 @@ def _no_other(_: object) -> bool:
 
 
 def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: OpenHosts, *, resumed: bool) -> None:
-    """Raises NoHost when hosts that every cell of a new run needs refuse us, are away or unfit: nothing is lost by a
-    later start. Releases those that are `held`.
+    """Raises NoHost when every cell of a new run needs hosts that refuse us, are away or are unfit, as starting later
+    loses nothing. Releases the hosts in `held` first.
 
-    A resumed run, which may have jobs on its hosts, waits for them unless waiting does not help.
+    A resumed run may have jobs on its hosts, so it waits for them unless waiting does not help.
     """
     errors = list(refused.values())
     stays = all(isinstance(error, HostError) and (error.lasting or not resumed) for error in errors)
@@ -235,7 +242,7 @@ def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: 
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Say what happens to hosts that could not be claimed, early enough to stop the run and fix them."""
+    """Say what follows from hosts that could not be claimed, early enough for the user to stop the run and fix them."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:
         named = say.names_and_more(names=named, n=len(away) - _NAMED)
@@ -246,10 +253,10 @@ def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) ->
 
 
 def leave_hosts(run: RunState, hosts: OpenHosts, held: Sequence[str], kept: KeptClaim | None) -> None:
-    """Remove everything of the run from its hosts, and report where that failed.
+    """Remove everything of the run from its hosts, and report any failure to do so.
 
-    `kept` keeps the claim of this machine, which CONTROLLER names, too, after a run that was not stopped. What could
-    not be fetched to a full disk stays on the hosts, until there is space.
+    After a run that was not stopped, `kept` keeps the claim of this machine, which is also named CONTROLLER. Outputs
+    that could not be fetched because the disk was full remain on the hosts until there is space.
     """
     # An interrupted run may have left jobs and claims although all its cells are done.
     claimed = [*held, *run.claimed, *(run.plan.hosts if run.resumed else ())]

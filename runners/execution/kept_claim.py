@@ -1,4 +1,4 @@
-"""The claim of this machine while tables and briefs are made, as making them takes its processors."""
+"""Keeps this machine claimed while tables and briefs are made, because making them takes its processors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from benchbrief.runners.world.world_seams import World
 
 
 class KeptClaim:
-    """Holds this machine for the run until it is left, so that no other run measures beside the rendering.
+    """Holds this machine for the run until the `with` block ends, so that no other run measures while reports are
+    rendered.
 
-    The identity of the run is open for writing and locked meanwhile: others see that its controller is still there.
+    Meanwhile the run's identity file is open for writing and locked, so that others see that the controller is alive.
     """
 
     def __init__(self) -> None:
@@ -31,7 +32,8 @@ class KeptClaim:
         """Why the machine could not be released."""
 
     def keep(self, world: World, plan: Plan, run_dir: Path, held: Collection[str]) -> str:
-        """Return the host of `held` that is this machine under any name, and hold it. "" when there is none."""
+        """Find the host in `held` that is this machine under any name, hold it, and return it. Returns "" when there is
+        none."""
         if world.simulated is not None:
             return ""
         with ExitStack() as stack, suppress(RunnerError, OSError):
@@ -42,9 +44,9 @@ class KeptClaim:
         return ""
 
     def take(self, plan: Plan, run_dir: Path) -> bool:
-        """Hold this machine, unless it is held already. Return False when another run holds it.
+        """Hold this machine, unless it is held already. Returns False when another run holds it.
 
-        A simulated run marks itself as driven, and holds nothing. So does a run on a machine that can't be claimed.
+        A simulated run only marks itself as driven. So does a run on a machine that can't be claimed.
         """
         with ExitStack() as stack, suppress(RunnerError, OSError):
             if self._is_held:
@@ -60,7 +62,8 @@ class KeptClaim:
         return True
 
     def _hold(self, hosts: Hosts, host_id: str, run_dir: Path, stack: ExitStack) -> bool:
-        """Claim a host by a connection of `stack`, which is closed when the claim is left."""
+        """Claim a host over a connection in `stack`, which is closed when the claim is released. Returns False when the
+        run's identity can't be locked."""
         if not self._lock(run_dir):
             return False
         hosts[host_id].claim()
@@ -70,7 +73,8 @@ class KeptClaim:
         return True
 
     def _lock(self, run_dir: Path) -> bool:
-        """Lock the run's identity. Return False when another process has it. Raises OSError and RunnerError."""
+        """Lock the run's identity file. Returns False when another process holds the lock. Raises OSError and
+        RunnerError."""
         if not self._is_locked:
             with ExitStack() as stack:
                 identity = os.open(run_dir / IDENTITY, os.O_RDWR)  # as `find_driving_processes` expects

@@ -42,12 +42,12 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 
 def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | None = None) -> str:
-    """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without an
-    offered load.
+    """Return a sentence about a cell that fell behind its offered load or caught up with it. Returns "" for a cell that
+    was on time, or that has no offered load.
 
-    A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a
-    closed loop, and only intended latency counts that wait. One that was behind when its measurement began catches
-    up: it sends more than was offered, as fast as it can.
+    A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a closed
+    loop, and only intended latency includes that wait. A load generator that was behind when its measurement began
+    catches up by sending more than was offered, as fast as it can.
     """
     if cell.target is None:
         return ""
@@ -82,7 +82,7 @@ class Lane:
         """The last cell that ran, with its attempt. It must cool down before the next one."""
 
     def observe(self, cells: Sequence[Cell]) -> None:
-        """Collect the facts of each host of the lane, and report where they contradict the spec."""
+        """Collect the facts of each host of the lane, and report facts that contradict the spec."""
         self._cells = cells
         for host_id, found in look_at_each((host for cell in cells for host in cell.locks), self._claim_and_look):
             if isinstance(found, NotKept):
@@ -116,7 +116,8 @@ class Lane:
                     )
 
     def _claim(self, host_id: str) -> None:
-        """Claim a host for the run before anything is done there, unless it is claimed. Raises RunnerError."""
+        """Claim a host for the run, unless it is claimed already, before anything is done on the host. Raises
+        RunnerError."""
         said = self._hosts[host_id].claim()
         with self._run.lock:
             if host_id not in self._run.claimed:
@@ -125,10 +126,10 @@ class Lane:
             self._run.remark("info", said)
 
     def run_cell(self, cell: Cell, left: Left | None = None) -> None:
-        """Run a cell, with as many attempts as its experiment allows. Skips it when it is not needed.
+        """Run a cell with as many attempts as its experiment allows. Skips a cell that is not needed.
 
-        First waits for the searches that the cell takes numbers from. With `left`, resumes that attempt first.
-        Raises NotWhole when that attempt can't be resumed.
+        First waits for the searches that the cell takes numbers from. With `left`, resumes that attempt first. Raises
+        NotWhole when that attempt can't be resumed.
         """
         run = self._run
         if left is None and (reason := run.not_needed(cell)):
@@ -149,7 +150,8 @@ class Lane:
             self._try(Try(known, attempt, last), left)
 
     def try_later(self) -> None:
-        """Try cells again whose hosts were away, each when its hosts are back or the wait for them has timed out."""
+        """Try again the cells whose hosts were away, each when its hosts are back or the wait for them has timed
+        out."""
         for later in self._lost.wait_for_each():
             if not later.before and (reason := self._run.not_needed(later.cell)):
                 self._skip(later.cell, reason, self._run.budgets.no_room(later.cell))
@@ -159,7 +161,7 @@ class Lane:
     def _try(self, next_one: Try | None, left: Left | None = None, *, waited: bool = False) -> None:
         """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first.
 
-        `waited`: the wait for its hosts has ended.
+        `waited` means that the wait for the cell's hosts has ended.
         """
         run = self._run
         if next_one is not None and left is None and (untried := run.why_not_tried(next_one.cell)):
@@ -189,7 +191,8 @@ class Lane:
             note_resumed(self._run, what.cell, left)
 
     def _is_put_off(self, what: Try) -> bool:
-        """Put off a cell whose lost hosts may return, or wait for them now. Returns whether it can't be tried now."""
+        """Put off a cell whose lost hosts may return, or wait for those hosts now. Returns whether the cell can't be
+        tried now."""
         if not self._lost.may_return(what.cell, retried=bool(what.before)):
             return False
         if self._is_waited_for(what.cell):
@@ -203,7 +206,8 @@ class Lane:
         return chooses(experiment) or experiment.confident is not None or is_budgeted(self._run.plan, experiment)
 
     def go_on(self, cell: Cell, left: Left) -> bool:
-        """Resume an attempt that an earlier controller left. Returns False when it must run again instead."""
+        """Resume an attempt that an earlier controller left unfinished. Returns False when it must run again
+        instead."""
         try:
             self.run_cell(cell, left)
         except NotWhole as reason:
@@ -224,7 +228,7 @@ class Lane:
         run.left_out(cell, reason, no_room)
 
     def remember_warm(self, cells: Sequence[Cell]) -> None:
-        """Let the last cell of an earlier controller on these hosts cool down, if it has not."""
+        """Let the last cell that an earlier controller ran on these hosts cool down, if it has not."""
         hosts = {host for cell in cells for host in cell.locks}
         planned = {cell.id: cell for cell in self._run.plan.cells}
         for cell_id, attempt in self._run.warm.items():
@@ -232,7 +236,7 @@ class Lane:
                 self._warm = cell, attempt
 
     def _cooled(self) -> bool:
-        """Let the previous cell cool down. Returns False when the run ends before that."""
+        """Let the previous cell cool down. Returns False when the run ends before the cell has cooled down."""
         run = self._run
         (cell, attempt), self._warm = self._warm or (None, 0), None
         if cell is None or (step := next((step for step in cell.steps if step.kind == "cool_down"), None)) is None:
@@ -247,8 +251,8 @@ class Lane:
         return True
 
     def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
-        """Make one attempt, up to a good verdict. Returns a failed one's error; an interrupted one has no verdict.
-        Raises NotWhole when the attempt in `left` can't be resumed."""
+        """Make one attempt, up to a good verdict. Returns the error if the attempt failed. Records no verdict on an
+        interrupted attempt. Raises NotWhole when the attempt in `left` can't be resumed."""
         run = self._run
         try:
             with self._kept_evidence(cell, attempt):
@@ -312,7 +316,7 @@ class Lane:
         failed: RunnerError | None = None,
         retried: bool = False,
     ) -> None:
-        """Record the verdict on an attempt: what it measured, or why it `failed`."""
+        """Record the verdict on an attempt: what the attempt measured, or why it `failed`."""
         verdict = j.CellEnded(
             at=now(),
             cell=cell.id,
@@ -338,7 +342,8 @@ class Lane:
 
     @contextmanager
     def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
-        """Turn an internal error into a failed cell with one line, and keep the traceback beside its raw output."""
+        """Turn an internal error into a one-line failure of the cell, and keep the traceback next to the cell's raw
+        output."""
         try:
             yield
         except (RunnerError, Interrupted, NotWhole):
@@ -349,7 +354,7 @@ class Lane:
             raise RunnerError(say.internal_error(said=repr(error)), say.hint_report(path=path)) from error
 
     def _take_note(self, cell: Cell, error: RunnerError) -> None:
-        """Record what a failed attempt lost: hosts, and the engine."""
+        """Record the hosts and the engine that a failed attempt lost."""
         if isinstance(error, HostError):
             self._lost.note(cell, error)
         if error.is_server_lost:
@@ -358,12 +363,12 @@ class Lane:
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
         """Return whether another attempt may succeed on these hosts.
 
-        A failure that answers its search is final: otherwise a lucky attempt would decide.
+        A failure that answers the cell's search is final, because otherwise a lucky attempt would decide the search.
         """
         return not self._run.promises.learns_from(cell, error) and not self._lost.for_good(cell)
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
-        """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""
+        """Record the verdict on a failed attempt. `again` means that another attempt at the cell follows."""
         is_answer = not again and self._run.promises.learns_from(cell, error)
         if not again and not is_answer:
             self._run.fail(cell, error)
@@ -372,7 +377,7 @@ class Lane:
             self._skip(cell, refused(error, error.one_line), "")
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
-        """Raises the error of a silent power meter. Tries the meter first, as it may have been fixed."""
+        """Raises the error of a silent power meter. Tries the meter again first, as somebody may have fixed it."""
         run, mine = self._run, meters_of(cell)
         if mine.isdisjoint(run.silent_meters):
             return
@@ -386,7 +391,7 @@ class Lane:
             raise error
 
     def _report_other_load(self, cell: Cell) -> None:
-        """Report each host that other load keeps busy, when the check takes little of the cell's time."""
+        """Report each host that other load keeps busy, if the check takes only a small part of the cell's time."""
         if self._run.world.simulated or (self._load_checked and cell.measure_s < _LONG_S):
             return
         self._load_checked = True

@@ -1,8 +1,8 @@
 """What a run does now: numbers read from the tools while they run. They are shown to people, and not kept.
 
-A monitor reads the end of the running jobs' output every few seconds, over the connections that are open anyway. It
-writes what it read to `live.json` beside the journal, and replaces the file as a whole, so that another process can
-follow the run. That file is not part of the run's results: nothing is computed from it, and it may be missing or old.
+Every few seconds, a monitor reads the end of the running jobs' output, over connections that are already open. It
+writes the numbers to `live.json` beside the journal. It replaces the file as a whole, so that another process can
+follow the run. The file is not part of the run's results: nothing is computed from it, and it may be missing or old.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIVE = "live.json"
 POLL_S = 3.0
 """How often a job is read, in seconds."""
 STALE_S = 15.0
-"""A number this old, in seconds, no longer counts as current."""
+"""A number older than this, in seconds, does not count as current."""
 GONE_S = 10.0
 """A controller that has not written for this long, in seconds, is gone."""
 
@@ -38,14 +38,15 @@ _BEAT_S = 1.0
 _FIRST_S = 1.5
 _WORKERS = 4
 _TAIL = 16_000
-"""Characters. A status line for each of 100 threads fits."""
+"""How many characters are read from the end of an output. A status line for each of 100 threads fits."""
 
 Phase = Literal["running", "tables", "reports", "ended"]
 """What the controller does: it measures, builds the tables, renders the reports, or has ended normally."""
 
 
 class JobReading(BaseModel):
-    """The latest numbers of one job: `measures` by name from a probe, the rest from a load generator.
+    """The latest numbers of one job. A probe's numbers are in `measures`, by name. The other numbers are a load
+    generator's.
 
     `latency_of` names the latency, such as `p99 read`. `at` is in epoch seconds by the controller's clock.
     """
@@ -58,12 +59,12 @@ class JobReading(BaseModel):
     latency_s: float | None = None
     latency_of: str = ""
     done: int | None = None
-    """The operations that a load generator has done so far."""
+    """The number of operations that a load generator has done so far."""
     measures: dict[str, float] = {}
 
 
 class Live(BaseModel):
-    """The contents of `live.json`. `exit_code` is the command's, once it has ended."""
+    """The contents of `live.json`. `exit_code` is the command's exit code, once the command has ended."""
 
     model_config = ConfigDict(frozen=True)
     pid: int
@@ -73,10 +74,11 @@ class Live(BaseModel):
     exit_code: int | None = None
     readings: tuple[JobReading, ...] = ()
     waits: tuple[str, ...] = ()
-    """What the controller waits for, in sentences."""
+    """The things that the controller waits for, as sentences."""
 
     def controller_lives(self, now: float) -> bool:
-        """Return whether the controller still lives: by its pid on this machine, by the file's age elsewhere."""
+        """Return whether the controller is still alive, judged by its pid on this machine, and by the file's age
+        elsewhere."""
         if self.phase == "ended":
             return False
         if self.controller == socket.gethostname():
@@ -85,7 +87,7 @@ class Live(BaseModel):
 
 
 Read = Callable[[str], JobReading | None]
-"""Makes a reading from the end of a job's output."""
+"""A function that makes a reading from the end of a job's output."""
 
 
 @dataclass
@@ -99,9 +101,9 @@ class _Watched:
 
 @dataclass
 class Monitor:
-    """Reads running jobs while it is entered. Safe to use from several threads. Does nothing outside of that.
+    """Reads running jobs inside its `with` block, and does nothing outside it. Safe to use from several threads.
 
-    `run_dir` is the folder of `live.json`; None writes no file. A host that does not answer delays only its own
+    `run_dir` is the folder for `live.json`, or None to write no file. A host that does not answer delays only its own
     numbers, and nothing waits for the monitor.
     """
 
@@ -136,7 +138,7 @@ class Monitor:
                 (self.run_dir / LIVE).unlink()
 
     def begin(self) -> None:
-        """From now on the run, and so its `live.json`, belongs to this process."""
+        """Make the run, and so its `live.json`, belong to this process from now on."""
         self._begun = True
         self._write()
 
@@ -146,12 +148,12 @@ class Monitor:
             self._jobs[id(running)] = _Watched(running, read, time.monotonic() + min(_FIRST_S, self.poll_s))
 
     def forget(self, running: RunningJob) -> None:
-        """Stop reading this job. No error when it was not being read."""
+        """Stop reading this job. Does nothing when the job was not being read."""
         with self._lock:
             self._jobs.pop(id(running), None)
 
     def now(self) -> tuple[JobReading, ...]:
-        """Return the latest readings of running jobs, without those that are stale."""
+        """Return the latest readings of running jobs, without stale ones."""
         oldest = controller_clock.now() - STALE_S
         with self._lock:
             return tuple(job.latest for job in self._jobs.values() if job.latest and job.latest.at > oldest)
@@ -174,7 +176,7 @@ class Monitor:
                 del self._waits[number]
 
     def ended(self, exit_code: int) -> None:
-        """Record that the command has ended normally. `live.json` stays."""
+        """Record that the command has ended normally. The file `live.json` remains."""
         self._exit_code, self._phase = exit_code, "ended"
 
     def _beat(self) -> None:
@@ -226,17 +228,17 @@ class Monitor:
 
 
 def present_readings(run_dir: Path, now: float) -> tuple[JobReading, ...]:
-    """Return the readings of a run that another process drives, without those stale at `now` (by that run's clock)."""
+    """Return the readings of a run that another process drives, without those that are stale at `now` (by that run's
+    clock)."""
     live = read_live(run_dir)
     return tuple(each for each in live.readings if now - each.at < STALE_S) if live is not None else ()
 
 
 @dataclass(frozen=True)
 class LiveLoad:
-    """A cell's load over all its load generators: their rates and operations so far, added up, and their
-    highest latency.
+    """A cell's current load: the summed rates and operations of all its load generators, and their highest latency.
 
-    `done` is None when one of them does not report it.
+    `done` is None when one of the load generators does not report its operations.
     """
 
     ops_per_s: float

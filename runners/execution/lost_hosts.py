@@ -1,7 +1,7 @@
-"""What a lane does when the connection to a host is lost: its cells wait for the host, and go on once it is back.
+"""What a lane does when it loses the connection to a host: its cells wait for the host, and continue once it is back.
 
-A job runs on while its host can't be reached, and `jobs/connection_retry.py` retries each call for a while. This module
-comes after that: the cell has failed, and its host is lost until it answers again.
+A job continues while its host can't be reached, and `jobs/connection_retry.py` retries each call for a while. This
+module takes over after that: the cell has failed, and its host is lost until it answers again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _LOOK_AGAIN_S = 60.0
-"""For how long, in seconds, cells fail without another look at a host whose wait is over."""
+"""For this many seconds after a host was found to be away, cells that need it fail without another look."""
 _PATIENCE_S = 600.0
-"""How long a lost host is waited for, in seconds, if the experiment does not say. The same as in `tasks.Job`."""
+"""How long to wait for a lost host, in seconds, if the experiment does not say. The same as in `tasks.Job`."""
 
 
 class LostHosts:
-    """The hosts that a lane has lost. `have_back` brings a host that answers again to its state at the start.
+    """The hosts that a lane has lost. `have_back` brings a host that answers again back to its state at the start.
 
     `have_back` raises HostError or HostFull.
     """
@@ -43,16 +43,16 @@ class LostHosts:
         self._looked: dict[str, float] = {}
         """When each host was last found to be away, by the monotonic clock."""
         self._given_up: set[str] = set()
-        """Hosts whose wait is over, as the journal says."""
+        """The hosts whose wait is over, and has been reported in the journal."""
 
     def lose(self, host_id: str, error: RunnerError) -> None:
-        """Mark a host as lost from the start: it can't be reached, or has no room even to be observed."""
+        """Mark a host as lost from the start because it can't be reached, or has no room even to be observed."""
         self._lost[host_id] = error
         self._never_seen.add(host_id)
         self._looked[host_id] = time.monotonic()
 
     def note(self, cell: Cell, error: HostError) -> None:
-        """Mark those hosts of the cell as lost that can't be reached now, after the cell failed for a host."""
+        """After the cell failed because of a host, mark those of its hosts as lost that can't be reached now."""
         for host_id in cell.locks:
             if not self._is_lately_away(host_id) and not self._is_reachable(host_id):
                 self._lost[host_id] = error
@@ -67,7 +67,7 @@ class LostHosts:
         return any(not isinstance(error, HostError) or error.lasting for error in errors)
 
     def may_return(self, cell: Cell, *, retried: bool) -> bool:
-        """Return whether the cell needs lost hosts, and the wait for them is not over.
+        """Return whether the cell needs lost hosts, and the wait for these hosts is not over.
 
         Only cells that are `retried` wait for a host that could not be reached at the start.
         """
@@ -77,7 +77,7 @@ class LostHosts:
         return not any(map(self._is_past, lost))
 
     def refuse(self, cell: Cell) -> None:
-        """Bring the cell's hosts back. Raises HostError or HostFull for one that is still away, or can't be used."""
+        """Bring the cell's hosts back. Raises HostError or HostFull for a host that is still away, or can't be used."""
         for host_id in self.of(cell):
             if self._is_lately_away(host_id) or not self._is_reachable(host_id):
                 raise self._lost[host_id]
@@ -92,16 +92,16 @@ class LostHosts:
             self._until.pop(host_id, None)
 
     def wait_for_each(self) -> Iterator[Try]:
-        """Yield each attempt that was put off, when its hosts answer again or the wait for them is over. Ends with
-        the run."""
+        """Yield each attempt that was put off, when its hosts answer again or the wait for them is over. Stops when the
+        run ends."""
         while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
             found = next(each for each in self.put_off if each.cell is cell)
             self.put_off.remove(found)
             yield found
 
     def wait(self, cells: Sequence[Cell]) -> Cell | None:
-        """Wait for a cell whose hosts answer again or whose wait is over, and return the first. None: the run
-        must end."""
+        """Wait until a cell's hosts answer again or the wait for them is over. Returns the first such cell, or None
+        when the run must end."""
         while not self._run.ending.is_set():
             for cell in cells:
                 if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):

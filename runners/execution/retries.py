@@ -1,6 +1,8 @@
-"""When a cell is measured again: after a failed attempt, unless another would fail in the same way.
+"""When a cell is measured again: after a failed attempt, unless another attempt would fail in the same way.
 
-When the first cells of a workload on its hardware all failed for one reason, its other cells are not tried at all."""
+When the first cells of a workload on its hardware all failed for one reason, the workload's other cells there are not
+tried at all.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ from benchbrief.runners.journal.run_folder import cell_directory
 
 @dataclass(frozen=True)
 class Try:
-    """The next attempt at a cell, and the `last` one that it may have. `before` says how the previous one ended.
+    """The next attempt at a cell. `last` is the number of the last attempt that the cell may have, and `before` says
+    how the previous attempt ended.
 
-    `has_extra`: an error may still give it one attempt beyond those of its experiment.
+    `has_extra` means that an error may still give the cell one attempt more than its experiment allows.
     """
 
     cell: Cell
@@ -33,7 +36,8 @@ class Try:
     has_extra: bool = True
 
     def after(self, error: RunnerError) -> Try | None:
-        """Return the attempt after this one failed; None when it was the last, or when the plan is the cause."""
+        """Return the attempt that follows after this one failed, or None when it was the last, or when the plan is the
+        cause."""
         is_extra = error.is_tried_once_more and self.has_extra
         last = self.last + is_extra
         if error.by_plan or not error.is_worth_another_attempt or self.attempt >= last:
@@ -43,19 +47,20 @@ class Try:
 
 
 ALIKE = 3
-"""How many cells must fail alike before the cause can't be chance. They must be at as many different points, or at all
-points if there are fewer."""
+"""How many cells must fail alike before the cause can't be chance. They must be at this many different points, or at
+all points if there are fewer."""
 
 
 class NotTried(RunnerError):
-    """A cell is not tried, because the earlier cells of its workload on its hardware, at its levels, all failed
-    for one reason."""
+    """A cell is not tried, because the earlier cells of its workload on its hardware, at its levels, all failed for one
+    reason."""
 
     code = "not_tried"
 
 
 class _Point(NamedTuple):
-    """The load of a cell: its threads, and the operations per second that it offers (infinite: as fast as it can)."""
+    """The load of a cell: its number of threads, and the operations per second that it offers (infinite if it works as
+    fast as it can)."""
 
     threads: float
     target: float
@@ -66,7 +71,7 @@ class _Point(NamedTuple):
         return cls(cell.threads or 0, target)
 
     def is_within(self, other: _Point) -> bool:
-        """Return whether neither threads nor offered rate exceed those of the other load."""
+        """Return whether this load exceeds the other load neither in threads nor in offered rate."""
         return self.threads <= other.threads and self.target <= other.target
 
 
@@ -81,14 +86,15 @@ class _Failures:
 
 
 class FirstFailures:
-    """The first failures of each workload on each hardware, which decide whether its other cells are tried."""
+    """The first failures of each workload on each hardware. They decide whether the workload's other cells there are
+    tried."""
 
     def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
         self._planned: dict[Hashable, set[_Point]] = {}
         for cell in planned:
             self._planned.setdefault(Curve.of(cell), set()).add(_Point.of(cell))
         self._over = {Curve.of(cell) for cell in done}
-        """The workloads on hardware where a cell was good, or where cells failed for different reasons."""
+        """The workloads, with their hardware, that had a good cell, or cells that failed for different reasons."""
         self._failures: dict[Hashable, _Failures] = {}
         self._lock = threading.Lock()
 
@@ -97,8 +103,8 @@ class FirstFailures:
             self._over.add(Curve.of(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
-        """Count a cell that failed for good. Ignores lost hosts, which say nothing about other cells, and cells
-        not tried."""
+        """Count a cell that failed for good. Ignores cells that were not tried, and cells that lost a host, which says
+        nothing about other cells."""
         if isinstance(error, HostError | NotTried):
             return
         shape = shape_of_failure(cell.id, reason)
@@ -110,9 +116,10 @@ class FirstFailures:
                 self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
-        """Return why not to try a cell: the first cells of its workload on its hardware failed alike. None: try it.
+        """Return why not to try a cell: the first cells of its workload on its hardware failed alike. Returns None if
+        the cell must be tried.
 
-        At least one of them must have had no more load than this cell.
+        At least one of the failed cells must have had no more load than this cell.
         """
         place, load = Curve.of(cell), _Point.of(cell)
         with self._lock:

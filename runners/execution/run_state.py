@@ -1,4 +1,4 @@
-"""The state of one execution, which its lanes share, and how it ended."""
+"""The state of one execution of a run, shared by its lanes, and how the execution ended."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from benchbrief.runners.world.world_seams import Meter, World
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `failed` pairs each failed cell with its reason; `without_room`, each cell that no budget had
-    room for."""
+    """How a run ended. `failed` pairs each failed cell with its reason. `without_room` does so for each cell that no
+    budget had room for."""
 
     status: Literal["done", "failed", "interrupted"]
     message: str
@@ -43,7 +43,7 @@ class Outcome:
 
 
 def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
-    """Return the last line of a run without failures. Candidates that were not chosen are not counted."""
+    """Return the last line of output of a run without failures. Candidates that were not chosen are not counted."""
     planned = planned_cells(plan, record.not_chosen)
     said = say.cells(n=planned)
     if reused:
@@ -54,8 +54,8 @@ def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
 
 
 def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> Message:
-    """Return the sentence on a run's missing cells: how many `failed`, and for how many a budget had no
-    room (`short`)."""
+    """Return the sentence about a run's missing cells: how many `failed`, and how many no budget had room for
+    (`short`)."""
     n = planned_cells(plan, record.not_chosen)
     no_room = say.cells_without_room(short=short, n=n)
     if not failed:
@@ -66,7 +66,7 @@ def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> M
 
 @dataclass(frozen=True)
 class Ending:
-    """A flag that says whether nothing new may begin: the run must stop, or a failure has ended it."""
+    """A flag that is set when nothing new may begin, because the run must stop or because a failure has ended it."""
 
     run: RunState
 
@@ -78,7 +78,7 @@ class Ending:
 class RunState:
     """The state of one execution. Lanes change it only under the lock.
 
-    `record` is what the journal says; each record that is written extends it. `last_alive` is when an earlier
+    `record` is the content of the journal, and each record that is written extends it. `last_alive` is when an earlier
     controller last showed a sign of life beside its journal, by the controller's clock.
     """
 
@@ -92,17 +92,17 @@ class RunState:
     last_alive: float = 0.0
     resumed: bool = field(init=False)
     done: set[str] = field(init=False)
-    """The cells that were good, or not needed, before this execution."""
+    """The cells that were good or not needed before this execution."""
     ahead: list[Cell] = field(init=False)
-    """The other cells."""
+    """The cells that are not in `done`."""
     earlier: LeftBehind = field(init=False)
-    """What an earlier controller may have left on its hosts."""
+    """What an earlier controller may have left on the run's hosts."""
     left: Mapping[str, Left] = field(default_factory=dict)
-    """An earlier controller's attempts to resume, by cell."""
+    """The earlier controller's attempts that this execution resumes, by cell."""
     warm: Mapping[str, int] = field(init=False)
-    """An earlier controller's attempts that no cool-down followed, in order."""
+    """The earlier controller's attempts that were not followed by a cool-down, in order."""
     tools_before: Mapping[tuple[str, str], set[str]] = field(init=False)
-    """Where an earlier controller found tools, by host and driver."""
+    """Where the earlier controller found tools, by host and driver."""
     tools: Tools = field(init=False)
     """The load generators that were found before the first cell."""
     searches: Searches = field(init=False)
@@ -112,15 +112,15 @@ class RunState:
     promises: PromiseSearches = field(init=False)
     failed: list[tuple[str, str]] = field(default_factory=list)
     without_room: list[tuple[str, str]] = field(default_factory=list)
-    """Cells of points that a budget had no room for, each with the reason."""
+    """The cells of points that a budget had no room for, each with the reason."""
     fatal: list[RunnerError] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     judged: set[str] = field(default_factory=set)
-    """Cells that have their final verdict in this execution, or were not needed."""
+    """The cells that have their final verdict in this execution, or were not needed."""
     claimed: list[str] = field(default_factory=list)
-    """Hosts that a lane claimed or claimed again."""
+    """The hosts that a lane claimed, or claimed again."""
     silent_meters: dict[Meter, RunnerError] = field(default_factory=dict)
-    """Power meters that did not answer when last tried."""
+    """The power meters that did not answer when they were last tried."""
     first_failures: FirstFailures = field(init=False)
     turns: MeasuringTurns = field(init=False)
     workers: LaneWorkers = field(init=False)
@@ -141,8 +141,8 @@ class RunState:
         self.first_failures = FirstFailures(self.plan.cells, (cell for cell in self.plan.cells if cell.id in self.done))
 
     def begin_deciding(self, tools: Tools, read_tables: ReadTables) -> None:
-        """Set up what decides on cells while the run goes on. The journal has the start of this execution: it may be
-        written to."""
+        """Create the objects that decide about cells during the run. Call it once the journal has the start of this
+        execution, as these objects may write to the journal."""
         plan, record, write = self.plan, self.record, self.journal.write
         self.tools = tools
         self.searches = Searches(plan, record, self.done, write)
@@ -153,7 +153,8 @@ class RunState:
         self.promises = PromiseSearches(plan, record, write)
 
     def resume_turns(self, left: Mapping[str, Left]) -> None:
-        """Take over the attempts that an earlier controller left. No lane may be at work yet."""
+        """Take over the turns of the attempts that an earlier controller left unfinished. Call it before any lane
+        works."""
         self.left = left
         self.turns = MeasuringTurns(self.plan.cells, left, self.workers.waiting)
 
@@ -162,7 +163,7 @@ class RunState:
         return Ending(self)
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell need not be measured; "" when it must."""
+        """Return why a cell need not be measured, or "" when it must be."""
         deciders = (self.searches, self.ramps, self.promises, self.repeats, self.budgets)
         return next((why for decider in deciders if (why := decider.not_needed(cell))), "")
 
@@ -202,7 +203,7 @@ class RunState:
                 self.without_room.append((cell.id, reason))
 
     def why_not_tried(self, cell: Cell) -> NotTried | None:
-        """Return why a cell would fail as the first ones did; None when it must be tried."""
+        """Return why a cell would fail as the first cells did, or None when it must be tried."""
         try_all = self.plan.experiments[cell.experiment].on_failure == "try_all"
         return None if try_all else self.first_failures.why_not(cell)
 

@@ -1,4 +1,4 @@
-"""The jobs of one step: started together on every host, waited for, and collected."""
+"""The jobs of one step: starts them together on all hosts, waits for them, and collects them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ _READY_S = 60.0
 _SLICE_S = 0.5
 """How often, in seconds, a waiting step checks whether the run was interrupted."""
 _LEAST_WAIT_S = 10.0
-"""In seconds. A job attached to after its deadline may have ended, and gets this long to show it."""
+"""How long to wait at least, in seconds, for a job that was attached to after its deadline, as it may have ended
+already."""
 
 
 def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
-    """Return the jobs of a step: one for each load generator, and for the measurement also those of the probes."""
+    """Return the jobs of a step: one for each load generator, and for the measurement also the probes' jobs."""
     hosts = loading_hosts(cell) if step == "load" else cell.load_hosts
     loads = tuple(StepJob(step, host, host) for host in hosts)
     return (*loads, *(what.job for what in list_sampling_jobs(world, cell))) if step == "measure" else loads
@@ -45,9 +46,9 @@ def run_jobs(
     when_started: Callable[[Mapping[str, RunningJob]], None] = lambda _: None,
     when_ended: Callable[[], None] = lambda: None,
 ) -> dict[str, JobOutput]:
-    """Run a job on each of these hosts, started together, and wait until all have ended. If one fails, all fail.
+    """Start a job on each of these hosts at the same time, and wait until all have ended. If one job fails, all fail.
 
-    In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of them had been stopped.
+    In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of the jobs had been stopped.
     """
     jobs = {host: attempt.attended(job) for host, job in jobs.items()}
     names = {host: StepJob(step, host, host) for host in jobs}
@@ -89,7 +90,7 @@ def run_jobs(
 
 
 def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, RunningJob], step: StepKind) -> None:
-    """Wait until all have ended. Raises Interrupted, or BadOutput for a job that takes too long."""
+    """Wait until all jobs have ended. Raises Interrupted, or BadOutput for a job that takes too long."""
     began = attempt.began(step)
     left = max((job.timeout_s for job in jobs.values()), default=0.0)
     if began is not None:
@@ -119,7 +120,8 @@ def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, Runni
 
 
 def _last_words(job: RunningJob) -> str | None:
-    """Return the end of the job's output. None when its host can't be reached, which the wait for the job reports."""
+    """Return the end of the job's output, or None when its host can't be reached. The wait for the job reports such a
+    host."""
     try:
         return job.tail(300)
     except ConnectionLost:
@@ -127,7 +129,8 @@ def _last_words(job: RunningJob) -> str | None:
 
 
 def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str, RunningJob], step: StepKind) -> None:
-    """Start the jobs as simultaneously as possible, and report the spread. `running` holds all that were started."""
+    """Start the jobs as simultaneously as possible, and report how far apart they started. Adds each started job to
+    `running`."""
     if len(jobs) == 1:
         [(host_id, job)] = jobs.items()
         running[host_id] = attempt.hosts[host_id].start(job)
@@ -161,7 +164,7 @@ def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str
 
 
 def _watch_load(attempt: Attempt, host_id: str, running: RunningJob) -> None:
-    """Read a load generator's progress until it is collected, if its driver can."""
+    """Show a load generator's progress until its job is collected, if its driver can read the progress."""
     tool = attempt.world.driver(attempt.cell.tool.driver)
     if not isinstance(tool, TellsInterim):
         return

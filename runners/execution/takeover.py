@@ -1,8 +1,8 @@
-"""Taking over from a controller that was killed or stopped: what it left on the hosts is resumed, or ended.
+"""Takes over from a controller that was killed or stopped. What that controller left on the hosts is resumed or ended.
 
 An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each job of
-that step must run, have ended by itself, or have been collected. When everything was collected, its outputs are read
-again. Any other attempt runs again from its first step, and its remains are ended before anything else begins.
+that step must be running, have ended by itself, or have been collected. When everything was collected, the outputs are
+read again. Any other attempt runs again from its first step, and its remains are ended before anything else begins.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from benchbrief.runners.scheduling.parallel_lanes import lanes_left
 from benchbrief.runners.seams import Hosts, OutlivesController
 
 _AT_ONCE = 16
-"""How many hosts are asked at the same time."""
+"""How many hosts are queried at the same time."""
 
 
 def take_over(run: RunState, hosts: Hosts) -> dict[str, Left]:
@@ -49,7 +49,7 @@ def take_over(run: RunState, hosts: Hosts) -> dict[str, Left]:
 
 
 def why_not_resumable(left: Left, cell: Cell, run: RunState, hosts: Hosts) -> str:
-    """Return why an attempt can't be resumed; "" when it can."""
+    """Return why an attempt can't be resumed, or "" when it can."""
     if way_of(run.plan, cell, recorded_at(left.start, cell)) != way_now(run.plan, cell):
         return say.measures_otherwise()
     step = left.current
@@ -132,7 +132,7 @@ def _servers(run: RunState, hosts: Hosts, cell: Cell) -> set[str]:
 
 
 def hosts_of(run: RunState) -> list[str]:
-    """Return the run's hosts, also those of finished cells: a server may be left there."""
+    """Return the run's hosts, including those of finished cells, as a server may be left there."""
     return list(dict.fromkeys((CONTROLLER.id, *(host for cell in run.plan.cells for host in cell.locks))))
 
 
@@ -146,7 +146,7 @@ def _end_others(run: RunState, hosts: Hosts, host_id: str, kept: set[str]) -> No
 
 
 def note_resumed(run: RunState, cell: Cell, left: Left) -> None:
-    """Report since when the step ran without a controller, and from when on server counters were not read."""
+    """Report how long the step ran without a controller, and from when on server counters were not read."""
     at, step = now(), left.current
     if step is None or left.step is None:
         return

@@ -1,1 +1,1 @@
-"""Running each lane as a process of its own, in a folder of its own, and merging the lanes into one run."""
+"""Runs each lane as a process of its own, in a folder of its own, and merges the lanes into one run."""

@@ -1,7 +1,7 @@
 """The controller of a run whose lanes are jobs of a scheduler. It submits jobs, watches them, and submits more.
 
-It keeps nothing that matters: what a lane has measured is in the lane's folder, and the scheduler knows which jobs
-there are. So it may be killed at any time, and another one goes on.
+The controller keeps no state that matters: what a lane has measured is in the lane's folder, and the scheduler knows
+which jobs there are. So the controller may be killed at any time, and another one continues.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, l
 from benchbrief.runners.journal.run_identity import run_name, settle
 
 _FRUITLESS = 3
-"""No further job of a lane is submitted after this many in a row that finished no cell."""
+"""After this many jobs of a lane in a row that finished no cell, no further job of the lane is submitted."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
 """How often, in seconds, the scheduler is asked: right after a change, and at the least when nothing changes."""
 _LOG_BYTES = 4096
@@ -47,7 +47,7 @@ _LOG_BYTES = 4096
 
 @dataclass
 class LaneDriver:
-    """Looks after the jobs of one run. `say` gets the messages for the user. The caller must hold `driving_alone`."""
+    """Looks after the jobs of one run. `say` shows messages to the user. The caller must hold `driving_alone`."""
 
     run_dir: Path
     plan: Plan
@@ -56,23 +56,23 @@ class LaneDriver:
     _submitted: SubmittedRun = field(init=False)
     _needs: Mapping[int, LaneNeeds] = field(init=False)
     _jobs: dict[int, ScheduledJob] = field(default_factory=dict)
-    """The last job of each lane, as the scheduler shows it."""
+    """The last job of each lane, as shown by the scheduler."""
     _given_up: dict[int, str] = field(default_factory=dict)
     _tried: dict[int, int] = field(default_factory=dict)
-    """How many jobs of a lane this controller has submitted in a row without a further good cell."""
+    """How many jobs of each lane this controller has submitted since the lane's last additional good cell."""
     _own: set[str] = field(default_factory=set)
-    """The jobs that this controller has submitted, or found alive."""
+    """The jobs that this controller has submitted, or has found running."""
     _best: dict[int, int] = field(default_factory=dict)
     _said: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
-    """What the user was last told of each lane: its job, the job's state, and why it waits."""
+    """What the user was last told about each lane: its job, the job's state, and why the job waits."""
     _over: set[int] = field(default_factory=set)
-    """The lanes that need no further look: each of their cells has its verdict."""
+    """The lanes that need not be looked at again, because each of their cells has its verdict."""
     _silent: bool = False
     _pause_s: float = _OFTEN_S
     _asked_at: float = float("-inf")
     _seen: frozenset[tuple[str, str]] = frozenset()
     _sizes: dict[int, int] = field(default_factory=dict)
-    """The size of each lane's journal in bytes, when it was last searched for the lane's end."""
+    """The size in bytes that each lane's journal had when it was last searched for the lane's end."""
     _lanes: Sequence[PlanLane] = field(init=False)
     _folders: Mapping[int, Path] = field(init=False)
 
@@ -95,8 +95,8 @@ class LaneDriver:
         return self._given_up
 
     def look(self, *, stopping: bool = False) -> bool:
-        """Look at the jobs and submit those that are missing. Returns whether the run is settled: no job lives or is
-        to come.
+        """Look at the jobs and submit those that are missing. Returns whether the run is settled, that is, no job is
+        alive or still to come.
 
         When `stopping`, submits nothing. Raises SchedulerRefused.
         """
@@ -122,14 +122,15 @@ class LaneDriver:
         self._asked_at, self._pause_s = float("-inf"), _OFTEN_S
 
     def _is_due(self) -> bool:
-        """Return whether to ask the scheduler now: the pause is over, or a lane has ended since the last time."""
+        """Return whether to query the scheduler now, because the pause is over or a lane has ended since the last
+        query."""
         ended = [lane for lane in self._lanes if lane.number not in self._over and self._has_just_ended(lane)]
         if ended:
             self._pause_s = _OFTEN_S
         return bool(ended) or time.monotonic() - self._asked_at >= self._pause_s
 
     def _has_just_ended(self, lane: PlanLane) -> bool:
-        """Return whether a lane's journal has grown since the last look, and now says that the lane has ended."""
+        """Return whether a lane's journal has grown since the last look, and now records the lane's end."""
         journal = self._folder(lane) / JOURNAL
         try:
             size = journal.stat().st_size
@@ -158,7 +159,7 @@ class LaneDriver:
             self._report(job)
 
     def _report(self, job: ScheduledJob) -> None:
-        """Say what a job does now: why it waits, each reason once, and where it runs."""
+        """Tell the user why a job waits, each reason once, or where it runs."""
         if not job.is_live:
             return
         now, what = f"{job.id} {job.state}", job.described if job.state == "waiting" else job.state
@@ -240,7 +241,7 @@ def _number(job: str) -> tuple[int, str]:
 
 
 def _last_error(log: Path) -> str:
-    """Return the last error that a job printed, or else its last line."""
+    """Return the last error that a job printed, or else its last line of output."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(0, file.seek(0, 2) - _LOG_BYTES))
         lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]

@@ -41,9 +41,9 @@ _INDEX, _PARTS = "lane-plans.json", "lane-plans.parts"
 
 
 class LanePlan(BaseModel):
-    """Where a lane's plan is in the file of all lanes' plans: offset and length in bytes, and its SHA-256.
+    """Where a lane's plan is in the file of all lanes' plans: its offset and length in bytes, and its SHA-256.
 
-    `hardware` are the lane's hardware groups.
+    `hardware` are the names of the lane's hardware groups.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -88,12 +88,12 @@ def write_lane_plans(run_dir: Path, plan: Plan) -> None:
 
 
 def part_content(part: Plan) -> bytes:
-    """Return the plan of a lane as its folder keeps it."""
+    """Return the content of a lane's plan, as it is written to the lane's folder."""
     return b"".join(written_plan(part))
 
 
 def lane_plans_in(run_dir: Path) -> LanePlans | None:
-    """Return the lanes' plans that a run keeps; None when it keeps none, or only those of another plan."""
+    """Return the lanes' plans that a run keeps, or None when it keeps none, or only those of another plan."""
     try:
         found = LanePlans.model_validate_json(read_plain(run_dir / _INDEX))
         return found if found.plan_bytes == (run_dir / PLAN).stat().st_size else None
@@ -102,7 +102,7 @@ def lane_plans_in(run_dir: Path) -> LanePlans | None:
 
 
 def read_part(run_dir: Path, lane: LanePlan) -> bytes:
-    """Return a lane's plan. Raises Damaged when it is not what was written."""
+    """Return a lane's plan. Raises Damaged when the plan was changed after it was written."""
     path = run_dir / _PARTS
     try:
         with open_plain(path) as file:
@@ -124,25 +124,25 @@ def _damaged(path: Path) -> Damaged:
 
 
 def hardware_by_lane(run_dir: Path) -> tuple[tuple[str, ...], ...]:
-    """Return the hardware groups of each lane of a run, in the order of their numbers. Raises RunnerError."""
+    """Return the hardware groups of each of a run's lanes, in the order of the lanes' numbers. Raises RunnerError."""
     if kept := lane_plans_in(run_dir):
         return tuple(lane.hardware for lane in kept.lanes)
     return tuple(lane.hardware for lane in lanes_of(load_plan(run_dir)))
 
 
 LANES = "lanes"
-"""The folder in a run for the folders of its lanes, unless they are elsewhere."""
+"""The folder in a run that holds the folders of its lanes, unless they are elsewhere."""
 _NAMED = 12
 
 
 class NoLane(RunnerError):
-    """The plan has no lane of this number or name."""
+    """The plan has no lane with this number or name."""
 
     code = "no_lane"
 
 
 def chosen_lane(run_dir: Path, name: str) -> LaneName:
-    """Return the lane with this number, or with this hardware group. Raises NoLane, with the nearest name as a hint.
+    """Return the lane with this number, or with this hardware group. Raises NoLane, whose hint is the nearest name.
 
     Raises RunnerError for a run whose plan can't be read.
     """
@@ -177,14 +177,14 @@ def _has_results(run_dir: Path) -> bool:
 
 
 def usual_folder(run_dir: Path, lane: int) -> Path:
-    """Return the folder of a lane for which the user names no other one."""
+    """Return the folder of a lane if the user does not name one."""
     return usual_folders(run_dir, [lane])[lane]
 
 
 def usual_folders(run_dir: Path, lanes: Iterable[int]) -> dict[int, Path]:
-    """Return the folders of lanes for which the user names no others.
+    """Return the folders of these lanes if the user does not name any.
 
-    A run that was renamed since its first lane began keeps its old name in them.
+    The folders keep the old name of a run that was renamed since its first lane began.
     """
     own, folder = run_dir.resolve().name, run_dir / LANES
     names = {path.name.rpartition("-lane-")[0] for path in folder.glob("[!.]*-lane-*")}
@@ -193,11 +193,11 @@ def usual_folders(run_dir: Path, lanes: Iterable[int]) -> dict[int, Path]:
 
 
 def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:
-    """Return the lane's folder, and make it if it does not exist. By default it is `lanes/RUN-lane-1` in the
-    run's folder.
+    """Return the lane's folder, and make it if it does not exist. By default it is `lanes/RUN-lane-1` in the run's
+    folder.
 
-    It has the run's plan, or only the lane's part if the run keeps the parts. It appears whole or not at all, so two
-    starts at once make one folder. Raises RunnerError for a folder of something else.
+    The folder has the run's plan, or only the lane's part if the run keeps the parts. The folder appears whole or not
+    at all, so two simultaneous starts make only one. Raises RunnerError if the folder belongs to something else.
     """
     folder = into or usual_folder(run_dir, lane.number)
     kept = lane_plans_in(run_dir)
@@ -230,8 +230,8 @@ def is_same_file(one: Path, other: Path) -> bool:
 
 
 def _link_or_copy(plan: Path, to: Path) -> None:
-    """Link the plan into a lane's folder, or copy it. A thousand copies of a large plan would need a thousand times
-    the space."""
+    """Link the plan into a lane's folder, or copy it if linking is impossible. A thousand copies of a large plan would
+    need a thousand times the space."""
     try:
         os.link(plan, to)
     except OSError:  # another file system, or one without links

@@ -1,8 +1,8 @@
-"""What the folders of a run's lanes hold, and which folder counts when a lane was run more than once.
+"""The contents of the folders of a run's lanes, and which folder counts when a lane was run more than once.
 
-A scheduler may run a job twice. Then one of the lane's folders counts, as a whole: what a controller measured and chose
-there belongs together. It is the folder with the most finished cells; on a tie, the one started last. The others are
-fenced: nothing in them is counted, and the run says so.
+A scheduler may run a job twice. Then one of the lane's folders counts, as a whole, because what a controller measured
+and chose there belongs together. It is the folder with the most finished cells or, on a tie, the one that was started
+last. The others are fenced: nothing in them is counted, and the run reports that.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class Contradiction(RunnerError):
 
 @dataclass(frozen=True)
 class LaneResults:
-    """The folder of a lane, with what its journal said when it was read, except about single cells.
+    """The folder of a lane, with the content of its journal when it was read, except for the records about single
+    cells.
 
-    `finished` is how many cells are good; `size` is the journal's size in bytes.
+    `finished` is how many cells are good. `size` is the journal's size in bytes.
     """
 
     folder: Path
@@ -59,11 +60,11 @@ class LaneResults:
 
     @property
     def rank(self) -> tuple[int, float, str, str]:
-        """Return the sort key among the folders of one lane. The folder with the highest one counts."""
+        """Return the key by which the folders of one lane are sorted. The folder with the highest key counts."""
         return self.finished, self.starts[-1].at, self.owner, self.sum
 
     def records(self) -> Iterator[j.AnyRecord]:
-        """Yield the records of the measurements. Leaves out starts, ends and estimates, and remarks that a later start
+        """Yield the records of the measurements. Leaves out starts, ends, estimates, and remarks that a later start
         made obsolete."""
         starts = 0
         for _, record in each_record(self.folder / JOURNAL, self.size, keep_open=False):
@@ -75,7 +76,7 @@ class LaneResults:
 
 @dataclass(frozen=True)
 class _Run:
-    """The run whose lanes are read. `digest` is that of its plan."""
+    """The run whose lanes are read. `digest` is the digest of its plan."""
 
     folder: Path
     plan: Plan
@@ -83,8 +84,8 @@ class _Run:
     lanes: Sequence[PlanLane]
 
     def is_part(self, content: bytes, lane: PlanLane) -> bool:
-        """Return whether the content is this lane's part of the plan. Another version of benchbrief may have
-        written it."""
+        """Return whether the content is this lane's part of the plan. Another version of benchbrief may have written
+        it."""
         part = lane_part(self.plan, lane)
         if content == part_content(part):
             return True
@@ -94,13 +95,14 @@ class _Run:
 
 
 def folders_in(run_dir: Path) -> list[Path]:
-    """Return the folders of lanes that the run itself holds."""
+    """Return the folders of lanes that are inside the run's own folder."""
     found = (run_dir / LANES).glob(f"*/{PLAN}")
     return sorted(path.parent for path in found if not path.parent.name.startswith("."))
 
 
 def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneResults]:
-    """Read the folders of the lanes that have begun. Returns them by lane, whatever the order of `folders`.
+    """Read the folders of the lanes that have begun. Returns them in the order of the lanes, whatever the order of
+    `folders`.
 
     Raises RunnerError for a folder of something else, and Contradiction for folders that can't belong to one run.
     """
@@ -154,7 +156,8 @@ def _read(folder: Path, run: _Run) -> LaneResults:
 
 
 def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
-    """Leave out copies of a folder that was run on since. Raises Contradiction when the copy was run on as well."""
+    """Leave out a folder if another copy of it was run further. Raises Contradiction when both copies were run
+    further."""
     left: list[LaneResults] = []
     for each in sorted(found, key=lambda lane: lane.size, reverse=True):
         same = next((other for other in left if each.owner and other.owner == each.owner), None)
@@ -170,14 +173,15 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
-    """Return the shorter journal's size if a line of the longer one ends there; else the longer journal's size."""
+    """Return the shorter journal's size if a line of the longer journal ends there, or else the longer journal's
+    size."""
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)
         return shorter.size if file.read(1) == b"\n" else longer.size
 
 
 def choose_counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
-    """Return the folder that counts for each lane, and each fenced folder paired with the one that counts instead."""
+    """Return the folder that counts for each lane, and each fenced folder with the folder that counts instead."""
     best: dict[int, LaneResults] = {}
     for each in sorted(found, key=lambda lane: lane.rank):
         best[each.lane.number] = each

@@ -1,7 +1,7 @@
-"""Merging the lanes of a run: their records become one journal, their raw outputs one tree.
+"""Merges the lanes of a run: their records become one journal, and their raw outputs become one tree.
 
-The result depends on the folders alone: merging again, in any order, gives the same bytes. So lanes can be merged while
-others go on, and again later.
+The result depends only on the folders: merging again, in any order, gives the same bytes. So lanes can be merged while
+others are still running, and again later.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Merged:
     record: RunRecord
     lanes: dict[int, LaneResults]
     missing: tuple[int, ...]
-    """The lanes that have not begun, or are not whole."""
+    """The lanes that have not begun or are incomplete."""
 
 
 def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[Path]) -> Merged:
-    """Merge the folders of lanes, and those that the run holds, into the run. Raises RunnerError."""
+    """Merge these folders of lanes, and the lanes' folders inside the run, into the run. Raises RunnerError."""
     refuse_driven_as_one(run_dir)
     every = list({path.resolve(): path for path in (*folders_in(run_dir), *folders)}.values())
     chosen, fenced = choose_counting(read_lanes(run_dir, plan, every))
@@ -79,9 +79,10 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
 
 @contextmanager
 def _alone(run_dir: Path) -> Iterator[int]:
-    """Keep other processes from merging or running the run during the block. Yields the open journal's file descriptor.
+    """Keep other processes from merging or running the run during the block. Yields the file descriptor of the open
+    journal.
 
-    Raises RunnerError when another process does either already.
+    Raises RunnerError when another process already merges or runs it.
     """
     path = run_dir / JOURNAL
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
@@ -95,9 +96,9 @@ def _alone(run_dir: Path) -> Iterator[int]:
 
 
 def _take_outputs(source: Path, to: Path) -> Iterator[Path]:
-    """Link or copy the raw outputs of a lane. What was taken before stays, unless it has changed since.
+    """Link or copy a lane's raw outputs. Files that were taken before remain, unless they have changed since.
 
-    Yields the copied files, and the folders with new names: what a merge has to flush.
+    Yields what a merge has to flush: the copied files, and the folders that got new names.
     """
     for at, _, names in os.walk(source):
         folder = to / os.path.relpath(at, source)
@@ -111,7 +112,7 @@ def _take_outputs(source: Path, to: Path) -> Iterator[Path]:
 
 
 def _take(source: Path, to: Path) -> Literal["copied", "linked", ""]:
-    """Link or copy a file, unless it is there. Returns how it was taken."""
+    """Link or copy a file, unless it is there already. Returns how it was taken, or "" if it was not."""
     with suppress(FileNotFoundError):  # a lane that goes on has put another file in its place
         there = source.stat()
         if to.exists():
@@ -130,8 +131,8 @@ def _write(
     chosen: Sequence[LaneResults],
     fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> tuple[RunRecord, j.RunEnded]:
-    """Write the merged journal; return its record and its end. Keeps a file with the same records, and the reports
-    after them."""
+    """Write the merged journal, and return its record and its end. If the file already has the same records, keeps it
+    and the records of reports at its end."""
     path, temporary = run_dir / JOURNAL, run_dir / f".{JOURNAL}.{os.getpid()}"
     record, chain, at = RunRecord(), START, 0
     try:
@@ -154,7 +155,7 @@ def _write(
 
 
 def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.RunStarted:
-    """Return the merged run's start: that of the lane that began first, with this run's folder."""
+    """Return the merged run's start: the start of the lane that began first, with this run's folder."""
     first = min((each.starts[0] for each in chosen), key=lambda start: start.at)
     merged = tuple(
         MergedLane(
@@ -203,7 +204,7 @@ def _records(
 
 
 def _together(one: j.TimeEstimated, other: j.TimeEstimated) -> j.TimeEstimated:
-    """Return the estimate for two lanes that run in parallel: the work of both, and the time of the longer one."""
+    """Return the estimate for two lanes that run in parallel: the work of both, and the time of the longer lane."""
     seconds = {name: dict(activities) for name, activities in one.seconds.items()}
     for name, activities in other.seconds.items():
         of = seconds.setdefault(name, {})
@@ -231,7 +232,7 @@ def _end(plan: Plan, record: RunRecord, chosen: Sequence[LaneResults]) -> j.RunE
 
 
 def _begins_with(path: Path, other: Path) -> bool:
-    """Return whether the first file begins with the whole content of the other."""
+    """Return whether the first file begins with the whole content of the other file."""
     with open_plain(path) as longer, open_plain(other) as shorter:
         while block := shorter.read(1 << 20):
             if longer.read(len(block)) != block:

@@ -17,7 +17,7 @@ from benchbrief.runners.plugins import create
 
 
 class SchedulerSilent(RunnerError):
-    """The scheduler does not answer now. Its jobs may go on all the same."""
+    """The scheduler does not answer now. Its jobs may be running all the same."""
 
     code = "scheduler_silent"
 
@@ -34,8 +34,8 @@ JobState = Literal["waiting", "running", "ended"]
 
 @dataclass(frozen=True)
 class ScheduledJob:
-    """A job as its scheduler shows it. `described` is its state in the scheduler's own words, and `node`
-    is where it runs or ran."""
+    """A job as its scheduler shows it. `described` is the job's state in the scheduler's own words. `node` is where the
+    job runs or ran."""
 
     id: str
     lane: int
@@ -43,9 +43,9 @@ class ScheduledJob:
     described: str
     node: str = ""
     cancelled: bool = False
-    """Whether somebody has cancelled it."""
+    """Whether somebody has cancelled the job."""
     stuck: bool = False
-    """Whether the scheduler holds it back after a fault of its own, until it is released."""
+    """Whether the scheduler, after a fault of its own, holds the job back until the job is released."""
 
     @property
     def is_live(self) -> bool:
@@ -56,8 +56,8 @@ class ScheduledJob:
 class LaneNeeds:
     """What a lane needs from a scheduler.
 
-    `settings` are from the spec's block. `options` are from the command line (`partition=nvme`), and take precedence.
-    `seconds` is the lane's estimated time, and `longest_s` that of its longest cell.
+    `settings` come from the spec's block. `options` come from the command line (`partition=nvme`), and take precedence.
+    `seconds` is the lane's estimated time, and `longest_s` is the estimated time of its longest cell.
     """
 
     lane: PlanLane
@@ -82,10 +82,11 @@ class LaneJob:
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """A job before it is submitted. `asks` are the words of the request; `limit_s` is its time limit, None
+    """A job before it is submitted. `asks` are the words of the request. `limit_s` is the job's time limit, or None
     when unknown.
 
-    With `problems` it would be refused, or wait for ever. `cautions` are worth knowing before it is submitted.
+    If there are `problems`, the scheduler would refuse the job or let it wait for ever. `cautions` are worth knowing
+    before the job is submitted.
     """
 
     needs: LaneNeeds
@@ -97,8 +98,8 @@ class PlannedJob:
 
 @dataclass(frozen=True)
 class NodePool:
-    """A pool of nodes for jobs, such as a partition. `usable` nodes are neither down nor drained, `idle` ones are
-    free now.
+    """A pool of nodes for jobs, such as a partition. `usable` counts the nodes that are neither down nor drained, and
+    `idle` counts those that are free now.
 
     `has` is the number of nodes with each feature.
     """
@@ -113,7 +114,7 @@ class NodePool:
 
 @dataclass(frozen=True)
 class Given:
-    """The nodes that a job was given, by the plan's hosts."""
+    """The nodes that a job was given, by the plan's names for its hosts."""
 
     job: str
     nodes: dict[str, str]
@@ -127,37 +128,38 @@ class Scheduler(Protocol):
         ...
 
     def submit(self, job: LaneJob) -> str:
-        """Submit a job; return its id."""
+        """Submit a job and return its id."""
         ...
 
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
         """Return the nodes of the job that this process is part of, by the hosts that the plan asks for.
 
-        A host keeps its node in `before` where possible. `named` are nodes that the plan names itself. Raises
-        RunnerError outside of a job, and for a job with other nodes.
+        A host keeps its node in `before` if possible. `named` are nodes that the plan itself names. Raises RunnerError
+        outside of a job, and in a job that has other nodes.
         """
         ...
 
     def jobs(self, name: str) -> list[ScheduledJob]:
-        """Return the jobs of this name: those that wait, run, or ended a short time ago."""
+        """Return the jobs of this name that wait, run, or ended a short time ago."""
         ...
 
     def release(self, job: str) -> None:
-        """Let a job that is stuck be tried again."""
+        """Let the scheduler try a stuck job again."""
         ...
 
     def cancel(self, name: str) -> None:
-        """Cancel all jobs of this name. A lane gets SIGTERM, and some time to stop."""
+        """Cancel all jobs of this name. A running lane gets SIGTERM, and some time to stop."""
         ...
 
 
 def scheduler_named(name: str) -> Scheduler:
-    """Return the scheduler. Raises RunnerError for one that is not installed, as in a run of a later version."""
+    """Return the scheduler of this name. Raises RunnerError for one that is not installed, as a run of a later version
+    may name."""
     return cast(Scheduler, create(SCHEDULER_SPECS, name, Scheduler))
 
 
 def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNeeds]:
-    """Return what each lane needs from the scheduler, with its estimated times."""
+    """Return what each lane needs from the scheduler, with the lane's estimated times."""
     block = plan.schedulers.get(scheduler)
     settings = block.options if block else {}
     counted = counted_cells(plan.cells, plan.experiments)

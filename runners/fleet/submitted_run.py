@@ -1,6 +1,6 @@
-"""The file in which a run records its scheduler, the options for it, and the jobs that it took.
+"""The file in which a run records its scheduler, the options for the scheduler, and the jobs that it submitted.
 
-The scheduler knows best which jobs there are. The file says which scheduler to ask, and which job wrote a log.
+The scheduler itself knows best which jobs there are. The file says which scheduler to ask, and which job wrote a log.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from benchbrief.runners.plain_files import read_plain
 SUBMITTED = "scheduler.json"
 _LOCK = "scheduler.lock"
 LOGS = "jobs"
-"""The folder in a run for what its jobs print."""
+"""The folder in a run for the output of its jobs."""
 
 
 class SubmittedJob(BaseModel):
@@ -64,7 +64,7 @@ class SubmittedRun(BaseModel):
 
 
 def submitted_run(run_dir: Path) -> SubmittedRun | None:
-    """Return a run's record of its scheduler; None when it has no scheduler. Raises RunnerError."""
+    """Return a run's record of its scheduler, or None when the run has no scheduler. Raises RunnerError."""
     path = run_dir / SUBMITTED
     try:
         return SubmittedRun.model_validate_json(read_plain(path))
@@ -79,14 +79,15 @@ def keep_submitted(run_dir: Path, submitted: SubmittedRun) -> None:
 
 
 def name_of_jobs(run_dir: Path) -> str:
-    """Return the name that all jobs of the run share, and no others. A copy of a run has no jobs until it is
-    driven itself."""
+    """Return the name that all jobs of the run share, and that no other jobs have. A copy of a run has no jobs until
+    the copy itself is run."""
     return f"bench-{'' if original_of(run_dir) else owner_in(run_dir)}"
 
 
 @contextmanager
 def driving_alone(run_dir: Path) -> Iterator[None]:
-    """Keep other controllers from submitting jobs of the run meanwhile. Raises RunnerError when one does."""
+    """Keep other controllers from submitting jobs of the run during the block. Raises RunnerError when one already
+    does."""
     fd = os.open(run_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not take_lock(fd, run_dir / _LOCK):
@@ -106,7 +107,7 @@ _TRY_EVERY_S = 5.0
 
 
 def on_its_nodes(plan: Plan, lane_dir: Path, say: Callable[[str], None]) -> tuple[Plan, j.HostsGiven | None]:
-    """Return the plan of a lane with the nodes that its job was given, and the record that says so.
+    """Return the lane's plan with the nodes that its job was given, and the journal record of these nodes.
 
     The record is None for a lane that asks for no nodes, is simulated, or has no cell left to run. Raises RunnerError
     outside of a job.
@@ -155,7 +156,7 @@ def survey_jobs(plan: Plan, scheduler: str, options: Sequence[str]) -> JobSurvey
 
 
 def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
-    """Raises SchedulerRefused for jobs that would be refused, or wait for ever."""
+    """Raises SchedulerRefused for jobs that the scheduler would refuse, or that would wait for ever."""
     found = merge_remarks(jobs, "problems")
     if found:
         named = "; ".join(found[:_NAMED]) + (f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
@@ -163,7 +164,7 @@ def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
 
 
 def merge_remarks(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
-    """Return the problems or cautions of jobs, each text once, after the lanes that it applies to."""
+    """Return the problems or cautions of jobs, each text once, preceded by the lanes that it applies to."""
     lanes: dict[str, list[int]] = {}
     for job in jobs:
         for text in getattr(job, which):

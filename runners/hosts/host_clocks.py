@@ -1,16 +1,18 @@
-"""Clocks: how far each host's is ahead of the controller's, and whether one was set while a cell was measured.
+"""Clocks: how far each host's clock is ahead of the controller's, and whether a clock was set while a cell was
+measured.
 
 The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the round
 trip by the controller's time. Its error is at most half the round trip, so the shortest of several trips counts.
 
-Times of samples and of measured windows are converted to the controller's time. The conversion interpolates between
-the offsets before and after the measurement, as two clocks drift apart steadily. Setting a clock changes the host's
-epoch minus its time since boot, which slewing by NTP does not. A clock that was set keeps its offset from before,
-and the times of a job that began after that are moved back.
+Times of samples and of measured windows are converted to the controller's time. The conversion interpolates between the
+offsets before and after the measurement, as two clocks drift apart steadily. Setting a clock changes the host's epoch
+time minus its time since boot. NTP's slewing does not. If a clock was set, its offset from before remains in use, and
+the times of a job that began after that moment are moved back.
 
-The controller's own time follows the time since boot (`journal/controller_clock.py`), and its clock has an offset
-as any other. Journals of earlier versions have offsets from the controller's clock as it was set. They are
-converted too."""
+The controller's own time follows the time since boot (`journal/controller_clock.py`), so the controller's clock has an
+offset like any other clock. Journals of earlier versions have offsets from the controller's clock as it was set. They
+are converted too.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_
 from benchbrief.runners.seams import Driver, Transport
 
 STEP_S = 0.1
-"""A clock was set when its epoch moved by more than this, in seconds, against the time since boot, which
-has hundredths."""
+"""A clock was set when its epoch time moved by more than this, in seconds, relative to the time since boot, which is
+known to hundredths of a second."""
 
 _ROUND_TRIPS = 4
 _SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
@@ -44,9 +46,9 @@ _SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
 
 @dataclass(frozen=True)
 class ClockReading:
-    """One reading of a host's clock: `offset_s` is how far it is ahead, plus or minus `uncertainty_s`.
+    """One reading of a host's clock. `offset_s` is how far the clock is ahead, to within `uncertainty_s`.
 
-    `booted` is when the host started by its own clock, in epoch seconds; None when unknown.
+    `booted` is when the host started by its own clock, in epoch seconds, or None when unknown.
     """
 
     offset_s: float
@@ -55,8 +57,8 @@ class ClockReading:
 
 
 def read_clock(transport: Transport) -> ClockReading | None:
-    """Read a host's clock. Returns None when the host does not answer in full. Raises HostError when it can't
-    be reached."""
+    """Read a host's clock. Returns None when the host's answer is incomplete. Raises HostError when the host can't be
+    reached."""
     if is_on_controller(transport.host):
         return ClockReading(clock_ahead(), 0.0, time.time() - _up())
     tried = (call_persistently(transport, lambda: _round_trip(transport)) for _ in range(_ROUND_TRIPS))
@@ -65,7 +67,7 @@ def read_clock(transport: Transport) -> ClockReading | None:
 
 
 def _up() -> float:
-    """Return the time since boot as this machine's jobs see it: a container may show its own."""
+    """Return the time since boot as this machine's jobs see it, as a container may show its own time."""
     try:
         return float(Path("/proc/uptime").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -85,10 +87,10 @@ def _round_trip(transport: Transport) -> ClockReading | None:
 
 @dataclass(frozen=True)
 class Offset:
-    """How far a host's clock is ahead: `before_s` at the controller's time `began`, `after_s` at `over`.
+    """How far a host's clock is ahead: `before_s` at the controller's time `began`, and `after_s` at `over`.
 
-    The error is at most `uncertainty_s`. `set_s` is by how much the clock was set between the two. `booted` is when
-    the host started, by its clock before.
+    The error is at most `uncertainty_s`. `set_s` is by how much the clock was set between the two times. `booted` is
+    when the host started, by its clock before the measurement.
     """
 
     before_s: float = 0.0
@@ -100,8 +102,8 @@ class Offset:
     booted: float | None = None
 
     def of_job(self, booted: float | None) -> Offset:
-        """Return the offset for the times of a job whose host `booted` then by its clock: it may have been set
-        by then."""
+        """Return the offset that converts the times of a job. `booted` is when the host started by its clock at the
+        job's start, as the clock may have been set before that."""
         step = booted - self.booted if booted is not None and self.booted is not None else 0.0
         if abs(step) <= STEP_S:
             return self
@@ -116,7 +118,7 @@ class Offset:
         return ours + self.at(ours)
 
     def ours(self, there: float) -> float:
-        """Convert a time of the host's clock to the controller's."""
+        """Convert a time by the host's clock to the controller's time."""
         return there - self.at((there - self.before_s + self._drift * self.began) / (1 + self._drift))
 
     @property
@@ -127,9 +129,10 @@ class Offset:
 
 
 def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours: float = 0.0) -> Offset:
-    """Return the offset from two readings. Uses only `before` when there is no `after`, or the clock was set between.
+    """Return the offset from two readings. Uses only `before` when there is no `after`, or the clock was set in
+    between.
 
-    An unknown offset is 0. `ours` is how far the controller's time moved between the two: see `axis_step`.
+    An unknown offset is 0. `ours` is how far the controller's time moved between the two readings: see `axis_step`.
     """
     if before is None:
         return Offset()
@@ -143,10 +146,11 @@ def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours
 
 
 def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
-    """Return how far the controller's time, to which offsets refer, moved between two readings of its clock.
+    """Return how far the controller's time, which offsets refer to, moved between two readings of the controller's
+    clock.
 
-    Journals of earlier versions have offsets from the clock itself, which may have been set: its own offset is
-    always 0. Journals of this version have an offset for it, which grew by as much as the clock was set.
+    In journals of earlier versions, offsets refer to that clock itself, which may have been set: its own offset is
+    always 0. In journals of this version, that clock has an offset, which grew by as much as the clock was set.
     """
     step = clock_step(before, after)
     moved = step - (after.offset_s - before.offset_s) if before and after and step else 0.0
@@ -154,7 +158,7 @@ def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
 
 
 def clock_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
-    """Return by how many seconds a clock was set between two readings; 0 when it was not set, or this is unknown."""
+    """Return by how many seconds a clock was set between two readings, or 0 when it was not set or this is unknown."""
     if before is None or after is None or before.booted is None or after.booted is None:
         return 0.0
     step = after.booted - before.booted
@@ -168,23 +172,25 @@ def offsets_of(before: Mapping[str, j.ClockRead], after: Mapping[str, j.ClockRea
 
 
 _TOLERANCE_S = 0.25
-"""How far a tool's time may exceed its job's, in seconds: tools round to seconds, and the job's ends are not exact."""
+"""How far a tool's duration may exceed its job's, in seconds: tools round to seconds, and the job's ends are not exact.
+"""
 _TOLERANCE = 0.005
-"""How far two clocks of one host may run apart while one is slewed, as a share. NTP's limit is a tenth of that."""
+"""How far two clocks of one host may run apart while one is slewed, as a share of the time. NTP's limit is a tenth of
+it."""
 
 _SHORT_S = 0.5
-"""How much shorter a warm-up may be, in seconds: a tool checks the clock only every so many operations."""
+"""How much too short a warm-up may be, in seconds, as a tool checks the clock only after every so many operations."""
 
 
 class ClockSet(BadOutput):
-    """A clock was set while a tool measured by it."""
+    """A clock was set while a tool used it to measure."""
 
 
 def read_output(driver: Driver, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
-    """Read the output of a cell's load generator, with its window in the controller's time. Raises as
-    `parse_trusted` does.
+    """Read the output of a cell's load generator, with its window in the controller's time.
 
-    The `offset` says by how much the clock was set when the job does not know, as in journals of earlier versions.
+    If the job's output does not say by how much the clock was set, as in journals of earlier versions, `offset` does.
+    Raises the same errors as `parse_trusted`.
     """
     set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
     measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)
@@ -193,10 +199,10 @@ def read_output(driver: Driver, context: CellContext, output: JobOutput, offset:
 
 
 def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput, set_s: float) -> Measurement:
-    """Return what `parse` reads from a job's output, when its tool's clock can be trusted.
+    """Return what `parse` reads from a job's output, if the tool's clock can be trusted.
 
     `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet when the clock was set, or when
-    the tool claims to have run longer than its job did by the time since boot. Raises BadOutput as `parse` does.
+    the tool claims to have run longer than its job did by the time since boot. Raises BadOutput when `parse` does.
     """
     seconds = output.ended_at - output.started_at
     took = say.job_took(seconds=figure(seconds, ",.2f"))
@@ -234,7 +240,7 @@ def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
 
 
 def was_set(host: str, by_s: float, during: str = "") -> Message:
-    """Return the message that a host's clock was set; `during` is the measurement unless said otherwise."""
+    """Return the message that a host's clock was set `during` something, by default during the measurement."""
     moved = say.clock_forward if by_s > 0 else say.clock_back
     return moved(clock=clock_of(host), seconds=figure(abs(by_s), ",.1f"), during=during or say.measurement())
 

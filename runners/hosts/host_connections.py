@@ -1,4 +1,5 @@
-"""The hosts of a run: their transports, opened on first use, kept open, and closed together. Many are asked at once."""
+"""Connections to the hosts of a run. They are opened on first use, stay open, and are closed together. Calls go to many
+hosts in parallel."""
 
 from __future__ import annotations
 
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
     from benchbrief.runners.transports.transport_base import JobTransport
 
 AT_ONCE = 32
-"""Hosts called in parallel. Opening a connection is work for both sides, and sshd refuses some of many that open at
-the same time (MaxStartups). A host that does not answer takes one of these places until its time-out."""
+"""How many hosts are called in parallel. Opening a connection is work for both sides, and sshd refuses some connections
+when many open at the same time (MaxStartups). A host that does not answer takes one of these places until its time-out.
+"""
 
 _T = TypeVar("_T")
 _Id = TypeVar("_Id", bound=str)
 
 
 def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_ONCE) -> dict[str, _T | RunnerError]:
-    """Return the result of `call` for each host id, in the order of the ids, or the RunnerError that it raised.
+    """Return for each host id, in the order of the ids, the result of `call`, or the RunnerError that `call` raised.
 
     Raises any other error once all calls are done.
     """
@@ -42,8 +44,7 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
 def look_at_each(
     hosts: Iterable[_Id], call: Callable[[_Id], _T], at_once: int = AT_ONCE
 ) -> Iterator[tuple[_Id, _T | RunnerError]]:
-    """Yield each host's id and result as `fan_out` returns them, in the same order, as soon as the next one
-    is known."""
+    """Yield each host's id and result, as `fan_out` returns them and in the same order, as soon as each is known."""
     ids = list(dict.fromkeys(hosts))
 
     def one(host_id: _Id) -> _T | RunnerError:
@@ -60,15 +61,15 @@ def look_at_each(
 
 
 class RealTransport(Transport, JobHost, Protocol):
-    """A transport that reaches a host, which may hold jobs and claims."""
+    """A transport that reaches a real host, which may hold jobs and claims."""
 
 
 def open_transport(
     host: Host, ssh_config: Path | None = None, run_name: RunName | None = None, session: Session | None = None
 ) -> RealTransport:
-    """Return the transport of a host, for the jobs of this run. One over SSH connects on first use.
+    """Return the transport of a host, for the jobs of this run. An SSH transport connects on first use.
 
-    Raises RunnerError when its transport is not installed here, or is broken.
+    Raises RunnerError when the host's kind of transport is not installed here, or is broken.
     """
     from benchbrief.runners.transports.transport_base import JobTransport  # imports what runs jobs
 
@@ -78,11 +79,11 @@ def open_transport(
 
 _NAMED = 5
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
-"""This machine. It is there whether or not the plan measures on it."""
+"""This machine, which is always available, whether or not the plan measures on it."""
 
 
 def is_on_controller(host: Host) -> bool:
-    """Return whether a host has the processes and the clock of this machine, by the spec of its transport."""
+    """Return whether a host shares this machine's processes and clock, according to the spec of its transport."""
     spec = TRANSPORT_SPECS.usable(host.transport)
     return spec is not None and spec.on_controller
 
@@ -90,7 +91,7 @@ def is_on_controller(host: Host) -> bool:
 class HostPool:
     """The transports by host id. Safe to use from several threads.
 
-    `config` is an SSH client configuration that replaces ~/.ssh/config. `run_name` is the run whose jobs are started.
+    `config` is an SSH client configuration that replaces ~/.ssh/config. `run_name` names the run that starts jobs.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The facts of a host: what is observed, and where it contradicts the spec."""
+"""Observes the facts of a host, and finds facts that contradict the spec."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
 
 
 class _Said:
-    """What the script printed: values by key, without characters that can't be shown."""
+    """The output of the script: values by key, without characters that can't be shown."""
 
     def __init__(self, text: str) -> None:
         self._values: dict[str, list[str]] = {}
@@ -135,7 +135,7 @@ def _below(said: _Said) -> dict[str, list[str]]:
 
 
 def _mapped(said: _Said) -> list[str]:
-    """Return the other names of mapped devices: `mapper/vg-data`."""
+    """Return the other names of mapped devices, such as `mapper/vg-data`."""
     return [f"mapper/{alias}" for name in said.all("block") if (alias := said.one(f"mapped {name}"))]
 
 
@@ -189,14 +189,14 @@ def size_text(size: float) -> str:
 
 
 def bytes_of(text: str) -> float | None:
-    """Return the bytes in a text by `size_text`; None for any other text."""
+    """Return the number of bytes in a text that `size_text` made, or None for any other text."""
     match = re.fullmatch(r"([\d.]+) (B|KiB|MiB|GiB|TiB)", text)
     return float(match[1]) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(match[2]) if match else None
 
 
 _TOLERANCE = 0.1
-"""How far an amount may be from the declared one, as a share: kernels keep some memory, and people mix up GB
-and GiB."""
+"""How far an amount may be from the declared amount, as a share, as kernels keep some memory, and people mix up GB and
+GiB."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,8 @@ class _Compared:
 
 
 def find_contradictions(hardware: Hardware, facts: Mapping[str, str]) -> list[str]:
-    """Return sentences on facts that contradict what was declared. Ignores what is unknown or worded differently."""
+    """Return sentences about facts that contradict what was declared. Ignores facts that are unknown or worded
+    differently."""
     compared = _Compared(hardware, facts)
     checks: tuple[Callable[[_Compared], Iterable[str]], ...] = (_cpu, _memory_size, _filesystem, _device, _storage)
     return [text for check in checks for text in check(compared)]
@@ -254,13 +255,15 @@ def _makers(text: str) -> set[str]:
 
 
 def _model_words(text: str) -> set[str]:
-    """Return the model numbers in a text: `E5-2680`, `9654`, `8259CL`; not `2.40GHz`, `v4` or `96-Core`."""
+    """Return the model numbers in a text, such as `E5-2680`, `9654` or `8259CL`, but not `2.40GHz`, `v4` or
+    `96-Core`."""
     words = re.findall(r"(?<![\w.])[a-z]{0,3}\d?-?\d{3,5}[a-z]{0,3}(?![\w.])", text.lower())
     return set(words)
 
 
 def _processor_counts(facts: Mapping[str, str]) -> set[int]:
-    """Return what a number of cores may mean: of the host or a socket, threads or cores, all or the usable ones."""
+    """Return every number that a declared number of cores may mean: on the host or on a socket, threads or cores, all
+    of them or the usable ones."""
     counts = {name: int(facts[name]) for name in ("cores", "threads", "usable_threads") if facts.get(name)}
     sockets = int(facts.get("sockets", "1"))
     return {*counts.values(), *(count // sockets for count in counts.values())}
@@ -297,7 +300,7 @@ def _filesystem(compared: _Compared) -> Iterable[str]:
 
 
 def _own_paths(compared: _Compared, observed: Mapping[str, str]) -> list[str]:
-    """Return the observed paths of this group: those below its `mount` or `path`, or all when it has neither."""
+    """Return the observed paths of this group: those below its `mount` or `path`, or all paths when it has neither."""
     places = [compared.text(name).rstrip("/") for name in ("mount", "path") if compared.text(name)]
     return [p for p in observed if not places or any(p == place or p.startswith(f"{place}/") for place in places)]
 
@@ -324,7 +327,7 @@ _TURNING = re.compile(r"\b(hdds?|rpm|hard disks?)\b|\d+(\.\d+)?k\b", re.IGNORECA
 
 
 def _storage(compared: _Compared) -> Iterable[str]:
-    """Compare whether disks rotate. In a virtual machine, only an NVMe device shows that."""
+    """Compare whether disks rotate. In a virtual machine, only an NVMe device reliably shows that it does not."""
     declared = compared.text("storage")
     solid, turning = bool(_SOLID.search(declared)), bool(_TURNING.search(declared))
     if solid == turning:

@@ -1,4 +1,4 @@
-"""Orphans on a host: jobs, processes and claims of controllers that are gone."""
+"""Orphans on a host: jobs, processes and claims whose controllers are gone."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A leftover on a host: a claim, a job, or a process that a job left when it ended, and what it says about itself.
+    """A leftover on a host, and what the leftover says about itself: a claim, a job, or a process that a job left
+    running.
 
-    `silent_s` is None when it can't be read. A `foreign` claim belongs to another user, whose name is its `state`.
+    `silent_s` is None when it can't be read. A `foreign` claim belongs to another user, whose name is in `state`.
     """
 
     kind: Kind
@@ -49,7 +50,8 @@ class Listed:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether a controller may still look after it. If that can't be seen, signs of life decide."""
+        """Return whether a controller may still look after the leftover. If that can't be seen, signs of life
+        decide."""
         if self.kind == "foreign":
             return True
         if is_gone(self.claim, self.owner):
@@ -66,7 +68,7 @@ class Listed:
 
     @property
     def ended(self) -> str:
-        """Return what `bench stop` did with it, in the past tense."""
+        """Return what `bench stop` did with the leftover, in the past tense."""
         if self.is_claim:
             return f"released the claim of {describe_holder(self.claim)}, made {format_since(self.since)}"
         if self.kind == "process":
@@ -90,8 +92,8 @@ class Listed:
 class Stray:
     """A job or a claim that no controller looks after. `ended` says what `end_strays` did with it.
 
-    `folder` is its run's folder on this controller, else "". `ours` means that a run of this controller left it,
-    even if its folder is gone.
+    `folder` is its run's folder on this controller, or "" if there is none. `ours` means that a run of this controller
+    left it, even if the run's folder is gone.
     """
 
     host: str
@@ -105,7 +107,7 @@ class Stray:
 def end_strays(plan: Plan) -> tuple[list[Stray], dict[str, Exception]]:
     """End and remove the strays on all hosts of a plan, and on this machine.
 
-    Returns the strays, and the hosts where that failed.
+    Returns the strays, and the hosts on which this failed.
     """
     with HostPool(plan) as hosts:
 
@@ -122,15 +124,16 @@ def end_strays(plan: Plan) -> tuple[list[Stray], dict[str, Exception]]:
 
 
 class Holder(NamedTuple):
-    """The run and process that hold this machine, as text. `is_measuring` is False only if the run just makes
-    its brief."""
+    """The run and process that hold this machine, as text. `is_measuring` is False only if the run is just making its
+    brief."""
 
     run: str
     is_measuring: bool
 
 
 def run_on_this_machine(plan: Plan) -> Holder | None:
-    """Return the run that holds this machine now, under any name; None when none does, or when that can't be seen."""
+    """Return the run that holds this machine now, under any name, or None when there is no such run or it can't be
+    seen."""
     with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
         for each in list_leftovers(hosts[CONTROLLER.id], foreign=True):
             if each.kind == "foreign":
@@ -141,15 +144,15 @@ def run_on_this_machine(plan: Plan) -> Holder | None:
 
 
 def hosts_of_plan(plan: Plan) -> list[str]:
-    """Return the hosts of a plan, and the controller, where meters and samplers run."""
+    """Return the hosts of a plan, and the controller, as meters and samplers run there."""
     here = any(is_on_controller(host) for host in plan.hosts.values())
     return [*plan.hosts, *([] if here else [CONTROLLER.id])]
 
 
 def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
-    """Return all our jobs and claims on a host, and what else its ended jobs left there. Raises HostError.
+    """Return all our jobs and claims on a host, and the processes that ended jobs left there. Raises HostError.
 
-    With `foreign`, also another user's claim that holds the host.
+    With `foreign`, also returns another user's claim, if it holds the host.
     """
     found: list[Listed] = []
     for line in call_persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
@@ -168,7 +171,7 @@ def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
 def find_strays(host: JobHost) -> list[Stray]:
     """Return the jobs and claims on a host that no controller looks after. Raises HostError.
 
-    A run counts as a whole: what it left before its folder moved is no stray while the run is driven elsewhere.
+    A run counts as a whole: what it left before its folder moved is not a stray while the run is driven elsewhere.
     """
     return strays_among(host, list_leftovers(host))
 

@@ -1,8 +1,9 @@
-"""Where tools are looked for on a host, and how they are told apart from other programs of the same name.
+"""Where to look for tools on a host, and how to tell them apart from other programs of the same name.
 
-If the spec gives a path, only that. Otherwise, in this order: $BENCHBRIEF_TOOLS (several folders, separated by colons);
-`.tools` in the working directory, in a folder above it, or beside the source checkout; ~/.local/share/benchbrief/tools;
-the host's PATH. The controller's folders are looked for on other hosts too, as labs often share one file system.
+If the spec gives a path, only that path counts. Otherwise, the places are, in this order: $BENCHBRIEF_TOOLS (several
+folders, separated by colons); `.tools` in the working directory, in a folder above it, or beside the source checkout;
+~/.local/share/benchbrief/tools; and the host's PATH. The controller's folders are looked for on other hosts too, as
+labs often share one file system.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ _FIND = read_script(__file__, "scripts/find_tool.sh")
 
 @dataclass(frozen=True)
 class FoundTool:
-    """A tool on a host: its path there, links to the same name resolved, and its version ("" when it prints none)."""
+    """A tool on a host. `path` is its path there, with links to the same name resolved. `version` is "" when the tool
+    prints none."""
 
     path: str
     version: str
 
 
 def tool_dirs() -> tuple[str, ...]:
-    """Return the folders to look for tools in, best first. `~` is the home directory on the host."""
+    """Return the folders to search for tools, best first. `~` is the home directory on the host."""
     here = Path.cwd()
     checkout = Path(__file__).resolve().parents[2]
     folders = [
@@ -49,8 +51,8 @@ def tool_dirs() -> tuple[str, ...]:
 
 
 def find(transport: Transport, driver: Driver, configured: str | None) -> FoundTool:
-    """Find the driver's tool on a host, or copy the controller's there. Raises ToolMissing when it is missing, or lacks
-    something that it needs."""
+    """Find the driver's tool on a host, or copy the controller's tool there. Raises ToolMissing when the tool is
+    missing, or lacks something that it needs."""
     path = find_first(transport, driver.candidates(configured, tool_dirs()))
     if path is None and (program := to_ship(transport, driver, configured)):
         path = ship(transport, program)
@@ -71,14 +73,14 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> FoundT
 
 
 def to_ship(transport: Transport, driver: Driver, configured: str | None) -> Program | None:
-    """Return the controller's program that would be copied to a host without the tool; None when there is none."""
+    """Return the controller's program that a run would copy to a host without the tool, or None when there is none."""
     if configured or is_on_controller(transport.host) or not isinstance(driver, Ships):
         return None
     return own_program(driver.candidates(None, tool_dirs()))
 
 
 def is_there(transport: Transport, driver: Driver) -> bool:
-    """Return whether a host has the tool at one of the usual places."""
+    """Return whether a host has the tool in one of the usual places."""
     return find_first(transport, driver.candidates(None, tool_dirs())) is not None
 
 
@@ -86,31 +88,31 @@ _DIGEST = read_script(__file__, "scripts/digest_tool.sh")
 
 
 def digest(transport: Transport, path: str, script: str = _DIGEST) -> str:
-    """Return the SHA-256 over a program and the libraries and workloads that it uses; "" when it is unknown.
+    """Return the SHA-256 over a program and the libraries and workloads that it uses, or "" when it is unknown.
 
-    `script` is the shell script that prints it; its first argument is the path.
+    `script` is the shell script that prints the SHA-256. Its first argument is the program's path.
     """
     said = run_persistently(transport, Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
     return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
 
 
 def find_program(transport: Transport, name: str) -> str | None:
-    """Return a program's path on a host, links resolved; None when missing. `name` is a path, or is looked up in
-    the PATH."""
+    """Return a program's path on a host, with links resolved, or None when it is missing. `name` is a path, or is
+    looked up in the PATH."""
     return find_first(transport, (name,))
 
 
 def find_first(transport: Transport, candidates: Sequence[str]) -> str | None:
-    """Return the path of the first of these programs that is on the host; None when none is."""
+    """Return the path of the first of these programs that is on the host, or None when there is none."""
     done = run_persistently(transport, Command(("sh", "-c", _FIND, "find", *candidates)))
     path = done.stdout.strip()
     return path if done.exit_code == 0 and path.startswith("/") else None
 
 
 def check(transport: Transport, requirement: Requirement) -> str:
-    """Return what the check of a requirement printed, on either stream: `java -version` writes to standard error.
+    """Return the output of a requirement's check, on either stream, as `java -version` writes to standard error.
 
-    Raises ToolMissing when it fails.
+    Raises ToolMissing when the check fails.
     """
     done = run_persistently(transport, requirement.check, timeout_s=60)
     said = f"{done.stdout}\n{done.stderr}".strip()

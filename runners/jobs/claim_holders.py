@@ -1,4 +1,4 @@
-"""Who holds a host, or has left a job there, in words."""
+"""Says in words which run holds a host, or has left a job there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LONGEST = 200
 
 
 def parse_claim(text: str) -> dict[str, Any]:
-    """Parse what a claim or a job says about itself: texts and numbers. It is not trusted. Unreadable parts are
-    left out."""
+    """Parse what a claim or a job says about itself: texts and numbers. The text is not trusted, and unreadable parts
+    are left out."""
     try:
         claim = json.loads(text)
     except (ValueError, RecursionError):
@@ -32,12 +32,12 @@ def parse_claim(text: str) -> dict[str, Any]:
 
 
 def one_line(value: object) -> str:
-    """Return a value that another user may have written as text for a message: short, and without line breaks."""
+    """Return a value as text for a message: short, and without line breaks, as another user may have written it."""
     return " ".join(printable(str(value)).split())[:_LONGEST]
 
 
 def describe_holder(claim: dict[str, Any]) -> Message:
-    """Name the run and its controller, for people, as far as they are known."""
+    """Name the run and its controller for people, as far as they are known."""
     run, controller, pid = (one_line(claim.get(key) or "") for key in ("run", "controller", "pid"))
     said = say.holder(run=run) if run else say.holder_unknown()
     if pid:
@@ -46,7 +46,7 @@ def describe_holder(claim: dict[str, Any]) -> Message:
 
 
 def format_since(since: str) -> str:
-    """Format the first word of a host's answer, epoch seconds, as a local date."""
+    """Format the first word of a host's answer, a time in epoch seconds, as a local date and time."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(since.split(maxsplit=1)[0])))
     except (IndexError, ValueError, OverflowError, OSError):
@@ -56,14 +56,14 @@ def format_since(since: str) -> str:
 def holder_is_gone(claim: dict[str, Any], user: str = "") -> bool:
     """Return whether it is certain that no process drives the run of a claim.
 
-    `user` is the run's user if that is another one. Then no file that the claim names is read.
+    `user` is the run's user if it is not us. In that case, no file that the claim names is read.
     """
     return process_is_gone(claim) if user else is_gone(claim, str(claim.get("owner") or ""))
 
 
 def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "") -> HostBusy:
-    """Return the error for a host that another run holds, with how to get it. `user` is set if the run is
-    another user's."""
+    """Return the error for a host that another run holds, with a hint how to get the host. `user` is set if the run
+    belongs to another user."""
     run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
     controller = one_line(claim.get("controller") or "") or say.its_controller()
     held = {"host": where, "holder": describe_holder(claim), "since": format_since(since)}

@@ -1,7 +1,8 @@
-"""Commands as data: quoted for a POSIX shell, masked for people.
+"""Commands as data, which can be quoted for a POSIX shell and masked for people.
 
-A secret reaches a host as an environment variable or in a file, never as a process argument: everyone on the
-machine can read arguments."""
+A secret reaches a host as an environment variable or in a file, never as a process argument, because everyone on the
+machine can read arguments.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def quote(text: str) -> str:
-    """Quote a text as one word for a POSIX shell. Raises RunnerError for a NUL, which can't be passed."""
+    """Quote a text as one word for a POSIX shell. Raises RunnerError if it has a NUL, which can't be passed."""
     if "\0" in text:
         raise RunnerError(say.nul_in_command(text=repr(text[:80])), say.hint_remove_it())
     return shlex.quote(text)
 
 
 def exports(command: Command) -> str:
-    """Return shell lines that set the command's environment. They may hold secrets."""
+    """Return shell lines that set the command's environment. They may contain secrets."""
     lines = []
     for name, value in command.env.items():
         if not _ENV_NAME.match(name):
@@ -35,7 +36,8 @@ def exports(command: Command) -> str:
 
 
 def exec_line(command: Command) -> str:
-    """Return a shell line that becomes the command, even when a builtin, function or reserved word has its name."""
+    """Return a shell line that replaces the shell by the command, even when a builtin, function or reserved word has
+    the command's name."""
     words = []
     for word in command.words:
         if isinstance(word, Secret):
@@ -48,9 +50,11 @@ def exec_line(command: Command) -> str:
 
 
 def script(command: Command, stdin: str = "") -> str:
-    """Return a script that becomes the command. `sh` reads it from standard input, so no process list shows it.
+    """Return a script that `sh` reads from standard input and that becomes the command, so that no process list shows
+    it.
 
-    One for `sh` itself is what it would read: another shell, and a process that feeds it, would do nothing more.
+    If the command is `sh` itself, the script is the command's own input, because another shell, and a process that
+    feeds it, would add nothing.
     """
     if command.words == ("sh",) and command.cwd is None and stdin:
         return exports(command) + stdin
@@ -64,7 +68,8 @@ def shell_line(line: str) -> Command:
 
 
 def as_at_login(line: str, here: bool) -> Command:
-    """Return the command of a job that runs a shell line in the login directory; if `here`, in the current one."""
+    """Return the command of a job that runs a shell line in the login directory or, if `here`, in the current
+    directory."""
     if here:
         return Command(("sh", "-c", line), cwd=str(Path.cwd()))
     return Command(("sh", "-c", 'cd; exec sh -c "$1"', "sh", line))
@@ -99,7 +104,8 @@ _PART = re.compile(r"\. (\S+\.sh)\n")
 
 
 def read_script(code: str, name: str) -> str:
-    """Return a script with its parts, each once. `name` is relative to the module with this `__file__`."""
+    """Return a script together with the parts that it includes, each once. `name` is relative to the module whose
+    `__file__` is `code`."""
     return "".join(_lines(Path(code).parent / name, set()))
 
 

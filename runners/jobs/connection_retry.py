@@ -1,4 +1,4 @@
-"""Calls to a host whose connection may break: they are retried until the host is given up."""
+"""Calls to a host whose connection may break. They are retried until the host is given up."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from benchbrief.runners.seams import Transport
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0
-"""A host that was given up is tried only once a call for this long, in seconds, so that remaining work there
+"""For this long, in seconds, each call to a host that was given up is tried only once, so that remaining work there
 fails soon."""
 
 _T = TypeVar("_T")
 
 
 class Reached(Protocol):
-    """The receiver of calls. `given_up_at` is when calls to it last failed for good, by the monotonic clock.
+    """The host that is called. `given_up_at` is when calls to it last failed for good, by the monotonic clock.
 
     It is minus infinity while the host answers.
     """
@@ -33,9 +33,10 @@ class Reached(Protocol):
 def call_persistently(
     host: Reached, call: Callable[[], _T], patience_s: float = 0.0, lost: Callable[[], None] = lambda: None
 ) -> _T:
-    """Return the call's result. Retries a broken connection a few times, and then until `patience_s` is over.
+    """Return the call's result. If the connection breaks, retries a few times, and then until `patience_s` is over.
 
-    The call must be safe to repeat. `lost` is called when a try has failed and another follows. Raises ConnectionLost.
+    The call must be safe to repeat. `lost` is called when a try has failed and another one follows. Raises
+    ConnectionLost.
     """
     now = time.monotonic()
     until = now + patience_s

@@ -25,13 +25,14 @@ users of the host can't read. They can read only who holds the host, and the own
                             then this file
             work/           the job's working directory, with its files
 
-What a job starts is in its group, or, in a session of its own (`setsid`), known by BENCHBRIEF_JOB in its environment:
-the job's directory. The group ends with the job. What is outside of it ends when the job is stopped; else, as a server
-that `prepare` starts for all cells, when the run leaves the host. This sees neither what another program starts for a
-job (`sudo`, `docker run`, `systemctl start`) nor what runs without that variable. A control group would be part of what
-is measured, and most accounts may make none.
+Processes that a job starts are in its process group, which ends with the job. A process in a session of its own
+(`setsid`) is recognised by BENCHBRIEF_JOB in its environment, which is the job's directory. Such a process ends when
+the job is stopped. Otherwise, like a server that `prepare` starts for all cells, it ends when the run leaves the host.
+This misses processes that another program starts for a job (`sudo`, `docker run`, `systemctl start`), and processes
+without that variable. A control group would be part of what is measured, and most accounts may make none.
 
-A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be stepped."""
+A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be set.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +60,15 @@ from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.seams import JobState
 
 _CLOCK_SET_S = 0.05
-"""In seconds. A clock was set when it differs from the time since boot by more than both errors and this."""
+"""In seconds. A clock was set if it differs from the time since boot by more than this plus the errors of both
+readings."""
 _READ_S = 0.2
-"""How long after the clock the time since boot may have been read, in seconds, if a job does not say."""
+"""How much later than the clock the time since boot may have been read, in seconds, if a job does not say."""
 
 
 def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:
-    """Return start and end in epoch seconds, and by how much the clock was set between them (None: unknown).
+    """Return the job's start and end in epoch seconds, and by how much the clock was set in between. Each is None if
+    unknown.
 
     When the clock was set, the end is computed from the time since boot.
     """
@@ -83,7 +86,7 @@ def job_span(start: str, end: str) -> tuple[float | None, float | None, float | 
 
 
 def elapsed_s(start: str, end: str) -> float | None:
-    """Return the seconds between two moments by the time since boot; None when unknown."""
+    """Return the seconds between two moments by the time since boot, or None when unknown."""
     first, second = _moment(start), _moment(end)
     if first is None or second is None or first.up is None or second.up is None:
         return None
@@ -97,7 +100,8 @@ def booted_at(start: str) -> float | None:
 
 
 class _Moment(NamedTuple):
-    """A moment: `at` in epoch seconds by the host's clock, `up` the bounds of the seconds since its boot."""
+    """A moment. `at` is in epoch seconds by the host's clock. `up` has a lower and an upper bound of the seconds since
+    boot."""
 
     at: float
     up: tuple[float, float] | None
@@ -121,7 +125,7 @@ _LOAD = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) {_TIME} {_TIME} {_TIME} {_TIME} 
 
 
 def other_cores(text: str, seconds: float | None) -> float | None:
-    """Return the cores that were busy with other work, on average over the job; None when unknown."""
+    """Return how many cores were busy with other work, on average over the job, or None when unknown."""
     match = _LOAD.fullmatch(" ".join(text.split()))
     if match is None or seconds is None or seconds < LEAST_S or int(match[11]) == 0:
         return None
@@ -135,7 +139,8 @@ _SLICE_S = 60.0
 """A wait on the host ends at least this often, in seconds, so that nothing stays behind when its controller dies."""
 _ODD_WAIT_S = 1.0
 _ODD_WAITS = 20
-"""How many times in a row a wait that failed on the host is repeated, and the pause between, in seconds."""
+"""How many times in a row to repeat a wait that failed on the host. `_ODD_WAIT_S` is the pause before each, in seconds.
+"""
 _RESERVED = ("stdout", "stderr", "command.txt")
 _T = TypeVar("_T")
 
@@ -146,8 +151,8 @@ _T = TypeVar("_T")
 def start(host: JobHost, job: Job) -> DetachedJob:
     """Start a job once, even when the connection breaks meanwhile, or when another controller resumes the run.
 
-    Attaches to a job with the same key that is there already, running, ended or killed. Raises HostBusy when
-    another run has taken over the host; HostFull, HostError.
+    If a job with the same key is there already, whether running, ended or killed, attaches to it. Raises HostBusy when
+    another run has taken over the host. Raises HostFull and HostError.
     """
     for pattern in job.collect:
         inside_job(pattern)
@@ -191,14 +196,15 @@ def _begin(host: JobHost, job: Job, text: str) -> str:
 
 
 def _refuse_taken(host: JobHost, done: Completed) -> None:
-    """Raises HostBusy when the host says that its claim is no longer ours."""
+    """Raises HostBusy when the host reports that its claim is no longer ours."""
     verdict, *details = done.stdout.splitlines() or [""]
     if verdict == "held" and len(details) == 3:
         raise host_busy_error(host.host.id, parse_claim(details[0]), details[1], details[2])
 
 
 def send_heartbeat(host: JobHost) -> None:
-    """Tell the jobs on a host that their controller is alive, by changing a file there. Raises HostBusy, HostError."""
+    """Tell the jobs on a host that their controller is alive, by changing a file there. Raises HostBusy and
+    HostError."""
     claimed = host.claimed.text if host.claimed else ""
     script = with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
     _refuse_taken(host, sh(host, script, 15))
@@ -217,11 +223,12 @@ def find(host: JobHost, key: str) -> JobState | None:
 def end_leftovers(
     host: JobHost, kept: Collection[str] = (), *, owner: str = "", release: bool = False, keep: bool = False
 ) -> int:
-    """Stop and remove an owner's jobs, by default the host's own, and end what they started in sessions of their own.
+    """Stop and remove an owner's jobs (by default the current run's), and end the processes that the jobs started in
+    sessions of their own.
 
-    Returns how many jobs and processes still ran. Their outputs are lost, so their cell must run again. Jobs whose keys
-    are in `kept` stay, and with them what ended jobs started. With `release`, also gives up the owner's claim, unless
-    jobs are left there. With `keep`, does only that.
+    Returns how many jobs and processes were still running. The jobs' outputs are lost, so their cell must run again.
+    Jobs whose keys are in `kept` remain, and so do the processes that ended jobs started. With `release`, also gives up
+    the owner's claim, unless jobs are left there. With `keep`, only gives up the claim.
     """
     if release and not owner and host.claimed is not None:
         host.claimed.attended()
@@ -251,7 +258,7 @@ class DetachedJob:
         self._masking = Masking(secrets_of(job), job.figures)
         self._stopped = False
         self._state: dict[str, str] = {}
-        """What its host said about it when it had ended."""
+        """What the host reported about the job when the job had ended."""
         self._ended = threading.Event()
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
@@ -267,7 +274,7 @@ class DetachedJob:
     def wait(self, timeout_s: float) -> bool:
         """Wait for the job. Returns True when it has ended.
 
-        Raises HostError when the host is away for longer than the job may run alone.
+        Raises HostError when the host is away for longer than the job may run without a controller.
         """
         if self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, daemon=True, name=f"watch {self._job.name}")
@@ -334,9 +341,10 @@ class DetachedJob:
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the outputs. Raises DiskFull, HostFull (the job's host was full), or HostError when the job vanished.
+        """Fetch the outputs. The originals remain on the host until `discard`.
 
-        Fetches the outputs first in each case. The originals stay on the host until `discard`.
+        Raises DiskFull, HostFull (the job's host was full), or HostError when the job vanished. Even then, the outputs
+        are fetched first, as far as possible.
         """
         where = self._host.host.id
         state = self._state or self._ask()
@@ -380,7 +388,7 @@ class DetachedJob:
         return JobOutput(into, code, started, ended, where, clock_set_s, booted_at(start), other)
 
     def discard(self) -> None:
-        """Remove the job from the host. Raises HostError when it still runs."""
+        """Remove the job from the host. Raises HostError when the job is still running."""
         script = with_values(
             scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{STOP_GRACE_S:.0f}"
         )
@@ -420,11 +428,11 @@ class DetachedJob:
 
 
 def _state(said: str) -> dict[str, str]:
-    """Read what a script says about a job, by name."""
+    """Read what a script reports about a job, by name."""
     lines = (line.partition("\t") for line in said.splitlines()[:10])
     return {name: value.strip() for name, tab, value in lines if tab}
 
 
 def _exit_code(status: int) -> int:
-    """Convert a shell's 128 + n, for a process that signal n ended, to -n."""
+    """Convert a shell's exit code 128 + n, which means that signal n ended the process, to -n."""
     return 128 - status if 128 < status <= 192 else status

@@ -1,4 +1,4 @@
-"""Fetching files from a host. A file arrives complete and is flushed to disk, or an error says why not."""
+"""Fetches files from a host. A file arrives complete and is flushed to disk, or an error says why not."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from benchbrief.runners.journal.secret_masking import Masking
 
 MAX_FETCH = 2 << 30
 MAX_ENTRIES = 10_000
-"""The most files below a directory that are fetched."""
+"""The most files that are fetched from below a directory."""
 
 
 def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
-    """Yield the regular files below a directory: (relative path, size). Skips links and unsafe names."""
+    """Yield the relative path and size of each regular file below a directory. Skips links and unsafe names."""
     waiting = [""]
     seen = 0
     while waiting:
@@ -39,7 +39,8 @@ def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
 
 
 def fetch(host: JobHost, path: str, to: Path, limit: int = MAX_FETCH, masking: Masking | None = None) -> int:
-    """Fetch a file and return its size. Raises DiskFull for a full disk here, HostError for a file over the limit."""
+    """Fetch a file and return its size. Raises DiskFull when the disk here is full, and HostError for a file over the
+    limit."""
     size = 0
 
     def counted() -> Iterator[bytes]:

@@ -1,10 +1,11 @@
-"""Which run holds a host. The claim lies on the host itself, so that it binds other controllers and folders too.
+"""Which run holds a host. The claim is on the host itself, so that it binds other controllers and folders too.
 
-The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it and all users can read it. Other
-users' claims are looked up too, when they have the same TMPDIR. A claim is void when its owner has shown no sign of
-life for a time, measured by the seconds since the host's boot, which a change of its clock does not move. A restart
-of the host does not void the claim at once, since its controller may be another machine. Where this machine is the
-controller, and that process is gone, the claim is void at once unless jobs are left there."""
+The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it, and all users can read it. Other users'
+claims are looked up too, if those users have the same TMPDIR. A claim is void when its owner has shown no sign of life
+for a time, measured by the seconds since the host's boot, which setting the clock does not move. A restart of the host
+does not void the claim at once, since its controller may be another machine. If this machine is the controller, and the
+controller's process is gone, the claim is void at once unless jobs are left on the host.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
 from benchbrief.runners.jobs.tasks import Command
 
 NEEDED = ("setsid", "flock", "timeout", "find", "stat", "head", "awk", "sed")
-"""The programs that our scripts run on each host, beside what a POSIX shell has."""
+"""The programs that our scripts run on each host, in addition to what a POSIX shell has."""
 
 _LOOK = with_values(read_script(__file__, "scripts/fitness.sh"), needed=" ".join(NEEDED))
 
@@ -65,7 +66,7 @@ def find_defects(host: JobHost) -> Iterator[Unfit]:
 
 
 def refuse_unfit(host: JobHost) -> None:
-    """Raises HostError, lasting, for a host that is unfit or can't be reached."""
+    """Raises a lasting HostError for a host that is unfit or can't be reached."""
     for each in find_defects(host):
         error = HostError(say.of_host(host=host.host.id, what=each.detail), each.hint)
         error.lasting = True
@@ -73,9 +74,9 @@ def refuse_unfit(host: JobHost) -> None:
 
 
 def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") -> str:
-    """Implement `seams.Transport.claim`. Raises HostBusy, HostFull, HostError.
+    """Implement `seams.Transport.claim`. Raises HostBusy, HostFull and HostError.
 
-    `gone` is the text of a claim whose process has certainly ended. Such a claim holds the host only while it has
+    `gone` is the text of a claim whose process has certainly ended. Such a claim holds the host only as long as it has
     jobs there.
     """
     where = host.host.id

@@ -1,7 +1,10 @@
-"""The shell scripts of detached jobs and claims. `runners/jobs/detached_jobs.py` says what they keep on a host.
+"""The shell scripts of detached jobs and claims. `runners/jobs/detached_jobs.py` describes the files that they keep on
+a host.
 
-`with_values` sets the variables that each names. They need `sh`, `setsid` and `flock`. A script that changes the
-names in the root directory holds a lock on that directory, so that the directory can be removed when it is empty."""
+`with_values` sets the variables that each script names. The scripts need `sh`, `setsid` and `flock`. A script that
+changes the names in the root directory holds a lock on that directory, so that the directory can be removed when it is
+empty.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ LIST = _script("list")
 
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
-"""How often, in seconds, a job looks for its controller's sign of life, at most."""
+"""The longest pause, in seconds, after which a job checks its controller's sign of life again."""
 
 
 def start_script(host: JobHost, job: Job) -> str:
@@ -113,7 +116,7 @@ def _write_line(file: JobFile) -> str:
 
 
 def _forget_line(file: JobFile) -> str:
-    """Return a shell line that rewrites a file without its secrets: it may stay on its host for long."""
+    """Return a shell line that rewrites a file without its secrets, as the file may remain on its host for long."""
     if not any(isinstance(word, Secret) for word in file.content):
         return ""
     name = inside_job(f"work/{file.name}")
@@ -122,7 +125,8 @@ def _forget_line(file: JobFile) -> str:
 
 
 def _forget_outputs(job: Job) -> str:
-    """Return shell lines that mask the job's output by a sed script in a file, since all users can read arguments."""
+    """Return shell lines that mask the job's output with a sed script. The script is in a file, as all users can read
+    arguments."""
     patterns = host_patterns(secrets_of(job))
     if not patterns:
         return ""
@@ -134,7 +138,7 @@ def _forget_outputs(job: Job) -> str:
 
 
 def inside_job(name: str) -> str:
-    """Return a quoted path below the job's directory."""
+    """Return the quoted form of a path below the job's directory."""
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts:
         raise RunnerError(say.outside_job(name=repr(name)), say.hint_plain_name())

@@ -1,6 +1,6 @@
 """Long commands outside of the measured steps. They end when the run must stop.
 
-Each is a job on its host, so that it outlives neither the run nor a killed controller.
+Each command is a job on its host, so that it outlives neither the run nor a killed controller.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SLICE_S = 0.5
 
 @dataclass(frozen=True)
 class Ran:
-    """How a job ended. `exit_code` is None if it ran into its time-out. `said` is the end of its output."""
+    """How a job ended. `exit_code` is None if the job reached its time-out. `said` is the end of its output."""
 
     exit_code: int | None
     said: str
@@ -31,8 +31,8 @@ class Ran:
 def run_to_end(at: Transport, job: Job, stopping: Stopping, keep: Path | None = None, last_words: int = 300) -> Ran:
     """Run a job to its end or its time-out, and remove it from its host.
 
-    Keeps its output in a new folder below `keep`, numbered from 1. Raises Interrupted when the run must stop,
-    and RunnerError.
+    Keeps the output in a new folder below `keep`, numbered from 1. Raises RunnerError, and Interrupted when the run
+    must stop.
     """
     if stopping.is_set():
         raise Interrupted

@@ -1,4 +1,4 @@
-"""What jobs need of any transport: running short scripts, listing folders and reading files."""
+"""What jobs need from any transport: running short scripts, listing folders and reading files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.runners.session import Session
 
 @dataclass(frozen=True)
 class HostEntry:
-    """A name in a directory of a host. `size` is None for everything but a regular file."""
+    """A name in a directory on a host. `size` is None for everything but a regular file."""
 
     name: str
     size: int | None
@@ -28,17 +28,18 @@ def entry(name: str, mode: int, size: int) -> HostEntry:
 
 @dataclass(frozen=True)
 class Claim:
-    """Our claim of a host: the text of its file, except for the start. `attended` ends its heartbeats."""
+    """Our claim on a host. `text` is the text of the claim's file, except for the start. Calling `attended` ends the
+    claim's heartbeats."""
 
     text: str
     attended: Callable[[], None]
 
 
 class JobHost(Protocol):
-    """What jobs need of a transport. Each method may raise ConnectionLost, and connects again at the next call.
+    """What jobs need from a transport. Each method may raise ConnectionLost, and connects again at the next call.
 
-    `run_name` names the run that owns the jobs, so that a resumed run knows its own. `claimed` is set from when the
-    run has claimed the host until it releases it, even when another run took the claim meanwhile.
+    `run_name` names the run that owns the jobs, so that a resumed run recognises them. `claimed` is set from the moment
+    the run has claimed the host until it releases it, even if another run takes the claim meanwhile.
     """
 
     host: Host
@@ -57,5 +58,5 @@ class JobHost(Protocol):
 
 
 def sh(host: JobHost, script: str, timeout_s: float = 30.0) -> Completed:
-    """Run one of our own scripts. It is passed on standard input, so that no process list shows it."""
+    """Run one of our own scripts, passed on standard input, so that no process list shows it."""
     return host.run(Command(("sh",)), stdin=script, timeout_s=timeout_s)

@@ -1,4 +1,5 @@
-"""What runs on a host, as data: commands, jobs with their files, and their outputs. A secret has its own type."""
+"""What runs on a host, as data: commands, jobs with their files, and their outputs. Secrets have a type of their
+own."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ Word = str | Secret
 
 @dataclass(frozen=True)
 class Command:
-    """Words to run as they are. `runners/jobs/commands.py` quotes them for a shell and masks them for people."""
+    """Words to run exactly as they are. `runners/jobs/commands.py` quotes them for a shell and masks them for
+    people."""
 
     words: tuple[Word, ...]
     env: Mapping[str, Word] = field(default_factory=dict)
@@ -31,7 +33,8 @@ class Command:
 
 @dataclass(frozen=True)
 class JobFile:
-    """A file to write into the job's directory before it starts (mode 0600), such as a property file with a URI."""
+    """A file (mode 0600) to write into the job's directory before the job starts, such as a property file with a
+    URI."""
 
     name: str
     content: tuple[Word, ...]
@@ -41,16 +44,16 @@ class JobFile:
 class Job:
     """A command that runs detached on a host, in a directory of its own (its working directory).
 
-    `collect` names files (or globs) in that directory that are fetched beside stdout and stderr.
-    `background` jobs (probes, servers) run until they are stopped.
+    `collect` names files (or globs) in that directory to fetch in addition to stdout and stderr. `background` jobs
+    (probes, servers) run until they are stopped.
 
     `key` identifies the job within its run. Starting a key again, even from another controller of the same run,
     attaches to the job that was started before. A job without a key is always new.
 
     A job whose controller shows no sign of life for `unattended_s` ends itself and its whole group.
 
-    `figures` are POSIX extended regular expressions for whole lines with the tool's measured numbers. No secret is
-    masked in those lines.
+    `figures` are POSIX extended regular expressions that match whole lines with the tool's measured numbers. No secret
+    is masked in those lines.
     """
 
     name: str
@@ -66,13 +69,13 @@ class Job:
 
 @dataclass(frozen=True)
 class JobOutput:
-    """The outputs of a finished job, fetched to the controller: `directory` holds `stdout`, `stderr` and
-    collected files.
+    """The outputs of a finished job, fetched to the controller. `directory` holds `stdout`, `stderr` and collected
+    files.
 
-    Times are epoch seconds by the host's clock. The end is the start plus the elapsed time since boot. `exit_code`
-    is None when we stopped the job. `clock_set_s` is by how much the clock was set meanwhile: 0 when it was not,
-    None when unknown. `booted` is when the host started, in epoch seconds by its clock at the job's start; None
-    when unknown. `other_cores` are the cores that were busy with other work, on average; None when unknown.
+    Times are epoch seconds by the host's clock. The end is the start plus the elapsed time since boot. `exit_code` is
+    None when we stopped the job. `clock_set_s` is by how much the clock was set meanwhile, or 0 when it was not.
+    `booted` is when the host started, in epoch seconds by its clock at the job's start. `other_cores` is how many cores
+    were busy with other work, on average. These three are None when unknown.
     """
 
     directory: Path
@@ -86,7 +89,7 @@ class JobOutput:
 
     @classmethod
     def of(cls, job: JobCollected, run_dir: Path) -> JobOutput:
-        """Return the output that a run has collected."""
+        """Return the output of a job that a run has collected, from the job's record in the journal."""
         times = job.started_at, job.ended_at
         clock = job.clock_set_s, job.booted
         return cls(run_dir / job.directory, job.exit_code, *times, job.host, *clock, job.other_cores)

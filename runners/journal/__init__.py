@@ -1,1 +1,1 @@
-"""The journal of a run, its folder, and what it keeps secret."""
+"""A run's journal and folder, and the secrets that it keeps out of both."""

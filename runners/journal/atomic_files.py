@@ -17,14 +17,14 @@ _BLOCK = 1 << 18
 
 
 def sha256_of(path: Path | str, inside: Path | None = None) -> str:
-    """Return the SHA-256 of a plain file (`open_plain`) in hexadecimal digits. It may be larger than the memory.
+    """Return the SHA-256 of a plain file (`open_plain`) in hexadecimal digits. The file may be larger than the memory.
     Raises OSError."""
     with open_plain(path, inside) as file:
         return sha256_in(file)
 
 
 def sha256_in(file: FileIO) -> str:
-    """Return the SHA-256 of what follows in an open file. Raises OSError."""
+    """Return the SHA-256 of the rest of an open file. Raises OSError."""
     digest = hashlib.sha256()
     # Most files are small. A large buffer for each takes longer than its bytes.
     block = min(_BLOCK, os.fstat(file.fileno()).st_size + 1)
@@ -37,7 +37,7 @@ _AT_ONCE = 16
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all: to a temporary name, fsynced, then renamed. Raises OSError."""
+    """Write a file completely or not at all: write to a temporary name, fsync, then rename. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("wb") as file:
@@ -48,9 +48,10 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def link_or_copy(source: Path, to: Path) -> bool:
-    """Take over a file that is never written again: a link is as good as a copy. Returns whether it had to be copied.
+    """Link a file that is never written again, as a link is as good as a copy, or else copy it. Returns whether it was
+    copied.
 
-    A copy is not flushed yet. Raises OSError, also for what is no plain file.
+    A copy is not flushed yet. Raises OSError, also for anything but a plain file.
     """
     if why := why_not_plain(source.lstat()):
         raise OSError(errno.EINVAL, why, str(source))
@@ -74,7 +75,8 @@ def flush(path: Path) -> None:
 
 
 def flush_all(paths: Iterable[Path]) -> None:
-    """Flush files and folders, several at once: a disk does that in much less time than one after another."""
+    """Flush several files and folders at the same time, because that takes a disk much less time than one after
+    another."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="flush") as pool:
         for _ in pool.map(flush, paths):
             pass

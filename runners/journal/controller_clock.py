@@ -1,6 +1,7 @@
-"""The controller's time: by its clock when this process began, and from then on by the time since boot.
+"""The controller's time: its clock's time when this process began, plus the time that has passed since, by the time
+since boot.
 
-Setting the clock does not move this time, so the difference of two of its moments is a true duration.
+Setting the clock does not move this time, so the difference of two moments is a true duration.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _SAME_S = 0.001
 
 
 def since_boot() -> float:
-    """Return the seconds since boot, sleep included."""
+    """Return the seconds since boot, including sleep."""
     return time.clock_gettime(_SINCE_BOOT)
 
 
@@ -31,7 +32,8 @@ def now() -> float:
 
 
 def clock_ahead() -> float:
-    """Return how far the machine's clock is ahead of `now`: by how much it was set since this process began."""
+    """Return how far the machine's clock is ahead of `now`, that is, by how much it was set since this process
+    began."""
     ahead = time.time() - now()
     return ahead if abs(ahead) > _SAME_S else 0.0
 
@@ -46,10 +48,10 @@ def this_boot() -> str:
 
 
 def now_in_run(start: RunStarted | None) -> float:
-    """Return the current time, in epoch seconds, of the controller that made this start. Works in any process of
-    its boot.
+    """Return the current time, in epoch seconds, of the controller that made this start. Works in any process of the
+    same boot.
 
-    For a run of another boot or machine, and for starts of earlier versions, returns the machine's clock.
+    If the start is from another boot, machine or earlier version, returns the machine's clock.
     """
     if start is None or start.since_boot is None or not start.boot or start.boot != this_boot():
         return time.time()

@@ -1,4 +1,4 @@
-"""The journal of a run as a file: reading it, writing it, and locking it."""
+"""A run's journal as a file: reading it, writing it, and locking it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _DIGITS = 32
 
 
 class Changed(ValueError):
-    """A line does not have the sum that it was written with."""
+    """A line does not match the checksum that it was written with."""
 
 
 class Chain(NamedTuple):
-    """The state after the part of a journal read or written so far: its sum, and whether the last line carries
-    that sum."""
+    """The state after the part of a journal that was read or written so far. `sum` is its checksum, and `carried` says
+    whether the last line contains that checksum."""
 
     sum: str = ""
     carried: bool = False
@@ -43,14 +43,14 @@ START = Chain()
 
 
 def write_line(record: AnyRecord, before: Chain) -> tuple[bytes, Chain]:
-    """Return the line of a record with its line end, and the chain after it."""
+    """Return a record's line with its line end, and the chain after it."""
     body = record.model_dump_json().encode()
     after = Chain(_sum(before, body), carried=True)
     return body[:-1] + _BEGIN + after.sum.encode() + _END, after
 
 
 def read_line(line: bytes, before: Chain) -> tuple[bytes, Chain]:
-    """Return the JSON of a complete line without its sum, and the chain after it. Raises Changed."""
+    """Return the JSON of a complete line without its checksum, and the chain after it. Raises Changed."""
     body, said = _parted(line)
     if not said and before.carried:
         raise Changed
@@ -61,13 +61,13 @@ def read_line(line: bytes, before: Chain) -> tuple[bytes, Chain]:
 
 
 def chain_after(line: bytes) -> Chain | None:
-    """Return the chain after a complete line, as the line states it; None for a line without a sum."""
+    """Return the chain after a complete line, as stated by the line itself, or None for a line without a checksum."""
     said = _parted(line)[1]
     return Chain(said.decode("ascii", "replace"), carried=True) if said else None
 
 
 def record_after(previous: bytes, line: bytes) -> AnyRecord:
-    """Return the record of a line that follows `previous` (b"" for the first line).
+    """Return the record in a line that follows `previous` (b"" for the first line).
 
     Raises ValueError when the line holds no record, and Changed when the two lines show that it was changed.
     """
@@ -76,12 +76,13 @@ def record_after(previous: bytes, line: bytes) -> AnyRecord:
 
 
 def record_in(line: bytes) -> AnyRecord:
-    """Return the record of a line whose sum is checked elsewhere. Raises ValueError when it holds none."""
+    """Return the record in a line whose checksum is verified elsewhere. Raises ValueError when the line holds no
+    record."""
     return RECORD.validate_json(_parted(line)[0])
 
 
 def _parted(line: bytes) -> tuple[bytes, bytes]:
-    """Split a line into its JSON without the sum, and the sum; b"" for a line without one."""
+    """Split a line into its JSON without the checksum, and the checksum, which is b"" if the line has none."""
     end = len(line) - len(_END)
     if line.endswith(_END) and line.startswith(_BEGIN, begin := end - _DIGITS - len(_BEGIN)):
         return line[:begin] + b"}", line[end - _DIGITS : end]
@@ -95,14 +96,14 @@ def _sum(before: Chain, body: bytes) -> str:
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
 _BLOCK_OF_MANY = 1 << 14
-"""The block size, in bytes, for journals of which many are read side by side."""
+"""The block size, in bytes, for reading many journals side by side."""
 _TAIL_BYTES = 1 << 20
 _LOCK_S = 0.5
 _LOCK_AGAIN_S = 0.01
 
 
 def _opened(path: Path) -> BufferedReader:
-    """Open a journal to read it, only if it is a plain file. Raises OSError."""
+    """Open a journal for reading, provided that it is a plain file. Raises OSError."""
     return BufferedReader(open_plain(path))
 
 
@@ -112,7 +113,7 @@ def is_being_written(run_dir: Path) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process has the file, and holds an exclusive lock on it."""
+    """Return whether the file exists and a process holds an exclusive lock on it."""
     try:
         with open_plain(path) as file:
             return not take_lock(file.fileno(), path, fcntl.LOCK_SH)
@@ -123,7 +124,8 @@ def is_locked(path: Path) -> bool:
 def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
     """Lock an open file, and return whether no other process holds the lock. Errors name `path`.
 
-    Raises RunnerError on a file system without locks, as some clusters have: nothing would keep two processes apart.
+    Raises RunnerError on a file system without locks, as on some clusters, where nothing would keep two processes
+    apart.
     """
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
@@ -136,7 +138,8 @@ def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def wait_for_lock(fd: int, path: Path) -> bool:
-    """Take the exclusive lock. `is_locked` also takes it for a moment, only to see whether it is free."""
+    """Take the exclusive lock, with a short wait, as `is_locked` also takes the lock for a moment to see whether it is
+    free."""
     until = time.monotonic() + _LOCK_S
     while not take_lock(fd, path):
         if time.monotonic() >= until:
@@ -150,11 +153,11 @@ def each_record(
 ) -> Iterator[tuple[JournalPlace, AnyRecord]]:
     """Yield the run's complete records in order, from the first `size` bytes, each with its place.
 
-    Unless `keep_open`, the file is opened for each block, so that a thousand journals can be read side by side. It must
-    only grow meanwhile.
+    Unless `keep_open`, the file is opened for each block, so that a thousand journals can be read side by side.
+    Meanwhile, the file may only grow.
 
-    Skips a torn last line. Raises RunnerError for any other bad line, and for one with a wrong sum. Leaves out the
-    reports that were made, as they are not part of the run.
+    Skips a torn last line. Raises RunnerError for any other bad line, and for a line with a wrong checksum. Leaves out
+    the records of reports, as they are not part of the run.
     """
     for place, record in _all_records(path, size, keep_open=keep_open):
         if not isinstance(record, ReportMade):
@@ -178,8 +181,8 @@ def _all_records(path: Path, size: int | None, *, keep_open: bool = True) -> Ite
 
 
 def has_grown(path: Path, size: int) -> bool:
-    """Return whether the journal has complete records of the run after its first `size` bytes, or has
-    become shorter."""
+    """Return whether the journal has complete records of the run after its first `size` bytes, or has become
+    shorter."""
     try:
         with _opened(path) as file:
             if file.seek(0, 2) < size:
@@ -195,7 +198,7 @@ def has_grown(path: Path, size: int) -> bool:
 
 
 def sum_at(path: Path, size: int) -> str:
-    """Read the journal's first `size` bytes, and return the sum over their complete lines.
+    """Read the journal's first `size` bytes, and return the checksum over their complete lines.
 
     Raises RunnerError when the file is shorter, or when a line was changed.
     """
@@ -208,7 +211,7 @@ def sum_at(path: Path, size: int) -> str:
 
 
 def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[JournalPlace, bytes, int, Chain]]:
-    """Yield each complete line: its place, its content without its sum, its number, and the chain after it."""
+    """Yield for each complete line its place, its content without the checksum, its number, and the chain after it."""
     at, chain = 0, START
     try:
         for number, line in enumerate(_kept_open(path) if keep_open else _in_blocks(path), start=1):
@@ -239,7 +242,7 @@ def _in_blocks(path: Path) -> Iterator[bytes]:
 
 
 def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[bytes, Chain]:
-    """Read a line as `read_line` does. Raises Damaged for a changed line, and says what can be saved."""
+    """Read a line as `read_line` does. Raises Damaged for a changed line, with a hint what can be saved."""
     try:
         return read_line(line, before)
     except Changed:
@@ -251,9 +254,10 @@ def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[byt
 
 
 def first_start(path: Path) -> RunStarted | None:
-    """Return the first start: the first record, unless the journal begins with results of earlier runs.
+    """Return the first record of a start. It is the journal's first record, unless results of earlier runs come before
+    it.
 
-    Returns None when there is none that can be read.
+    Returns None when there is no readable start.
     """
     previous = b""
     try:
@@ -279,7 +283,7 @@ def has_begun(path: Path) -> bool:
 
 
 def last_record(path: Path) -> AnyRecord | None:
-    """Return the last complete record of the run, read from the journal's end; None when it can't be read."""
+    """Return the last complete record of the run, read from the journal's end, or None when it can't be read."""
     try:
         with _opened(path) as file:
             file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
@@ -295,7 +299,7 @@ def last_record(path: Path) -> AnyRecord | None:
 
 
 def records_at(places: Iterable[JournalPlace]) -> Iterator[AnyRecord]:
-    """Yield the records at these places, which are in order. Raises RunnerError when the journal lost one."""
+    """Yield the records at these places, which must be in order. Raises RunnerError when the journal has lost one."""
     for path, of_one in groupby(places, key=lambda place: place.path):
         try:
             with open_plain(path) as file:  # unbuffered, as it reads a few lines here and there
@@ -308,9 +312,9 @@ def records_at(places: Iterable[JournalPlace]) -> Iterator[AnyRecord]:
 
 
 def chain_of(path: Path, size: int) -> Chain:
-    """Return the chain after a journal's first `size` bytes, which are complete lines.
+    """Return the chain after a journal's first `size` bytes, which must be complete lines.
 
-    Reads only the last line, unless that has no sum.
+    Reads only the last line, unless that line has no checksum.
     """
     start = whole_bytes(path, size - 1) if size else 0
     with _opened(path) as file:
@@ -325,7 +329,7 @@ def chain_of(path: Path, size: int) -> Chain:
 
 
 def whole_bytes(path: Path, size: int) -> int:
-    """Return how many of the first `size` bytes are complete lines. Raises RunnerError."""
+    """Return the length in bytes of the complete lines among the first `size` bytes. Raises RunnerError."""
     try:
         with _opened(path) as file:
             while size > 0:
@@ -341,12 +345,13 @@ def whole_bytes(path: Path, size: int) -> int:
 
 
 def read_journal(path: Path) -> list[AnyRecord]:
-    """Return all complete records: see `each_record`."""
+    """Return all complete records, as `each_record` yields them."""
     return [record for _, record in each_record(path)]
 
 
 def read_run(run_dir: Path) -> RunRecord:
-    """Read a run's journal; without one, nothing began. Raises RunnerError when it can't be read."""
+    """Read a run's journal. If there is none, the run has not begun. Raises RunnerError when the journal can't be
+    read."""
     path, found = run_dir / JOURNAL, RunRecord()
     if path.exists():
         whole = whole_bytes(path, path.stat().st_size)
@@ -363,9 +368,9 @@ class Journal:
     """An open journal. Each record is on the disk before `write` returns, and is then passed to the listener.
 
     Holds an exclusive lock on the file while it is open, so that two controllers never drive one run. Raises
-    RunnerError when another process holds it, DiskFull when a record can't be kept, FolderMoved when the
-    run's folder is no longer where it was. With `durable=False` a record is only handed to the system: it outlives the
-    process, and may be lost when the machine stops.
+    RunnerError when another process holds the lock, DiskFull when a record can't be kept, and FolderMoved when the
+    run's folder is no longer where it was. With `durable=False`, a record is only handed to the operating system: it
+    outlives the process, but may be lost when the machine stops.
     """
 
     def __init__(self, run_dir: Path, listener: Listener = lambda _: None, *, durable: bool = True) -> None:
@@ -392,18 +397,19 @@ class Journal:
         self._lost = 0
         self._record: RunRecord | None = None
         self._unfolded: deque[tuple[JournalPlace, AnyRecord]] = deque()
-        """What was appended for the record and is not flushed yet."""
+        """The records that were appended to the file, but are neither flushed nor added to the run's record yet."""
 
     def extend(self, record: RunRecord | None = None) -> RunRecord:
-        """Return the run's record, and keep it up to date: it has each record once `write` returns. Reads the journal
-        again unless `record` has the whole of it.
+        """Return the run's record, and keep it up to date from now on: it has each record as soon as `write` returns.
+
+        Reads the journal again unless `record` already has all of it.
         """
         whole = record is not None and record.size == self._size
         self._record = record if record is not None and whole else read_run(self._path.parent)
         return self._record
 
     def _drop_torn_tail(self) -> int:
-        """Cut off half a record that a crash left: it is no record, and the next one must start a line.
+        """Cut off an incomplete line that a crash left, because the next record must start a new line.
 
         Returns the file's new size.
         """
@@ -426,7 +432,7 @@ class Journal:
         self._listener(record)
 
     def _refuse_moved(self) -> None:
-        """Raises FolderMoved when another file, or none, stands where the journal was opened."""
+        """Raises FolderMoved when the path of the journal no longer leads to the file that was opened."""
         try:
             if os.path.samestat(os.stat(self._name), os.fstat(self._fd)):  # noqa: PTH116 - for each record, and a Path takes as long again
                 return
@@ -441,7 +447,8 @@ class Journal:
         )
 
     def _append(self, record: AnyRecord) -> tuple[int, int]:
-        """Append the record. Returns the file's size with its line, and how often records had been lost before."""
+        """Append the record. Returns the size of the file including the record's line, and how often records had been
+        lost before."""
         with self._appending:
             line, chain = write_line(record, self._chain)
             try:
@@ -459,8 +466,8 @@ class Journal:
     def _flush(self, end: int, lost: int) -> None:
         """Wait until everything up to `end` is on the disk.
 
-        One flush serves every record that was appended before it began: with many lanes, all that wait for one.
-        When it fails, none of these records is kept, and each of their writers gets the error.
+        One flush serves every record that was appended before the flush began, so with many lanes, all of them wait for
+        one flush. When it fails, none of these records is kept, and each of their writers gets the error.
         """
         with self._flushing:
             if lost == self._lost and end > self._flushed:

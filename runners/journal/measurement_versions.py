@@ -1,9 +1,10 @@
-"""Versions of the way in which a cell is measured. A result counts only for a cell that is still measured in that way.
+"""Versions of the way in which cells are measured. A result counts only for a cell that is still measured in the same
+way.
 
-A number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new way
-of reading outputs needs no number: they are read again each time. `SHARED` lists the changes for all tools. The spec
-of a tool lists the changes for that tool alone (`ToolSpec.measured_anew`). Up to `ONE_FOR_ALL`, journals had a
-single number.
+A version number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new
+way of reading outputs needs no number, because outputs are read again each time. `SHARED` lists the changes for all
+tools. A tool's spec lists the changes for that tool alone (`ToolSpec.measured_anew`). Up to version `ONE_FOR_ALL`,
+journals had a single number.
 """
 
 from __future__ import annotations
@@ -16,32 +17,34 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 
 SHARED = (1, 3)
-"""The versions that changed how cells of all tools are measured. The last one is today's."""
+"""The versions that changed how cells of all tools are measured. The last one is the current version."""
 ONE_FOR_ALL = 6
-"""The last version in which each change counted for all tools."""
+"""The last version in which every change counted for all tools."""
 
 
 class Recorded(NamedTuple):
-    """The versions in a journal. In an earlier one, `tool` is None and `shared` counts the changes of all tools."""
+    """The versions in a journal. In journals of earlier versions, `tool` is None, and `shared` counts the changes of
+    all tools."""
 
     shared: int = 1
     tool: int | None = None
 
 
 class Way(NamedTuple):
-    """The last changes that apply to a cell: one for all tools, and one for its own tool."""
+    """The last changes that apply to a cell: `shared` is the last change for all tools, and `tool` is the last change
+    for the cell's own tool."""
 
     shared: int
     tool: int
 
 
 def recorded_at(start: j.RunStarted | None, cell: Cell) -> Recorded:
-    """Return the versions that a run's start recorded for a cell."""
+    """Return the versions that a run's start record has for a cell."""
     return Recorded(start.measurement, start.measurements.get(cell.tool.driver)) if start else Recorded()
 
 
 def tool_version(tool: str) -> int:
-    """Return the number of the tool's last change; 0 if it has had none."""
+    """Return the number of the tool's last change, or 0 if there was no change."""
     spec = TOOL_SPECS.usable(tool)
     return max((change.version for change in spec.measured_anew), default=0) if spec else 0
 
@@ -51,7 +54,7 @@ def way_now(plan: Plan, cell: Cell) -> Way:
 
 
 def way_of(plan: Plan, cell: Cell, recorded: Recorded) -> Way:
-    """Return the way in which a cell was measured, by the versions that its journal recorded."""
+    """Return the way in which a cell was measured, according to the versions in its journal."""
     tool = cell.tool.driver
     spec = TOOL_SPECS.usable(tool)
     arrivals = plan.experiments[cell.experiment].arrivals
