@@ -305,7 +305,8 @@ def check(
     files: Files | None = None,
     budget_s: float | None = None,
 ) -> CheckedSource:
-    """Compile a spec to its plan. `diagnostics` has every mistake. `budget_s` is a budget for all experiments together."""
+    """Compile a spec to its plan. `diagnostics` has every mistake. `budget_s` is a budget for all experiments
+    together."""
     with no_collection():
         examined = examine(path, profile=profile, params=params, files=files, planning=True)
         plan = assemble(str(path), examined, profile=profile, params=params or {}, budget_s=budget_s)

@@ -1,4 +1,5 @@
-"""Expands the matrix into cells, with their ids, content hashes, steps with times and time-outs, locks and data sets."""
+"""Expands the matrix into cells, with their ids, content hashes, steps with times and time-outs, locks and data
+sets."""
 
 from __future__ import annotations
 
@@ -111,8 +112,8 @@ def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
 
 
 class DataAt(NamedTuple):
-    """A place for data, and what is there; None for no data. Equal ones are equal also in `Dataset.hash`, and quicker
-    to find."""
+    """A place for data, and the data there, or None for no data. Two equal objects also have equal `Dataset.hash`, and
+    are quicker to make."""
 
     place: tuple[object, ...]
     data: tuple[object, ...] | None
@@ -132,7 +133,7 @@ class DataAt(NamedTuple):
 
 
 def _resets(uses: Sequence[_Use]) -> tuple[int, int]:
-    """Return how many loads and how many other resets the uses need on one hardware, with two cells each."""
+    """Return how many loads and how many other resets the uses need on one hardware, if each has two cells."""
     states, count, others = DataStates(), 0, 0
     for use in (each for each in uses for _ in range(2)):
         if not use.load.existing:
@@ -158,7 +159,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
     choose their own points are measured in that first pass, with all their repeats.
     """
     up: dict[str, DatabaseKey] = {}
-    """The server that each lane used last."""
+    """The server that each lane last used."""
     states = DataStates()
     cells: list[Cell] = []
     searches = _Searches()
@@ -173,7 +174,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
 
 
 class DatasetUse(NamedTuple):
-    """How a cell gets its data set: the part of the cell that a warning needs."""
+    """How a cell gets its data set; a part of the cell that suffices for warnings."""
 
     block: _Block
     point: float | None
@@ -226,7 +227,8 @@ class DatasetUse(NamedTuple):
 
 
 def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[DatasetUse]:
-    """Yield how each cell gets its data set, in running order. Faster than `expand`, which makes whole cells."""
+    """Yield how each cell gets its data set, in running order. This is faster than `expand`, which makes whole
+    cells."""
     states = DataStates()
     for _, block, (*_, point, repeat) in _places(matrices, hosts):
         yield DatasetUse(block, point, repeat, block.reset(states))
@@ -257,7 +259,7 @@ def _places(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator
 
 
 class _Searches:
-    """The searches for unknown knees: for each knee, the cells that its search may try, and its criterion."""
+    """The searches for unknown knees. Each knee has the cells that its search may try, and its criterion."""
 
     def __init__(self) -> None:
         self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
@@ -297,7 +299,7 @@ def ordered(matrix: Matrix) -> list[_Place]:
 
 @dataclass
 class _Block:
-    """What the cells of one hardware and workload at one combination of levels share."""
+    """The properties that the cells of one hardware and workload share at one combination of levels."""
 
     matrix: Matrix
     unit: HardwareUnit
@@ -305,14 +307,14 @@ class _Block:
     levels: Levels
     database: DatabaseKey
     shared: str
-    """The digest of all that can change a result, without point and repeat."""
+    """The digest of everything that can change a result, except point and repeat."""
     place: str
-    """Where the data are. Two variants may keep theirs in the same place."""
+    """The place of the data. Two variants may keep their data in the same place."""
     dataset: Dataset | None
     load_s: float
     load_timeout_s: float
     warm_up_s: float
-    """0 for a load, which has no warm-up."""
+    """The seconds of warm-up; 0 for a load, which has none."""
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]
@@ -320,7 +322,7 @@ class _Block:
     turn: str
     """Cells with the same turn are measured one at a time, while others may load; "" for cells without a turn."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
-    """The steps, by whether the cell starts its server and how it gets its data."""
+    """The steps of a cell, which depend on whether it starts its server and on how it gets its data."""
 
     @classmethod
     def of(
@@ -371,7 +373,7 @@ class _Block:
         )
 
     def cell(self, point: float | None, repeat: int, before: _Before, searches: _Searches) -> Cell:
-        """Return one cell. `point` is None when a search has yet to find it."""
+        """Return one cell. `point` is None if a search has yet to find it."""
         threads, target = self.threads(point), self.target(point)
         known: dict[Axis, Known] = {"threads": threads, "target": target}
         if self.knees:
@@ -389,7 +391,7 @@ class _Block:
 
     @cached_property
     def _first(self) -> Cell:
-        """The cell that all cells of the block are copied from, so that shared parts are validated once."""
+        """The cell from which all cells of the block are copied, so that shared parts are validated once."""
         e, client = self.matrix.experiment, self.matrix.clients.get(self.unit.hardware.key)
         return Cell(
             id="",
@@ -466,7 +468,7 @@ class _Block:
 
     @cached_property
     def _insert_s(self) -> float:
-        """Return how many seconds a cell spends inserting."""
+        """Return how many seconds a cell inserts records."""
         properties = self.load.workload.properties
         inserts = sum(float(properties.get(name, 0.0)) for name in self.load.family.inserting)
         return inserts * (self.warm_up_s + self.matrix.experiment.measure_s)
@@ -476,7 +478,7 @@ class _Block:
         return self.matrix.events.get(self.unit.hardware.key, ())
 
     def reset(self, states: DataStates) -> ResetStep:
-        """Return how the cell gets its data set, given what earlier cells left."""
+        """Return how the cell gets its data set, given the servers and data that earlier cells left."""
         if self.dataset is None:
             states.without(self.place)
             return ResetStep()
@@ -493,7 +495,7 @@ class _Block:
         return found
 
     def _starts(self, up: dict[str, DatabaseKey]) -> bool:
-        """Return whether the cell starts its server. It does not when the cell before used the same one."""
+        """Return whether the cell starts its server, which it does not if the cell before used the same server."""
         if self.matrix.database.server not in ("embedded", "start"):
             return False
         lane = f"server on {' '.join(self.locks)}"
@@ -509,7 +511,7 @@ class _Block:
         return self.steps[key]
 
     def _loading_steps(self, before: _Before, target: float | None) -> tuple[Step, ...]:
-        """Return the steps of a measured load. It ends with its last record or with the measured time."""
+        """Return the steps of a measured load, which ends with its last record or with the measured time."""
         records = float(self.load.workload.properties["records"])
         seconds = max(self.load_s, _whole(1 + records / target) if target else 0.0)
         return tuple(
@@ -539,8 +541,8 @@ class _Block:
 def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
     """Estimate the seconds that a tool takes to load the data from a number of hosts.
 
-    The workload's own number of threads is ignored for 0 hosts, and for a measured load, which has the threads of
-    its cell.
+    The workload's own number of threads is ignored for 0 hosts, and for a measured load, which has the threads of its
+    cell.
     """
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):
@@ -559,9 +561,9 @@ def _whole(seconds: float) -> float:
 def dataset_of(
     hardware: Hardware, database: Database, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
 ) -> Dataset | None:
-    """Return the data set that a load leaves; None for a workload that needs none.
+    """Return the data set that a load leaves, or None for a workload that needs no data set.
 
-    It has what the spec knows. `Equipment.with_data_set` adds what only the hosts know.
+    It has the properties that the spec decides. `Equipment.with_data_set` adds those that only the hosts know.
     """
     if not load.existing:
         return None

@@ -1,6 +1,8 @@
-"""What the engines and load generators of other packages say of a plan, by the `check` of their specs.
+"""Checks of a plan by the engines and load generators of other packages, through the `check` of their specs.
 
-It runs while somebody types, so it has little time. Whatever it raises is a warning, and stops nothing."""
+The checks run while somebody types, so they have little time. An exception in a check becomes a warning, and stops
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,12 @@ from benchbrief.model.tool_spec import ToolSpec
 
 _LIMIT_S = 2.0
 _MOST = 20
-"""The most findings that one extension has."""
+"""The most findings that are taken from one extension."""
 
 
 def with_checks(matrices: Iterable[Matrix]) -> dict[str, tuple[EngineSpec | ToolSpec, Span]]:
-    """Return the used extensions that check plans, each with the database that names it; imports none of their code."""
+    """Return the used extensions that check plans, each with the place of the database that uses it. Import none of
+    their code."""
     found: dict[str, tuple[EngineSpec | ToolSpec, Span]] = {}
     for matrix in matrices:
         for spec in (matrix.database.engine, matrix.tool_spec):
@@ -35,7 +38,7 @@ def with_checks(matrices: Iterable[Matrix]) -> dict[str, tuple[EngineSpec | Tool
 
 
 def check_by_extensions(plan: Plan, asked: Iterable[tuple[EngineSpec | ToolSpec, Span]]) -> Iterator[CompileProblem]:
-    """Yield what these extensions find in the plan."""
+    """Yield the findings of these extensions about the plan."""
     for spec, span in asked:
         registry = ENGINE_SPECS if isinstance(spec, EngineSpec) else TOOL_SPECS
         source = registry.source(spec.name) or "benchbrief"
@@ -48,7 +51,7 @@ def check_by_extensions(plan: Plan, asked: Iterable[tuple[EngineSpec | ToolSpec,
 
 
 def _asked(target: str, plan: Plan) -> tuple[list[PlanFinding], str]:
-    """Return what a check found, and what is wrong with it, "" when nothing is."""
+    """Return the findings of a check, and what went wrong with the check itself, or "" if nothing did."""
     too_long = f"it took longer than {_LIMIT_S:g} s"
     if target in hung_checks():
         return [], too_long

@@ -403,7 +403,8 @@ def _commands(
 
 
 def _variables(expr: ast.Expr, reader: Reader) -> Iterator[tuple[str, str]]:
-    """Yield the environment variables that give a command the levels of the factors, such as `BENCH_CODEC` with `lz4`."""
+    """Yield the environment variables that give a command the levels of the factors, such as `BENCH_CODEC` with
+    `lz4`."""
     for item in listed((expr,)):
         value = reader.level(item)
         if value is None:

@@ -178,7 +178,8 @@ class ReservedFlag(CompileProblem):
 
 
 class NoFlag(CompileProblem):
-    """An option for which the tool has no flag. `meant` is the option or flag that the spec most likely means, if any."""
+    """An option for which the tool has no flag. `meant` is the option or flag that the spec most likely means, if
+    any."""
 
     code = "E0545"
     says = "`{word}` is not {a_flag} of {tool}"

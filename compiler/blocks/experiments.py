@@ -549,7 +549,8 @@ class Matrix:
 
     @cached_property
     def data_parts(self) -> dict[int, tuple[str, dict[str, object]]]:
-        """The parts on which the data sets of a database depend, by the database's identity; filled in by `expand.py`."""
+        """The parts on which the data sets of a database depend, by the database's identity; filled in by
+        `expand.py`."""
         return {}
 
     @property

@@ -239,7 +239,8 @@ class _Levels:
         return _Level(plan.Level(key=word, label=word, value=value), {self.entry.name: Bound(expr, None)}, item.span)
 
     def _number(self, value: float, written: ast.Expr | None, place: Span, first: Constant) -> _Level:
-        """Return a level that is a number, either written in the spec or from a range. The text of `first` is its unit."""
+        """Return a level that is a number, either written in the spec or from a range. The text of `first` is its
+        unit."""
         if written is not None:
             expr, constant = written, self.reader.constant(written)
         else:
@@ -306,7 +307,8 @@ def _first_number(expr: ast.Expr) -> ast.Expr:
 
 
 def _numbers(first: Constant, unit: str) -> Numbers:
-    """Return the rule for a factor's numbers: they are of the same kind as the first one and have a unit if it has one."""
+    """Return the rule for a factor's numbers: they are of the same kind as the first one and have a unit if it has
+    one."""
     low, high = (f"{number} {unit}".strip() for number in (8, 64))
     usage = f"`range({low}, {high}, factor: 2)`"
     shape = Number(base_unit(first.dimension), low, plain=first.bare, minimum=float("-inf"))
@@ -495,7 +497,8 @@ def bound_to(levels: Mapping[str, DimKey], factors: Factors) -> dict[str, Bound]
 
 @dataclass(frozen=True)
 class Varied:
-    """The factors that an experiment varies, with their levels and places in `vary`, and the combinations to measure."""
+    """The factors that an experiment varies, with their levels and places in `vary`, and the combinations to
+    measure."""
 
     levels: Mapping[str, tuple[DimKey, ...]]
     places: Mapping[str, Span]
@@ -593,7 +596,8 @@ class _Condition:
     reader: Reader
 
     def read(self, expr: ast.Expr) -> _Test | None:
-        """Return a function that tells from the keys of a combination whether it is measured, or None after a mistake."""
+        """Return a function that tells from the keys of a combination whether it is measured, or None after a
+        mistake."""
         match expr:
             case ast.Binary(operator="and" | "or" as word):
                 left, right = self.read(expr.left), self.read(expr.right)

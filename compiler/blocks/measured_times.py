@@ -236,5 +236,6 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
 
 
 def overlap_of(word: str | None) -> plan.Overlap:
-    """Return what may run beside a measurement: another measurement, unless the spec has the word "loading" or "none"."""
+    """Return what may run beside a measurement: another measurement, unless the spec has the word "loading" or
+    "none"."""
     return "loading" if word == "loading" else "none" if word == "none" else "measuring"

@@ -1,4 +1,5 @@
-"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, read according to the specs of their kinds."""
+"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, read according to the specs of their
+kinds."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def _is_recorded(meter: plan.PowerMeter) -> bool:
 
 
 def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
-    """Return the places that a meter reads: each address with a part or, without addresses, the command and its parts."""
+    """Return the places that a meter reads: each address with a part or, without addresses, the command and its
+    parts."""
     if not meter.addresses:
         return {(str(meter.options.get("command", "")), *meter.parts)}
     parts = meter.parts or ("",) * len(meter.addresses)
@@ -287,7 +289,8 @@ class _Meter:
         return True
 
     def _expanded(self, key: str, expr: ast.Expr) -> tuple[str, ...] | None:
-        """Return every text that the ranges in `expr` (a text or a list of texts) expand to, or None after a mistake."""
+        """Return every text that the ranges in `expr` (a text or a list of texts) expand to, or None after a
+        mistake."""
         check = self._checks().get(key)
         found: list[str] = []
         for item in listed((self.reader.deref(expr),)):

@@ -97,7 +97,8 @@ def read_highest(
 
 
 def plan_promise(promised: DeclaredPromise, rates: tuple[float, ...], repeats: int) -> plan.Promise:
-    """Return the promise for the plan. `repeats` counts all repeats at one rate, including those held out for the end."""
+    """Return the promise for the plan. `repeats` counts all repeats at one rate, including those held out for the
+    end."""
     judged = repeats - promised.held_out
     usual, most = lengths(rates, judged, promised.held_out)
     return plan.Promise(
@@ -117,7 +118,8 @@ def errors_allowed(said: float | None, promised: DeclaredPromise | None) -> floa
 
 
 def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) -> int:
-    """Return the largest number of repeats that decide on a rate. Report other rules for repeats, and too few repeats."""
+    """Return the largest number of repeats that decide on a rate. Report other rules for repeats, and too few
+    repeats."""
     if values.said("budget"):
         instead = "remove `budget`, and measure for a shorter time; `bench run --budget` is for the whole run"
         reader.report(wrong.RuleBesidePromise(values.span("budget"), "budget", instead))

@@ -82,7 +82,8 @@ def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
 
 
 def product(expr: ast.Expr) -> Literal["phases", "count", ""]:
-    """Return the meaning of a product: "phases" for `6 x 10 min`, "count" for `2 x 16 cores`, and "" for anything else."""
+    """Return the meaning of a product: "phases" for `6 x 10 min`, "count" for `2 x 16 cores`, and "" for anything
+    else."""
     match expr:
         case ast.Binary(operator="x", right=ast.Quantity(unit=unit)):
             return "phases" if unit in ("s", "ms", "min", "h", "d") else "count"
@@ -389,7 +390,8 @@ class Reader:
                 return (expr,)
 
     def deref(self, expr: ast.Expr) -> ast.Expr:
-        """Return the expression that a parameter or a factor's level stands for. Return any other expression unchanged."""
+        """Return the expression that a parameter or a factor's level stands for. Return any other expression
+        unchanged."""
         while True:
             match expr:
                 case ast.Name(text=name):
@@ -604,7 +606,8 @@ def _named(expr: ast.Expr) -> str:
 
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
-    """Return whether a fact is a misspelt key: a required key that is missing, or a key whose value no fact can have."""
+    """Return whether a fact is a misspelt key: a required key that is missing, or a key whose value no fact can
+    have."""
     unsaid = [key for key in schema.keys if key not in entry.attributes]
     if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):
         return True
@@ -616,7 +619,8 @@ def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bo
 
 
 def reference(expr: ast.Expr) -> plan.Reference | None:
-    """Return the reference of `env("NAME")` or `secret("NAME")`, with or without quotes, or None for other expressions."""
+    """Return the reference of `env("NAME")` or `secret("NAME")`, with or without quotes, or None for other
+    expressions."""
     match expr:
         case ast.Call(
             function=ast.Name(text=("env" | "secret") as kind),
@@ -647,7 +651,8 @@ def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
 
 
 def named_arguments(call: ast.Call, known: Collection[str], reader: Reader) -> dict[str, ast.Argument] | None:
-    """Return the named arguments of a call by name. Report an argument that is unknown or given twice, and return None."""
+    """Return the named arguments of a call by name. Report an argument that is unknown or given twice, and return
+    None."""
     named: dict[str, ast.Argument] = {}
     for argument in call.arguments:
         if argument.key is None:

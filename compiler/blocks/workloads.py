@@ -172,7 +172,8 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
 
 
 def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
-    """Report an unknown base, and return the base that it most likely means, if any, so that nothing else seems wrong."""
+    """Report an unknown base, and return the base that it most likely means, if any, so that nothing else seems
+    wrong."""
     reader.report(problem)
     tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
     found = own_families().get(tool)

@@ -41,7 +41,8 @@ class HeldOutAlready(CompileProblem):
 
 
 class FewHeldOut(CompileProblem):
-    """Held-out repeats that will hardly confirm a true difference, as several claims share the allowed chance of error."""
+    """Held-out repeats that will hardly confirm a true difference, as several claims share the allowed chance of
+    error."""
 
     code = "W0765"
     says = "{repeats} of {all_claims} would leave open more than one in five differences of 10 % with noise of 2 %"

@@ -695,7 +695,8 @@ def _count(items: Sequence[ast.Item]) -> int:
 
 
 def _watched(typer: Typer, place: FixedKeys, kind: str, make: Callable[[], _T | None]) -> _T | None:
-    """Return the result of `make`. Inside an `each`, drop an element that is not measured for the key, with a warning."""
+    """Return the result of `make`. Inside an `each`, drop an element that is not measured for the key, with a
+    warning."""
     outer, watched = typer.findings, HeldBack()
     typer.findings = watched
     try:

@@ -213,7 +213,8 @@ def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension of which a number is a point, as a knee is a point of its ramp, or None for other numbers."""
+    """Return the dimension of which a number is a point, as a knee is a point of its ramp, or None for other
+    numbers."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]
@@ -396,7 +397,8 @@ def _series(
     beside: Sequence[PlannedSeries],
     panel: ast.Name | None,
 ) -> list[PlannedSeries] | None:
-    """Return the series of one attribute, or None after a mistake. `beside` are the series that the figure already has."""
+    """Return the series of one attribute, or None after a mistake. `beside` are the series that the figure already
+    has."""
     word = attribute.key.text
     exprs, options, known = split_options(typer, attribute.values, _OPTIONS_OF.get(word, _OPTIONS))
     found = {
@@ -608,7 +610,8 @@ def _is_above_zero(typer: Typer, dim: str) -> bool:
 
 
 def _misplaced_log(expr: ast.Expr) -> CompileProblem | None:
-    """Return the mistake in `logy`, `log` alone, or `log x y` (which parses as a product), or None for anything else."""
+    """Return the mistake in `logy`, `log` alone, or `log x y` (which parses as a product), or None for anything
+    else."""
     match expr:
         case ast.Name(text="logx" | "logy" as word):
             return wrong.UnknownOption(expr.span, "option", word, (f"log {word[-1]}",))

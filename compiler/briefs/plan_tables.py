@@ -92,7 +92,8 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
 
 
 def _precedence(typer: Typer, dim: Dimension) -> int:
-    """Return how likely a reader is to compare the keys of a dimension: contenders first, then loads, then all others."""
+    """Return how likely a reader is to compare the keys of a dimension: contenders first, then loads, then all
+    others."""
     factor = typer.scope.factors_by_name.get(dim)
     if dim == "hardware" or (factor and not factor.of_load):
         return 2

@@ -84,7 +84,7 @@ class BudgetFit:
 
     @property
     def mended(self) -> str:
-        """Return, in words, a change that would fit."""
+        """Return, in words, the changes that would make the plan fit."""
         fewer = "fewer points or repeats" if "repeats" in self.passes else "fewer points"
         return f"a budget of {enough_time_in_words(self.pass_s)} or more, {fewer}, or a shorter time for each"
 
@@ -240,7 +240,8 @@ def check_budgets(model: Model, findings: Findings) -> None:
 
 
 def unjudged_budgets(model: Model) -> bool:
-    """Return whether the spec has budgets but too many cells for a check. A run judges such budgets before it begins."""
+    """Return whether the spec has budgets but too many cells for a check. A run judges such budgets before it
+    begins."""
     return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > MOST_CHECKED_CELLS
 
 

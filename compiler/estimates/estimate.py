@@ -324,7 +324,8 @@ def slots(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> di
 
 
 def held_out_times(plan: Plan) -> dict[str, float]:
-    """Estimate the seconds of the held-out repeats of each claim that asks for them. Groups of hosts work side by side."""
+    """Estimate the seconds of the held-out repeats of each claim that asks for them. Groups of hosts work side by
+    side."""
     claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = {}
     lane_of = lanes(plan.cells) if claims else {}
@@ -454,7 +455,8 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
 
 
 def rendering_text(rendering_s: float, wall_s: float) -> str:
-    """Return the end of a sentence that tells how much of an estimate is for the brief, or "" if that is very little."""
+    """Return the end of a sentence that tells how much of an estimate is for the brief, or "" if that is very
+    little."""
     return (
         f", {duration(round(rendering_s))} of it for the brief"
         if rendering_s >= max(1.0, _SHOWN_SHARE * wall_s)

@@ -1,1 +1,1 @@
-"""A plan, or the difference between two, in words."""
+"""Explains a plan, or the difference between two plans, in words."""

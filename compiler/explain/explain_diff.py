@@ -1,4 +1,4 @@
-"""The difference between two plans in words. Cells with the same change share a line, in the user's units."""
+"""The difference between two plans in words. Cells with the same change share a line, which uses the user's units."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 8
 def explain_diff(
     found: PlanDiff, against: str, closing: Iterable[str] = (), *, width: int = 100, color: bool = False
 ) -> str:
-    """Return lines of at most `width` columns where words allow it. `against` describes the older plan."""
+    """Return lines of at most `width` columns, unless a word is longer. `against` describes the older plan."""
     page = Page(max(40, width), color)
     page.strong(f"{found.after.spec.name} against {against}")
     for experiment in dict.fromkeys(each.cell.experiment for each in found.cells):
@@ -37,7 +37,7 @@ def explain_diff(
 
 
 def as_dict(found: PlanDiff) -> dict[str, object]:
-    """Return the difference for `--json`: values in base units, and the user's text."""
+    """Return the difference for `--json`, with values in base units and the text that users see."""
     return {
         "differs": found.differs,
         "cells": [
@@ -118,7 +118,7 @@ def _search(found: PlanDiff, search: SearchDiff) -> str:
 
 
 def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
-    """Yield each change once, with its cells unless it concerns all."""
+    """Yield each change once, with its cells unless the change concerns all cells."""
     concerned: dict[tuple[str, str], list[Cell]] = {}
     for each in changed:
         for part in each.parts:
@@ -129,8 +129,8 @@ def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
 
 
 def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, dim: str = "") -> str:
-    """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` distinguishes the cells, if known. Like all
-    totals, it counts the most cells that a search or an adaptive ramp measures."""
+    """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` is the dimension that distinguishes the cells,
+    if known. As in all totals, a search or an adaptive ramp counts with the most cells that it may measure."""
     count, up_to = most_of(plan, cells), "up to " if most_of(plan, whole) < len(whole) else ""
     if len(cells) == len(whole):
         every = ("all of " if up_to else "all ") if count > 1 else ""
@@ -141,7 +141,7 @@ def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, d
 
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
-    """Return the first dimension with a key that no other cell has: a new workload's cells have one of their own."""
+    """Return the first dimension in which the cell has a key that no other cell has, such as a new workload."""
     return next((dim for dim, values in seen.items() if values and _key(dim, cell) not in values), "")
 
 
@@ -155,7 +155,7 @@ _DIMS: dict[str, Callable[[Cell], object]] = {
 
 
 def _dims(cells: Iterable[Cell]) -> dict[str, None]:
-    """Return the dimensions of cells, their factors behind the workload."""
+    """Return the dimensions of cells, with factors behind the workload."""
     factors = dict.fromkeys(name for levels in {cell.levels for cell in cells} for name in levels.keys)
     return dict.fromkeys(("hardware", "workload", *factors, *_DIMS))
 
@@ -165,7 +165,7 @@ def _key(dim: str, cell: Cell) -> object:
 
 
 def _where(cells: Iterable[Cell], whole: Iterable[Cell]) -> str:
-    """Return what distinguishes these cells in their experiment: `workload a; threads 8, 16`."""
+    """Return the keys that distinguish these cells in their experiment: `workload a; threads 8, 16`."""
     cells, whole = list(cells), list(whole)
 
     def keys(dim: str, of: Iterable[Cell]) -> int:
@@ -276,7 +276,7 @@ def _list_text(name: str, values: Sequence[object]) -> str:
 
 
 def _item(value: object) -> str:
-    """Show a command by its line and other items as they are."""
+    """Return a command's line, or any other item as it is."""
     match value:
         case {"line": str(line)}:
             return line

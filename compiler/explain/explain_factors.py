@@ -1,4 +1,4 @@
-"""The factors of a plan in words: which levels an experiment measures, and what they cost."""
+"""The factors of a plan in words: the levels that an experiment measures, and the time that they cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ROWS = 12
 
 
 def count_levels(e: Experiment) -> tuple[str, ...]:
-    """Return the sizes of the factors as part of a product: `3 codec`, or `5 combinations` where some are left out."""
+    """Return the sizes of the factors as part of a product: `3 codec`, or `5 combinations` if some are left out."""
     sizes = {name: len({each.keys[name] for each in e.levels}) for name in (e.levels[0].keys if e.levels else ())}
     whole = 1
     for size in sizes.values():
@@ -40,7 +40,7 @@ def levels_text(plan: Plan, levels: Levels) -> str:
 
 
 def explain_costs(plan: Plan, amount: Callable[[float], str], page: Page) -> None:
-    """Add what each factor costs; nothing where nothing is varied. `amount` words a time."""
+    """Add the cost of each factor, or nothing if no factor is varied. `amount` words a time."""
     costs = list(factor_costs(plan))
     if not costs:
         return
@@ -58,7 +58,7 @@ def explain_costs(plan: Plan, amount: Callable[[float], str], page: Page) -> Non
 
 
 def rows_with_rest(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the first rows of many, and how many others there are."""
+    """Yield the first rows of many, and how many other rows there are."""
     every = list(rows)
     yield from every[:MOST_ROWS]
     if len(every) > MOST_ROWS:

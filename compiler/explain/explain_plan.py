@@ -71,7 +71,8 @@ from benchbrief.model.value_shapes import Number, Shape
 
 
 class DescribedLane(NamedTuple):
-    """A lane as `bench plan --json` prints it. `cells` counts those that are measured, `seconds` how long they take."""
+    """A lane as `bench plan --json` prints it. `cells` is the number of measured cells, `seconds` the time that they
+    take."""
 
     lane: int
     hardware: tuple[str, ...]
@@ -90,7 +91,7 @@ def describe_lanes(plan: Plan) -> list[DescribedLane]:
 
 
 def explain_lanes(plan: Plan, page: Page) -> None:
-    """Add the lanes of a plan that has several."""
+    """Add the lanes of a plan if it has several."""
     lanes = describe_lanes(plan)
     if len(lanes) < 2:
         return
@@ -105,7 +106,7 @@ _NAMED = 4
 
 
 def side_by_side(plan: Plan, e: Experiment) -> str:
-    """Return in words which hardware is measured or loaded at the same time; "" where there is nothing to say."""
+    """Return, in words, which hardware is measured or loaded at the same time, or "" if none is."""
     if len(e.hardware) < 2:
         return ""
     if e.overlap == "none":
@@ -128,7 +129,7 @@ def _as_shared(lane: HardwareLane) -> str:
 
 
 def explain_overlap(plan: Plan, page: Page) -> None:
-    """Add which loads run while another group is measured, where a spec asks for that."""
+    """Add which loads run while another group is measured, if the spec asks for that."""
     found = hidden_loads(plan)
     if not found:
         return
@@ -145,15 +146,15 @@ def explain_overlap(plan: Plan, page: Page) -> None:
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first names, and the number of the others."""
+    """Return the first names, and the number of the remaining ones."""
     return first_of(names, _NAMED)
 
 
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
-"""The total seconds from which a unit is used, the unit's seconds, and its name."""
+"""The units for a total time, each with the number of seconds from which it is used, its own seconds, and its name."""
 _BAR = 24
-"""The width of the bar for the whole time, in columns."""
+"""The width, in columns, of a bar that stands for the whole time."""
 
 
 def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence[BudgetFit], page: Page) -> None:
@@ -191,7 +192,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
-    """Add how long the plan takes; how long it would take without a budget, if `bench run` refuses the budget."""
+    """Add how long the plan takes or, if `bench run` refuses the budget, how long it would take without a budget."""
     page.heading("Total, without the budget that is refused" if refused else "Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
@@ -219,12 +220,13 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
 
 
 def _unit(total_s: float) -> tuple[float, str]:
-    """Return one unit for all rows, so that their numbers can be compared: its seconds, and its name."""
+    """Return the seconds and the name of a unit for all rows, so that their numbers can be compared."""
     return next(((seconds, name) for least, seconds, name in _UNITS if total_s >= least), (1.0, "s"))
 
 
 def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> None:
-    """Add a line for the whole, and one for each activity that takes time: amount, per cent and a bar."""
+    """Add a line for the whole time and one for each activity that takes time, with an amount, a percentage and a
+    bar."""
     total = sum(spent.values())
     page.paragraph(f"{title}: {_amount(total, unit)}")
     rows = []
@@ -238,7 +240,7 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
 
 
 def _sources(sources: Iterable[TimesSource], page: Page) -> None:
-    """Add where each estimate comes from: first those seen in runs, then the built-in ones."""
+    """Add the source of each estimate: first the estimates from earlier runs, then the built-in ones."""
     page.heading("Estimates")
     by_run: dict[str, list[TimesSource]] = {}
     for each in sorted(sources, key=lambda each: (not each.run, ACTIVITIES.index(each.activity))):
@@ -257,8 +259,8 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:
-    """Return the shortest and the longest wall time in seconds, by when its cells are steady: all at the first look, or
-    none ever. None for a plan without cells that are measured until they are steady."""
+    """Return the shortest and the longest wall time in seconds: all cells are steady at the first look, or none ever
+    is. Return None for a plan without cells that are measured until they are steady."""
     if not any(each.until_steady for each in plan.experiments.values()):
         return None
     return _wall_s(plan, longest=False), _wall_s(plan, longest=True)
@@ -299,8 +301,8 @@ def explain(
     advised: Sequence[Advice] = (),
     fits: Sequence[BudgetFit] | None = None,
 ) -> str:
-    """Return lines of at most `width` columns where words allow it, with ANSI colours on request. `estimated` has the
-    plan with times that were seen (None: built-in ones), `fits` what fits in its budgets."""
+    """Return lines of at most `width` columns, unless a word is longer, with ANSI colours on request. `estimated` has
+    the plan with times of earlier runs (None for built-in estimates), and `fits` how much fits in its budgets."""
     page = Page(max(40, width), color)
     plan = (estimated := estimated or with_history(plan, {})).plan
     fits = budget_fits(plan) if fits is None else fits
@@ -452,7 +454,7 @@ def _workload_keys(name: str, cells: list[Cell]) -> Iterator[str]:
 
 
 def _at(plan: Plan, workload: str) -> str:
-    """Return the levels in a workload's key, in words."""
+    """Return, in words, the levels in a workload's key."""
     levels = Levels(workload.partition("?")[2])
     return f", {levels_text(plan, levels)}" if levels else ""
 
@@ -498,7 +500,8 @@ def _options(database: Database) -> list[str]:
 
 
 def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
-    """Return the value in words. `engine` owns the option; "" stands for any of benchbrief's own."""
+    """Return the value in words. `engine` is the engine that has the option; "" stands for any of benchbrief's own
+    engines."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -510,7 +513,7 @@ def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
 
 
 def _split(cells: Sequence[Cell]) -> str:
-    """Return the hosts of the load where a client has several; else ""."""
+    """Return the hosts that generate the load if a client has several, or else ""."""
     most = max(cells, key=lambda cell: len(cell.load_hosts))
     if most.client is None or len(most.load_hosts) < 2:
         return ""
@@ -579,8 +582,7 @@ def _setting(shape: Shape, value: str | float | bool) -> str:
 
 
 def _steps(cells: list[Cell], *, until_steady: bool) -> Iterator[tuple[str, ...]]:
-    """Return each kind of step with its length, its time-out and its number of cells. Cells that skip it
-    are left out."""
+    """Yield each kind of step with its length, its time-out and the number of cells that take it."""
     for kind in _STEPS:
         steps = [step for cell in cells for step in cell.steps if step.kind == kind]
         taken = [step for step in steps if step.seconds > 0]

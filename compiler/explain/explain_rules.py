@@ -1,4 +1,4 @@
-"""How an experiment's points, loads, lengths, probes and events are chosen, in words, for `bench plan`."""
+"""The rules of an experiment in words, for `bench plan`: its points, loads, lengths, probes and events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from benchbrief.model.tool_spec import Bound
 
 
 def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
-    """Yield the rows of an experiment's table: what is promised, and how its highest rate is searched for."""
+    """Yield the rows of an experiment's table about its promise, and about the search for the highest rate that keeps
+    it."""
     yield "promise", rule.text
     yield "served", f"{100 * to_serve(rule):g} % of the offered load at least, or the promise is broken"
     apart, within = (f"{share * rule.within:g} %" for share in (50, 100))
@@ -56,14 +57,14 @@ def describe_knee(search: KneeSearch, points: int) -> str:
 
 
 def measured_for(e: Experiment) -> str:
-    """Return how long its cells are measured: `20 min`, or `2 min to 30 min, until steady within 2 %`."""
+    """Return how long an experiment's cells are measured: `20 min`, or `2 min to 30 min, until steady within 2 %`."""
     if e.until_steady is None:
         return duration(e.measure_s)
     return f"{duration(e.until_steady.from_s)} to {duration(e.measure_s)}, until steady within {_share(e.until_steady)}"
 
 
 def describe_steadiness(e: Experiment, rule: UntilSteady) -> Iterator[tuple[str, str]]:
-    """Yield the rows of an experiment's table: when its cells end, and which part of each counts."""
+    """Yield the rows of an experiment's table that tell when its cells end, and which part of each cell counts."""
     offered = e.axis == "target"
     means = "mean throughput and of the mean latency" if offered else "mean throughput"
     of = "each" if offered else "it"
@@ -88,7 +89,7 @@ def _share(rule: UntilSteady) -> str:
 
 
 _TIMES = {"timeout": "timeout_s", "give_up": "give_up_s"}
-"""The fields of the bounds that are times."""
+"""The fields of `Bounds` that are times."""
 
 
 def describe_arrivals(arrivals: Arrivals) -> str:
@@ -121,7 +122,7 @@ def describe_probes(cells: Iterable[Cell]) -> list[str]:
 
 
 def describe_events(cells: Iterable[Cell]) -> list[str]:
-    """Return a line for each event, with the hosts of all cells. Each cell runs it on its own hosts."""
+    """Return a line for each event, with the hosts of all cells. Each cell runs the event on its own hosts."""
     found: dict[tuple[float, str], tuple[Event, dict[str, None]]] = {}
     for cell in cells:
         for event in cell.events:
@@ -165,7 +166,7 @@ _BOUNDARY = {
 
 
 def describe_meters(plan: Plan, e: Experiment) -> Iterator[str]:
-    """Return each meter with its hardware and its boundary."""
+    """Return each meter with its hardware and with the boundary of its measurement."""
     found: dict[str, list[str]] = {}
     for hardware in (plan.hardware[key] for key in e.hardware):
         if hardware.power:

@@ -15,7 +15,7 @@ _SIGNS = {"+": "\x1b[32m", "~": "\x1b[33m", "-": "\x1b[31m", "=": _DIM}
 
 
 class Page:
-    """Lines of at most `width` columns. Escapes control characters."""
+    """Lines of at most `width` columns, in which control characters are escaped."""
 
     def __init__(self, width: int, color: bool) -> None:
         self._width = width
@@ -39,7 +39,7 @@ class Page:
         self._lines.extend(_INDENT + line for line in wrapped(_shown(text), self._width - len(_INDENT)))
 
     def change(self, sign: str, text: str, details: Iterable[str] = ()) -> None:
-        """Add a line of a difference: `+` new, `~` changed, `-` gone, `=` the same; details below it."""
+        """Add a line of a difference (`+` new, `~` changed, `-` gone, `=` the same), with details below it."""
         indent = _INDENT + "  "
         lines = [(indent, line) for line in wrapped(_shown(text), self._width - len(indent))]
         deeper = indent + _INDENT
@@ -51,14 +51,15 @@ class Page:
         self._lines.extend(before + self._styled(_SIGNS[sign], line) for before, line in rest)
 
     def first_rows(self, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> None:
-        """Add a table of the first rows, and the number of the others."""
+        """Add a table of the first rows, and the number of the remaining ones."""
         every = list(rows)
         self.table(every[:_MOST_ROWS], head)
         if len(every) > _MOST_ROWS:
             self.paragraph(f"  and {len(every) - _MOST_ROWS} more, which `bench plan --json` has")
 
     def table(self, rows: Iterable[Sequence[str]], head: Sequence[str] = (), right: Collection[int] = ()) -> None:
-        """Add columns side by side, the last one wrapped, those in `right` flush right. Empty columns are left out."""
+        """Add columns side by side, leaving out empty ones. The last column is wrapped; those in `right` are flush
+        right."""
         body = [[_shown(cell) for cell in row] for row in rows]
         if not body:
             return

@@ -1,6 +1,7 @@
 """The declarations of all files by kind and name, after inheritance and the profile.
 
-They are still syntax: blocks with attributes and their spans, and no values."""
+They are still syntax: blocks with attributes and their spans, but without values.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +33,11 @@ _NOT_USES: Mapping[type, frozenset[str]] = {
     ast.By: frozenset({"dimensions"}),
     ast.Option: frozenset({"word"}),
 }
-"""Fields whose names call or select something and refer to no declaration."""
+"""Fields whose names call or select something instead of referring to a declaration."""
 
 
 def names_in(node: object) -> Iterator[ast.Name]:
-    """Yield every name below a node or a collection of nodes."""
+    """Yield every name in a node or in a collection of nodes."""
     stack: list[Any] = [node]
     while stack:
         item = stack.pop()
@@ -56,7 +57,8 @@ def names_in(node: object) -> Iterator[ast.Name]:
 
 @cache
 def _parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a kind of node that may hold references. Looking them up is slower than walking the tree."""
+    """Return the fields of a kind of node that may hold references. The answer is cached, as it takes longer than
+    walking the tree."""
     skipped = _NOT_USES.get(kind, frozenset())
     is_node = is_dataclass(kind) and kind is not Span
     names = [each.name for each in fields(kind) if each.name not in skipped] if is_node else []
@@ -67,12 +69,12 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def text_of(expr: ast.Expr) -> str:
-    """Return the expression as written, on one line."""
+    """Return the expression as written in the spec, but on one line."""
     return " ".join(re.sub(r"#[^\n]*", "", expr.span.text).split())
 
 
 def dotted(expr: ast.Expr) -> str:
-    """Return `latency.p99` as one word; other expressions as written."""
+    """Return `latency.p99` as one word, and other expressions as written."""
     return f"{dotted(expr.base)}.{expr.field.text}" if isinstance(expr, ast.Attr) else text_of(expr)
 
 
@@ -85,7 +87,8 @@ _NO_SCHEMA = BlockSchema("", {}, named=False)
 
 @dataclass(frozen=True)
 class Entry:
-    """A block. `head` is its keyword and name; `base` is what remains of its `from` after inheritance (`ycsb.a`).
+    """A block. `head` is its keyword and name; `base` is the part of its `from` that is left after inheritance
+    (`ycsb.a`).
 
     `subject` is the kind that an `override` changes.
     """
@@ -99,16 +102,16 @@ class Entry:
     base: ast.Expr | None
     subject: ast.Name | None = None
     orphan: bool = False
-    """Whether its `from` has a mistake."""
+    """Whether the block's `from` has a mistake."""
     parent: str = ""
-    """Its parent of the same kind."""
+    """The name of the block's parent, which is of the same kind."""
     imported: bool = False
     taken: frozenset[str] = frozenset()
-    """Attributes that the profile takes away."""
+    """Attributes that the profile removes."""
     labelled: bool = False
-    """Whether the spec gives a label other than the name."""
+    """Whether the spec gives the block a label other than its name."""
     of_words: ast.Block | None = None
-    """The block itself, where it overrides a report or a claim."""
+    """The syntax of the block itself, if it overrides a report or a claim."""
 
     @property
     def keyword(self) -> Span:
@@ -116,7 +119,7 @@ class Entry:
 
     @property
     def slot(self) -> tuple[str, str, str]:
-        """What tells the block from its siblings: its kind, its subject and its name."""
+        """The key that distinguishes the block from its siblings: its kind, its subject and its name."""
         return (self.kind, self.subject.text if self.subject else "", self.name)
 
     def all(self, kind: str) -> tuple[Entry, ...]:
@@ -128,7 +131,7 @@ class Entry:
 
 @dataclass
 class Declarations:
-    """Everything declared. Names are unique within a kind; the first of two counts."""
+    """All declarations. Names are unique within a kind; if two are the same, the first counts."""
 
     blocks: dict[str, dict[str, Entry]] = field(default_factory=lambda: {kind: {} for kind in TOP_LEVEL})
     params: dict[str, ast.Param] = field(default_factory=dict)
@@ -138,7 +141,7 @@ class Declarations:
     reports: dict[str, ast.Block] = field(default_factory=dict)
     imported_params: set[str] = field(default_factory=set)
     bases: set[tuple[str, str]] = field(default_factory=set)
-    """The kind and the name of each block that another one inherits from."""
+    """The kind and the name of each block from which another one inherits."""
 
 
 def collect(loaded: Loaded, findings: Findings) -> Declarations:
@@ -162,7 +165,7 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
 
 
 def _named(declaration: ast.Declaration, findings: Findings) -> tuple[str, ast.Name] | None:
-    """Return the kind and the name of a declaration; None where it has none, or its kind is unknown."""
+    """Return the kind and the name of a declaration, or None if it has no name or an unknown kind."""
     match declaration:
         case ast.Param(name=name):
             return "param", name
@@ -197,8 +200,8 @@ def _keep(
 
 
 def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
-    """Return the kind of a block. A misspelt kind is reported and counts as the one that it means. Otherwise each use
-    of its declaration would be a further mistake."""
+    """Return the kind of a block. A misspelt kind is reported and read as the kind that it means; otherwise each use of
+    the block's name would be a further mistake."""
     kind = block.keyword.text
     if kind in allowed:
         return kind
@@ -216,7 +219,7 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
     attributes: dict[str, ast.Attribute] = {}
     blocks: dict[tuple[str, str, str], Entry] = {}
     events: list[Entry] = []
-    """Events have no names, and may be alike."""
+    """The events of a block, which have no names, and may be alike."""
     for item in () if of_words else block.body:
         if isinstance(item, ast.Attribute):
             key = item.key.text
@@ -254,8 +257,8 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
 
 
 def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
-    """Lay `above` over `below`; sub-blocks of one name are merged too. With `keep_base`, the result has the name of
-    `below` and a label that `above` writes; else the name of `above`."""
+    """Lay `above` over `below`, and merge sub-blocks of the same name. With `keep_base`, the result has the name of
+    `below`, and the label of `above` only if the spec gives one; otherwise it has the name of `above`."""
     schema = BLOCKS.get(below.kind, _NO_SCHEMA)
     attributes = dict(below.attributes)
     for rivals in schema.exclusive:
@@ -281,7 +284,7 @@ def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
 
 
 def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
-    """Replace each entry that has a parent by its resolved entry."""
+    """Replace each entry that has a parent by the entry merged with its parent."""
     entries = found.blocks[kind]
     done: dict[str, Entry] = {}
     for name in entries:
@@ -303,7 +306,7 @@ def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
 def _parent(
     kind: str, line: dict[str, Entry], entries: Mapping[str, Entry], found: Declarations, findings: Findings
 ) -> str | None:
-    """Return the parent of the last entry of the line, or make the entry an orphan."""
+    """Return the parent of the line's last entry. If it has none because of a mistake, make the entry an orphan."""
     name, entry = next(reversed(line.items()))
     base = entry.base
     problem: CompileProblem
@@ -330,8 +333,8 @@ def _parent(
 
 
 def parameters(found: Declarations, given: Mapping[str, str], findings: Findings) -> dict[str, ast.Expr]:
-    """Return every parameter's expression, in an order in which each needs only earlier ones. Raises SpecError when a
-    given value is no expression, or when a parameter needs itself."""
+    """Return every parameter's expression, ordered so that each needs only earlier ones. Raises SpecError when a given
+    value is not an expression, or when a parameter needs itself."""
     values = {name: param.value for name, param in found.params.items()}
     for name, text in given.items():
         if name not in values:
@@ -353,7 +356,8 @@ def parameters(found: Declarations, given: Mapping[str, str], findings: Findings
 def _visit(
     name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
 ) -> None:
-    """Append a parameter to `ordered`, after the parameters that it refers to. A long chain needs no recursion."""
+    """Append a parameter to `ordered`, after the parameters to which it refers. A long chain causes no deep
+    recursion."""
     trail: dict[str, Iterator[ast.Name]] = {}
     start: str | None = name
     while start is not None or trail:
