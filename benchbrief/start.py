@@ -1,4 +1,4 @@
-"""Where the `bench` command begins: it handles Ctrl-C and a closed terminal before the rest is imported."""
+"""The entry point of the `bench` command. Handles Ctrl-C and a closed terminal before everything else is imported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INTERRUPTED = 130
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """End at once: there is nothing to clean up, and an exception could be lost in an import."""
+    """End the process at once. Nothing needs cleaning up, and an exception could get lost in an import."""
     try:
         os.write(2, b"interrupted\n")
     finally:
@@ -20,7 +20,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def main() -> NoReturn:
-    """The console command. Signals that are ignored, as under `nohup`, stay so."""
+    """Run the console command. Signals that are ignored, as under `nohup`, stay ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:

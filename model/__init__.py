@@ -1,1 +1,1 @@
-"""What all other folders share: plans, events of a journal, specs of extensions, units, and common rules."""
+"""Code that all other folders share: plans, journal records, specs of extensions, units, and common rules."""

@@ -8,17 +8,17 @@ from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.plan import Arrivals, Experiment, Promise
 
 KEEPS_UP = 0.95
-"""A system keeps up with an offered load when it achieves this share of it. The rest is for the pace of the load
-generator, which is never exact."""
+"""A system keeps up with an offered load if it achieves this share of the load. The margin allows for the load
+generator's pace, which is never exact."""
 
 CATCHES_UP = 1.05
-"""A load generator above this share of its offered load worked off a backlog: its schedule began in the warm-up, or
-a stall stopped it."""
+"""A load generator that exceeds this share of its offered load was working off a backlog, because its schedule began in
+the warm-up, or because a stall had stopped it."""
 
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """What was due and what was done, in operations per second."""
+    """The operations that were due and those that were done, per second."""
 
     offered: float
     achieved: float
@@ -46,8 +46,8 @@ def load_of(  # the numbers of one measurement
 ) -> OfferedLoad:
     """Return the load of a measured cell with a target.
 
-    Random arrivals seldom match their rate exactly. So what was `done`, failed operations included, is compared with
-    what the schedule had `due` in these seconds, where the load generator tells it.
+    Random arrivals seldom match their rate exactly. Therefore the operations `done`, including failed ones, are
+    compared with those that were actually `due` in these seconds by the schedule, if the load generator reports them.
     """
     if due and seconds and done is not None:
         return OfferedLoad(due / seconds, done / seconds)
@@ -55,13 +55,13 @@ def load_of(  # the numbers of one measurement
 
 
 def to_serve(promise: Promise) -> float:
-    """Return the share of its offered load that a run must serve to decide on a promise. With less, its rate can't be
-    told from the next candidates."""
+    """Return the share of its offered load that a run must serve to count for or against a promise. A run that serves
+    less can't be told from one at a neighbouring rate."""
     return max(KEEPS_UP, 1 - promise.within)
 
 
 def offered(target: float, experiment: Experiment | None) -> float:
-    """Return the mean rate that is due in the measured time of a cell: its `target`, unless it has bursts."""
+    """Return the mean rate that is due in a cell's measured time: its `target`, unless it has bursts."""
     arrivals = experiment.arrivals if experiment else None
     if experiment is None or arrivals is None or arrivals.kind != "burst":
         return target
@@ -71,7 +71,7 @@ def offered(target: float, experiment: Experiment | None) -> float:
 
 @dataclass(frozen=True)
 class Schedule:
-    """When the operations of a run are due: a warm-up, and the measured time after it."""
+    """When a run's operations are due: in a warm-up, and in the measured time after it."""
 
     arrivals: Arrivals | None
     warm_up_s: float
@@ -102,6 +102,6 @@ class Schedule:
 
 
 def _in_bursts(arrivals: Arrivals, until: float) -> float:
-    """Return how many seconds up to a time are in bursts. A run begins with a burst."""
+    """Return how many of the seconds before a time belong to bursts. A run begins with a burst."""
     whole, rest = divmod(until, arrivals.every_s)
     return whole * arrivals.lasting_s + min(rest, arrivals.lasting_s)

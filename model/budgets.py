@@ -1,11 +1,14 @@
-"""Budgets of time: which experiments have one, which of their cells come first, and the level of their intervals.
+"""Time budgets: which experiments have one, which of their cells come first, and the confidence level of their
+intervals.
 
-With a budget, each point is measured once before any is repeated. How often a point is repeated then depends on what
-was measured so far, so an interval is looked at several times. A 95 % interval that is looked at again and again misses
-the mean more often than in 5 % of all cases. Therefore each look has a part of these 5 %, by C. E. Bonferroni's
+With a budget, each point is measured once before any point is repeated. How often a point is repeated then depends on
+the results so far, so its interval is looked at several times. If a 95 % interval is looked at again and again, it
+misses the mean in more than 5 % of all cases. Therefore each look gets a part of these 5 %, by C. E. Bonferroni's
 inequality: O. J. Dunn, "Multiple Comparisons Among Means", Journal of the American Statistical Association 56 (1961).
-All looks together then miss in 5 % of all cases at most, whenever the repeats end. The parts are equal for the interval
-of a point, so that a brief draws all at one level, and unequal for the verdict on an expectation (`Looks`)."""
+All looks together then miss in at most 5 % of all cases, whenever the repeats end. For a point's interval, the parts
+are equal, so that a brief draws all intervals at one level. For the verdict on an expectation, they are unequal
+(`Looks`).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ LEVEL = 0.95
 _FEWEST = 2
 """The fewest repeats from which an interval can be computed."""
 _FIRST_LOOK = 3
-"""The repeats before a budget first looks at an interval, unless the spec says how many. An interval of two repeats is
-hardly ever narrow."""
+"""The number of repeats before a budget first looks at an interval, unless the spec sets it. An interval of two repeats
+is hardly ever narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
 """Shares of the chance to be wrong: of the first look at an expectation, and of all looks between it and the last.
@@ -40,13 +43,14 @@ looks, or a chance below 5 %."""
 
 @dataclass(frozen=True)
 class Looks:
-    """After how many repeats an expectation is looked at: once, at the end, where `last` is None, or after each repeat
-    from `first` to `last`.
+    """The numbers of repeats after which an expectation is looked at: after each repeat from `first` to `last`, or only
+    once at the end if `last` is None.
 
-    Each look has a share of the chance to be wrong, fixed before the first repeat: a rule that spends the error, by
-    K. K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983). The last
-    look has most, as that is what a long budget comes to; the first has more than those between, as clear differences
-    are seen by then."""
+    Each look has a share of the allowed error, fixed before the first repeat. This is an error-spending rule as in K.
+    K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983). The last
+    look has the largest share, because a long budget reaches it; the first look has more than those between, because it
+    already shows clear differences.
+    """
 
     first: int = _FEWEST
     last: int | None = None
@@ -57,12 +61,13 @@ class Looks:
 
     @property
     def chance(self) -> float:
-        """Return the chance to be wrong that the looks share out. Jointly they err in 5 % of all cases at most."""
+        """Return the chance of an error that the looks share out. Together they err in at most 5 % of all cases."""
         dependent = self.first >= _DEPENDENT and self.count >= _DEPENDENT
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 
     def until(self, repeats: int) -> list[tuple[int, float]]:
-        """Return the looks within this many repeats: the repeats of each, and its share of the chance to be wrong."""
+        """Return the looks within this many repeats: the number of repeats at each look, and its share of the chance of
+        an error."""
         if self.last is None:
             return [(repeats, 1.0)] if repeats >= self.first else []
         return [(n, self.share(n)) for n in range(self.first, min(repeats, self.last) + 1)]
@@ -80,24 +85,24 @@ class Looks:
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
-    """Return whether a budget spends the experiment's repeats where intervals are widest. Searches and adaptive ramps
-    are never budgeted: they decide by their repeats."""
+    """Return whether a budget decides which points of the experiment are repeated: those with the widest intervals.
+    This is never so for searches and adaptive ramps, whose repeats decide which points come next."""
     has_budget = experiment.budget_s is not None or plan.budget_s is not None
     return has_budget and not chooses(experiment) and experiment.repeats > 1
 
 
 def chooses(experiment: Experiment) -> bool:
-    """Return whether the run decides which of the experiment's points it measures, by the repeats of those before."""
+    """Return whether the run chooses the experiment's points as it goes, by the results of earlier points."""
     return experiment.search is not None or experiment.adaptive is not None or experiment.promise is not None
 
 
 def first_look(experiment: Experiment) -> int:
-    """Return the number of repeats of a point after which its interval may end them."""
+    """Return after how many repeats a point's interval may first end its repeats."""
     return experiment.confident.at_least if experiment.confident else min(_FIRST_LOOK, experiment.repeats)
 
 
 def looks(plan: Plan, experiment: Experiment) -> int:
-    """Return how many times an interval of the experiment is looked at, at most."""
+    """Return the most times that an interval of the experiment is looked at."""
     return experiment.repeats - first_look(experiment) + 1 if is_budgeted(plan, experiment) else 1
 
 
@@ -107,19 +112,19 @@ def level(plan: Plan, experiment: Experiment) -> float:
 
 
 def strictest_level(plan: Plan) -> float:
-    """Return the highest level of the plan's experiments, which holds for numbers over several of them."""
+    """Return the highest level of the plan's experiments, which applies to numbers that combine several experiments."""
     return max((level(plan, each) for each in plan.experiments.values()), default=LEVEL)
 
 
 def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
-    """Yield the cells of experiments with a budget that a query reads."""
+    """Yield the cells that a query reads and that belong to experiments with a budget."""
     budgeted = {name for name, each in plan.experiments.items() if is_budgeted(plan, each)}
     if budgeted:
         yield from (cell for cell in cells_read(plan, query) if cell.experiment in budgeted)
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
-    """Return how often an expectation is looked at: once, at the end, unless a budget may end its points earlier.
+    """Return how often an expectation is looked at: once at the end, unless a budget may end its points earlier.
 
     A side has one value per repeat, so the side with fewer repeats limits the number of differences.
     """
@@ -133,7 +138,7 @@ def looks_at(plan: Plan, expect: Expect) -> Looks:
 
 
 def cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
-    """Yield the cells that a query reads; all of them where the plan is too old to say."""
+    """Yield the cells that a query reads, or all cells if the plan is too old to tell."""
     unvaried = dict.fromkeys(plan.factors)
     for cell in plan.cells:
         known = {**unvaried, **Point.of(cell).known_keys}
@@ -150,8 +155,8 @@ def first_pass(cells: Iterable[Cell]) -> set[str]:
 
 
 def needed_cells(plan: Plan, experiments: Mapping[str, Experiment] | None = None) -> set[str]:
-    """Return the ids of the cells that no budget may leave out: each point once, and all of a search. With
-    `experiments`, only their cells count."""
+    """Return the ids of the cells that no budget may leave out: the first cell of each point, and all cells of a
+    search. With `experiments`, only their cells count."""
     theirs = [cell for cell in plan.cells if cell.experiment in (experiments or plan.experiments)]
     first = first_pass(theirs)
     return {cell.id for cell in theirs if cell.id in first or not is_budgeted(plan, plan.experiments[cell.experiment])}

@@ -1,4 +1,4 @@
-"""What benchbrief needs to know of a database engine, as data: attributes, options, resets and load generators."""
+"""Descriptions of database engines, as data: attributes, options, resets and load generators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchbrief.model.extension_spec import NAME, ExtensionSpec, word_of_fact
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
 Reset = str
-"""How a cell gets its data set: a word of `WAYS`, or the name of a `SnapshotSpec`, by which it is put back."""
+"""How a cell gets its data set: one of the words in `WAYS`, or the name of a `SnapshotSpec` that restores it."""
 
 Way = Literal[
     "drop_and_load",
@@ -24,29 +24,30 @@ Way = Literal[
     "reuse",
     "command",
 ]
-"""How a cell gets its data set: loaded again; loaded again after a cell that writes, or after one whose changes the
-next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load;
-left as it is; or reset by the database's own commands."""
+"""How a cell gets its data set: loaded again; loaded again only after a cell that writes; loaded again only if the
+next cell would notice an earlier cell's changes; restored by deleting the records that cells inserted; copied back,
+or linked back, from a snapshot made after the load; left as it is; or reset by the database's own commands.
+"""
 
 WAYS: tuple[Way, ...] = get_args(Way)
 
 
 def by_file_system(reset: Reset) -> bool:
-    """Return whether a snapshot by the file system or the volume, which has this name, brings the data back."""
+    """Return whether the data are restored from a snapshot by the file system or volume manager of this name."""
     return reset not in WAYS
 
 
 def is_restored(reset: Reset) -> bool:
-    """Return whether the data are brought back, whatever the cells before did."""
+    """Return whether the data are restored no matter what earlier cells did."""
     return reset in ("snapshot", "links", "command") or by_file_system(reset)
 
 
 AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
-"""The resets that bring the data back only after a cell that writes. The others also empty caches, or do what only
-the user knows."""
+"""The resets that restore the data only after a cell that writes. The other resets also empty caches, or do something
+that only the user knows."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "reuse")
-"""The resets that every engine understands: they need nothing but a load."""
+"""The resets that every engine supports, since they need nothing but a load."""
 
 COMMON = frozenset({"engine", "path", "reset", "drop_caches", "prepare", "teardown", "tool"})
 """Attributes of every engine."""
@@ -55,15 +56,16 @@ STARTED = ("binary", "config", "port", "certificate", "ca", "user", "password", 
 """Attributes of a server that the run starts."""
 
 READ = frozenset({*COMMON, *STARTED, "uri", "server", "topology", "version", "max_lag", "size", "options_file"})
-"""Attributes with their own places in the plan. All others are the settings of a database."""
+"""Attributes with their own places in the plan. All others become `settings` of a database."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a database. `name` is the engine's name for it, which the plan has; "" where it is the same.
+    """An option of a database. `name` is the engine's name for it, which the plan has; "" if it is the same as in the
+    spec.
 
-    `scale` turns base units into the engine's; `words` maps our words to the engine's. An option may be a `list_of`
-    words, or a number or one of the words of `word_or`; its shape is then only for messages.
+    `scale` converts base units to the engine's units; `words` maps our words to the engine's. An option may be a list
+    of words (`list_of`), or a number or a word (`word_or`); its shape is then only for messages.
     """
 
     key: Key
@@ -80,7 +82,7 @@ class Option:
 class ServerProgram:
     """The program that `server = start` starts, its router, and its port.
 
-    `refused_config` maps patterns that its configuration file may not have to the reason.
+    `refused_config` maps patterns that are forbidden in its configuration file to the reason.
     """
 
     binary: str
@@ -94,13 +96,13 @@ class EngineSpec(ExtensionSpec):
     """A database engine: its attributes in a spec, and its load generators.
 
     `implementation` has the methods of `seams.Engine`. `label` is the engine's name for people. `tools` are the load
-    generators that can load it, the usual one first. An engine that is `in_process` is a library in the load
-    generator's process on the hosts under test; any other is a server, reached over the network.
+    generators that can load it, the usual one first. An engine that is `in_process` is a library inside the load
+    generator's process on the hosts under test; any other engine is a server, reached over the network.
 
-    `attributes` are those of the `database` block beside `engine`, `path`, `reset`, `drop_caches`, `prepare`,
-    `teardown`, and `tool` of a library. A server may have `uri`, whose texts begin with one of the `schemes`, and
-    `server`, which may be `start`, by its `program`, or `embedded`, a built-in stand-in. `options` are those of
-    `options { }`. Flags of the tool may stand beside them (`ToolSpec.flags`).
+    `attributes` are those of the `database` block, in addition to `engine`, `path`, `reset`, `drop_caches`, `prepare`,
+    `teardown`, and for a library `tool`. A server may have `uri`, which begins with one of the `schemes`, and `server`.
+    The latter may be `start`, which starts the `program`, or `embedded`, which starts a built-in stand-in. `options`
+    are those in `options { }`, where the tool's flags are allowed, too (`ToolSpec.flags`).
     """
 
     kind: ClassVar[str] = "engine"
@@ -111,38 +113,43 @@ class EngineSpec(ExtensionSpec):
     attributes: Mapping[str, Key] = field(default_factory=dict)
     options: Mapping[str, Option] = field(default_factory=dict)
     options_label: str = ""
-    """The title of its options in the reference: "Options of MongoDB connections"."""
+    """The title of the engine's options in the reference, such as "Options of MongoDB connections"."""
     described: Mapping[str, str] = field(default_factory=dict)
-    """What a disclosure calls a database of this engine, by language, if it is neither a server nor a library."""
+    """A disclosure's term for a database of this engine, by language, if it is neither a server nor a library."""
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What a brief calls the facts that its class describes, by language, where they have no word yet."""
+    """The names in a brief for facts that the engine's class reports, by language, if the catalogue has no name for
+    them."""
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
-    """Further ways to reset its data, such as `snapshot`, `command` and `undo`. Its class has the methods of each."""
+    """Further ways to reset the engine's data, such as `snapshot`, `command` and `undo`. Its class has the methods for
+    each."""
     snapshots: bool = False
-    """Whether snapshots by any file system can bring its data back, which are then all in one directory."""
+    """Whether any file system's snapshots can restore the engine's data, which are then all in one directory."""
     updates_in_place: bool = False
-    """Whether a data set is as good as a new load after its records were replaced by others of the same size."""
+    """Whether a data set is as good as newly loaded after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
     simulated_s: float = 0.0
-    """How long an operation keeps a processor of a simulated host; 0 for what operations of that name usually take."""
+    """How long an operation keeps a processor of a simulated host busy; 0 for the usual time of operations with that
+    name."""
     in_memory: bool = False
-    """Whether its operations need no disk, on a simulated host."""
+    """Whether the engine's operations need no disk on a simulated host."""
     check: str = ""
-    """A function that finds what tables can't say, "package.module:name": from the plan, it yields `PlanFinding`s."""
+    """A function, "package.module:name", for problems that tables can't express. It takes the plan and yields
+    `PlanFinding`s."""
     probes: tuple[str, ...] = ()
-    """Probes that can ask this database, beside those whose own specs name it (`ProbeSpec.engines`)."""
+    """Probes that can query this database, in addition to those whose own specs name this engine
+    (`ProbeSpec.engines`)."""
 
     @property
     def texts(self) -> Mapping[str, Mapping[str, str]]:
-        """What a disclosure calls the engine and its facts, by the keys of a catalogue of words."""
+        """A disclosure's words for the engine and its facts, by their keys in a catalogue of words."""
         own = {f"d_engine_{self.name}": self.described} if self.described else {}
         return own | self.named
 
     @property
     def named(self) -> dict[str, Mapping[str, str]]:
-        """The names of its facts, by their keys in a catalogue of words."""
+        """The names of the engine's facts, by their keys in a catalogue of words."""
         return {word_of_fact(name): texts for name, texts in self.names.items()}
 
     @property
@@ -162,7 +169,7 @@ class EngineSpec(ExtensionSpec):
 
     @property
     def own_attributes(self) -> tuple[str, ...]:
-        """Attributes that only this engine reads."""
+        """Attributes that only this engine has."""
         return tuple(name for name in self.attributes if name not in READ)
 
     def mistake(self, name: str, *, own: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""The English words of a run's sentences. `benchbrief/__init__.py` sets how they are read, at the first use."""
+"""The English words for a run's sentences. `benchbrief/__init__.py` sets how they are read on first use."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 
 class English:
-    """The English texts: `read` returns them by key. A text with plural forms is a mapping by form."""
+    """The English texts, which `read` returns by key. A text with plural forms is a mapping from form to text."""
 
     language = "en"
     read: Callable[[], Mapping[str, str | dict[str, str]]] = dict
 
     def form(self, key: str, count: float) -> str:
-        """Return the text for a count. Raises KeyError for an unknown key."""
+        """Return the text for a count, in the right plural form. Raises KeyError for an unknown key."""
         entry = self.read()[key]
         return entry if isinstance(entry, str) else entry.get("one" if count == 1 else "other", entry["other"])
 

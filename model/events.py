@@ -16,8 +16,9 @@ A run's directory:
         store/              Parquet tables and results.duckdb: can be rebuilt from all of the above
         reports/            <report>.pdf, <report>.html
 
-A last line without its line end is a torn write: it is ignored, with a remark. Records are never changed or removed.
-Each line ends with a sum over it and all lines before (`runners/journal/journal_file.py`)."""
+If the last line has no line break, it was written only in part, and is ignored with a remark. Records are never changed
+or removed. Each line ends with a checksum of itself and all lines before it (`runners/journal/journal_file.py`).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class Frozen(BaseModel):
 
 
 class JournalPlace(NamedTuple):
-    """Where a journal has a record: the offset and the length of a line in bytes, with its end."""
+    """The place of a record in a journal: the offset and length of its line in bytes, including the line break."""
 
     path: Path
     at: int
@@ -44,19 +45,19 @@ class JournalPlace(NamedTuple):
 
 class Record(Frozen):
     at: float
-    """Epoch seconds by the controller's time (`controller_clock.py`), which setting a clock does not move."""
+    """Epoch seconds on the controller's time (`controller_clock.py`), which does not jump if a clock is set."""
 
 
 NoRoom = Literal["", "repeat", "point"]
-"""What a budget has no room for: a repeat, so that an interval stays wider, or a whole point."""
+"""What did not fit in a budget: a repeat, so that an interval stays wider, or a whole point."""
 
 
 Refused = Literal["", "generator", "system"]
-"""Why numbers are refused: the generator was late, or the system did not serve its load."""
+"""Why numbers are refused: the load generator was late, or the system did not serve its load."""
 
 
 class CellStarted(Record):
-    """An attempt at a cell began. `threads` and `target` are its values when a search had to find them."""
+    """An attempt at a cell started. `threads` and `target` are the cell's values if a search had to find them."""
 
     type: Literal["cell_started"] = "cell_started"
     cell: str
@@ -67,10 +68,10 @@ class CellStarted(Record):
 
 
 class CellResumed(Record):
-    """An earlier controller's attempt was resumed in `step`: this controller attached to what runs there.
+    """This controller resumed an earlier controller's attempt in `step`, by attaching to the jobs that run there.
 
-    Nothing is known about the time between `away_since`, the last record before, and `at`. `began_at` is when the
-    step began.
+    Nothing is known about the time between `away_since`, when the last record before was written, and `at`. `began_at`
+    is when the step started.
     """
 
     type: Literal["cell_resumed"] = "cell_resumed"
@@ -85,8 +86,8 @@ class CellResumed(Record):
 class CellReused(Record):
     """The following records of `attempt` come from another run, whose result is used for this cell.
 
-    `reused_from` is the run that measured it, and `as_cell` the cell's id there; `measured_at` is when that
-    attempt began.
+    `reused_from` is the run that measured it, and `as_cell` the cell's id in that run; `measured_at` is when that
+    attempt started.
     """
 
     type: Literal["cell_reused"] = "cell_reused"
@@ -98,7 +99,7 @@ class CellReused(Record):
     measured_at: float
     measurement: int
     tool_measurement: int | None = None
-    """The version of the tool; None where `measurement` is that of all tools."""
+    """The version of the tool's way of measuring; None if `measurement` covers all tools."""
 
 
 class StepStarted(Record):
@@ -116,51 +117,51 @@ class StepEnded(Record):
     step: str
     seconds: float
     skipped: Said = ""
-    """Why the step was not needed; "" when it ran."""
+    """Why the step was not needed; "" if it ran."""
 
 
 class JobCollected(Record):
-    """A job's raw output was kept. `files` maps each file's path in `directory` to its SHA-256."""
+    """A job's raw output was stored. `files` maps each file's path in `directory` to its SHA-256."""
 
     type: Literal["job_collected"] = "job_collected"
     cell: str
     attempt: int
     step: str
     job: str
-    """`measure`, `load`, `warm_up`, or `probe:<name>:<host>`: `probe:cpu,disk:<host>` where probes share a job."""
+    """`measure`, `load`, `warm_up`, or `probe:<name>:<host>`. If probes share a job, it is `probe:cpu,disk:<host>`."""
     host: str
     directory: str
-    """Relative to the run's directory."""
+    """The path relative to the run's directory."""
     exit_code: int | None
     started_at: float
     ended_at: float
     files: dict[str, str]
     clock_set_s: float | None = None
-    """By how much the host's clock was set while the job ran; None when that was not checked."""
+    """By how many seconds the host's clock was set while the job ran; None if that was not checked."""
     booted: float | None = None
-    """When the host started, by its clock at the job's start. Shows whether the clock was set before."""
+    """When the host booted, by its clock at the job's start. Shows whether the clock was set before."""
     other_cores: float | None = None
-    """Cores of the host that were busy with other work, on average over the job; None when unknown."""
+    """How many of the host's cores were busy with other work, on average during the job; None if unknown."""
 
 
 MEASURE = "measure"
-"""The job that measures."""
+"""The name of the job that measures."""
 PROBE = "probe:"
 SAMPLES = "samples"
-"""The file of an imported log of samples."""
+"""The name of the file with an imported log of samples."""
 SOURCE = "source"
-"""The job that stands for a file with the numbers of many cells."""
+"""The job name that is used for a file with the numbers of many cells."""
 
 
 def probes_of(job: JobCollected) -> tuple[str, ...]:
-    """Return the probes of a job: `probe:cpu,disk:db-1` has two; a job of another kind has none."""
+    """Return a job's probes: `probe:cpu,disk:db-1` has two. A job of another kind has none."""
     return tuple(job.job.split(":")[1].split(",")) if job.job.startswith(PROBE) else ()
 
 
 class CounterReading(Record):
     """A reading of server counters at the time `at`, kept for a controller that resumes the attempt.
 
-    Not every reading is kept in this way. The `Counters` record, which sums them up, is what counts.
+    Not every reading is kept this way. The `Counters` record, which sums the readings up, is the one that counts.
     """
 
     type: Literal["counter_reading"] = "counter_reading"
@@ -170,10 +171,10 @@ class CounterReading(Record):
 
 
 class Counters(Record):
-    """Server counters just before the measured job, just after it, and between.
+    """Readings of server counters just before, just after and during the measured job.
 
-    `samples` are pairs of epoch seconds by the controller's time and counters. `before` and `after` are the first
-    and the last, if they could be read. `problem` says which readings failed, "" when none did.
+    `samples` are pairs of epoch seconds on the controller's time and counters. `before` and `after` are the first and
+    the last reading, if they succeeded. `problem` tells which readings failed, or is "" if none did.
     """
 
     type: Literal["counters"] = "counters"
@@ -187,10 +188,10 @@ class Counters(Record):
 
 
 class DatabaseSize(Record):
-    """A cell's database size in bytes: `loaded`, before its warm-up, and `measured`, after its measurement.
+    """A cell's database size in bytes: `loaded`, before the warm-up, and `measured`, after the measurement.
 
-    `on_disk` is what its files take, `logical` the size of the records in them. Each is None when unknown, and its
-    reason says why.
+    `on_disk` is the size of the database's files, `logical` the size of the records in them. A size is None if unknown,
+    for the reason given.
     """
 
     type: Literal["database_size"] = "database_size"
@@ -205,7 +206,7 @@ class DatabaseSize(Record):
 
 
 class ClockRead(Record):
-    """A host's clock just before or after the measurement: see `runners/hosts/host_clocks.py`."""
+    """A reading of a host's clock, just before or after the measurement (see `runners/hosts/host_clocks.py`)."""
 
     type: Literal["clock_read"] = "clock_read"
     cell: str
@@ -216,14 +217,14 @@ class ClockRead(Record):
     """How far the host's clock is ahead of the controller's time, plus or minus `uncertainty_s`."""
     uncertainty_s: float
     booted: float | None
-    """When the host started, in epoch seconds by its own clock."""
+    """When the host booted, in epoch seconds by its own clock."""
 
 
 class EventRan(Record):
-    """How the command of an event ran on a host, beside the measurement of a cell. `number` counts from 1.
+    """How an event's command ran on a host, during the measurement of a cell. `number` counts the events from 1.
 
-    `began_at` is by the controller's time; None when it is not known, and for a simulated one, which is never late.
-    `exit_code` is None for a command that did not end in its time.
+    `began_at` is on the controller's time; it is None if unknown, and for a simulated event, which is never late.
+    `exit_code` is None if the command did not end in its time.
     """
 
     type: Literal["event_ran"] = "event_ran"
@@ -236,16 +237,16 @@ class EventRan(Record):
     seconds: float
     exit_code: int | None
     said: str = ""
-    """The end of its output."""
+    """The end of the command's output."""
 
 
 class MeasuringEnded(Record):
-    """How a measurement that goes on until it is steady ended, after `lasted_s`: `steady`, or after its longest time.
-    It was to be steady within a share of the mean (`within`), and to last from `from_s` to `most_s`.
+    """How a measurement that continues until it is steady ended after `lasted_s`: `steady`, or because its longest time
+    was up. It had to be steady within a share of the mean (`within`), and to last from `from_s` to `most_s`.
 
-    `cut_s` is the warm-up part at its beginning that is cut off; null where that goes into the second half, so that all
-    of it counts. For the rest, half the width of the 95 % interval of each mean is given as a share of the mean, with
-    the correlation of successive batches; null where there is no mean.
+    `cut_s` is the warm-up part that is cut off at its beginning, or null if that part reaches into the second half, in
+    which case everything counts. For the rest, the record has half the width of each mean's 95 % interval, as a share
+    of the mean, and the correlation of successive batches; null if there is no mean.
     """
 
     type: Literal["measuring_ended"] = "measuring_ended"
@@ -264,9 +265,9 @@ class MeasuringEnded(Record):
 
 
 class CellEnded(Record):
-    """The cell's verdict. `origin` is the spec line that caused a failure.
+    """The verdict on a cell. `origin` is the spec line that caused a failure.
 
-    `latency_s` is the statistic that the cell's search uses, None for a cell outside a search.
+    `latency_s` is the statistic that the cell's search uses; None for a cell outside a search.
     """
 
     type: Literal["cell_ended"] = "cell_ended"
@@ -279,17 +280,18 @@ class CellEnded(Record):
     ops_per_s: float | None = None
     latency_s: float | None = None
     asked: dict[str, float] = Field(default_factory=dict)
-    """What decides on a budget or a promise: other statistics such as `p99 read`, `errors`, and the share of the
-    offered load that was `served`, in base units."""
+    """The values that a budget or a promise is judged by, in base units: other statistics such as `p99 read`, `errors`,
+    and the share of the offered load that was `served`."""
     retried: bool = False
-    """Whether the attempt failed and the cell is tried again. Where a host is away, that is after it comes back."""
+    """Whether the attempt failed and the cell is tried again. If a host is away, that happens when the host is back."""
     by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way
     by_host: bool = False  # a host is the cause of the failure
     refused: Refused = ""
 
 
 class CellSkipped(Record):
-    """A cell that is not needed, as its search, ramp or repeats ended before, or that a budget has no room for."""
+    """A cell was skipped: it was not needed because its search, ramp or repeats ended earlier, or it did not fit in a
+    budget."""
 
     type: Literal["cell_skipped"] = "cell_skipped"
     cell: str
@@ -299,7 +301,7 @@ class CellSkipped(Record):
 
 
 class ImportedFile(Frozen):
-    """A file that was imported: its name as given, and its digest at that time."""
+    """A file that was imported, with its name as given and its digest at that time."""
 
     name: str
     sha256: str
@@ -307,11 +309,11 @@ class ImportedFile(Frozen):
 
 
 class Imported(Frozen):
-    """Where the results of an imported run come from: the kind of file, and the source that states them.
+    """The origin of an imported run's results: the kind of file, and the source that states them.
 
-    `licence` says how the numbers may be used. `statements` are what else the source says, in words. `limits` are what
-    its numbers do not show. `told` are the versions and settings that it states, each a name and a text. `facts` are
-    the names of the spec's facts that it states, None when unknown.
+    `licence` tells how the numbers may be used. `statements` are the source's other statements, in words. `limits` are
+    the limitations of its numbers. `told` are the versions and settings that it states, each a name and a text. `facts`
+    are the names of the spec's facts that it states; None if unknown.
     """
 
     kind: str
@@ -329,14 +331,15 @@ class Imported(Frozen):
 
     @property
     def cited(self) -> str:
-        """The title, with its publisher where there is one."""
+        """The title, with its publisher if there is one."""
         return f"{self.title} ({self.publisher})" if self.publisher else self.title
 
 
 class PublishedValue(Record):
-    """A metric of the spec as a source states it, without the data it was computed from. It is never a measurement.
+    """A value of one of the spec's metrics as a source states it, without the data behind it. It is never a
+    measurement.
 
-    `bound` is low or high when the source states a range. `keys` are the value's dimensions.
+    `bound` is low or high if the source states a range. `keys` are the value's dimensions.
     """
 
     type: Literal["published_value"] = "published_value"
@@ -364,10 +367,10 @@ class Simulated(Frozen):
 
 
 class MergedLane(Frozen):
-    """A lane that was run by a process of its own: the folder that its results come from, and what its journal had.
+    """A lane that a separate process ran: the folder of its results, and the state of its journal.
 
-    `owner` is the identity of its jobs on hosts. `journal_bytes` and `journal_sum` are of that journal when
-    it was merged.
+    `owner` is the identity of its jobs on hosts. `journal_bytes` and `journal_sum` describe its journal at the time of
+    the merge.
     """
 
     lane: int
@@ -388,29 +391,30 @@ class RunStarted(Record):
     controller_pid: int
     resumed: bool = False
     measurement: int = 1
-    """The version of what all tools share in measuring (`measurement_versions.py`)."""
+    """The version of the way of measuring that all tools share (`measurement_versions.py`)."""
     measurements: dict[str, int] = Field(default_factory=dict)
-    """The version of each tool; none in journals of earlier versions, where `measurement` is that of all tools."""
+    """The version of each tool's way of measuring. Empty in journals of earlier versions, where `measurement` covers
+    all tools."""
     simulated: Simulated | None = None
-    """How the run is simulated; None if what follows was measured on real hosts, or imported."""
+    """How the run is simulated; None if the following results were measured on real hosts, or imported."""
     imported: Imported | None = None
-    """The source of results that this run did not measure."""
+    """The source of results that were not measured by this run."""
     files: dict[str, str] = Field(default_factory=dict)
-    """The SHA-256 of the other files that the run keeps from its start, by path: `spec/`,
-    `revision.json`, `simulation.json`."""
+    """The SHA-256 of the other files that the run keeps from its start, by path: `spec/`, `revision.json`,
+    `simulation.json`."""
     boot: str = ""
-    """The id of the controller's boot; "" in journals of earlier versions, and when unknown."""
+    """The id of the controller's boot; "" if unknown, and in journals of earlier versions."""
     since_boot: float | None = None
-    """The seconds from that boot to `at`."""
+    """The seconds from the controller's boot to `at`."""
     merged: tuple[MergedLane, ...] = ()
-    """The lanes that were run by processes of their own, and whose records follow."""
+    """The lanes that separate processes ran, and whose records follow."""
 
 
 class TimeEstimated(Record):
-    """What the run was expected to take when it began, without what is reused from earlier runs.
+    """The time that the run was expected to take when it started, without results reused from earlier runs.
 
-    `seconds` is by experiment and activity (`compiler/estimates/estimate.py`), `rendering_s` of its reports, `wall_s`
-    from beginning to end. `runs` are the earlier runs that estimates were learned from.
+    `seconds` is by experiment and activity (`compiler/estimates/estimate.py`), `rendering_s` is for rendering the
+    reports, and `wall_s` is from start to end. `runs` are the earlier runs from which the estimates were learned.
     """
 
     type: Literal["time_estimated"] = "time_estimated"
@@ -421,9 +425,10 @@ class TimeEstimated(Record):
 
 
 class HostsGiven(Record):
-    """The nodes that a scheduler's job provides for hosts of the plan. What follows was measured on them.
+    """The nodes that a scheduler's job provides for hosts of the plan. The following results were measured on these
+    nodes.
 
-    `nodes` is by host, `job` the scheduler's id of the job.
+    `nodes` is by host; `job` is the scheduler's id of the job.
     """
 
     type: Literal["hosts_given"] = "hosts_given"
@@ -440,7 +445,8 @@ class HostFacts(Record):
 
 
 class EngineFacts(Record):
-    """Facts of an engine. `sha256` is that of an embedded server's program; "" when there is none, or it is unknown."""
+    """Facts of an engine. `sha256` is the digest of an embedded server's program; "" if there is none, or if it is
+    unknown."""
 
     type: Literal["engine_facts"] = "engine_facts"
     database: DatabaseKey
@@ -449,10 +455,10 @@ class EngineFacts(Record):
 
 
 class ToolFound(Record):
-    """Where a driver's tool was found on a host, and the version that it prints ("" when it prints none).
+    """The place where a driver's tool was found on a host, and the version that it prints ("" if it prints none).
 
-    `sha256` is over the program and the libraries that it is linked with ("" when unknown). It differs between two
-    builds of one version.
+    `sha256` covers the program and the libraries that it is linked with ("" if unknown). Two builds of one version have
+    different digests.
     """
 
     type: Literal["tool_found"] = "tool_found"
@@ -464,9 +470,9 @@ class ToolFound(Record):
 
 
 class Remark(Record):
-    """A warning or remark on the run (cell None) or on a cell, shown in the run and in the brief.
+    """A warning or remark on a cell, or on the run if `cell` is None, shown during the run and in the brief.
 
-    A `passing` remark may no longer hold at the run's next start, and counts until then.
+    A `passing` remark counts only until the run is started again, as it may no longer hold then.
     """
 
     type: Literal["remark"] = "remark"
@@ -480,17 +486,17 @@ class Remark(Record):
 class RunEnded(Record):
     type: Literal["run_ended"] = "run_ended"
     status: Literal["done", "failed", "interrupted"]
-    """done: every cell ok; failed: at least one cell failed; interrupted: resumable."""
+    """done: every cell is ok; failed: at least one cell failed; interrupted: the run can be resumed."""
     message: Said = ""
     gone: bool = False
-    """The controller ended earlier, nobody knows when."""
+    """Whether the controller had ended earlier, at an unknown time."""
 
 
 class ReportMade(Record):
     """A report of the run was written. `files` maps each file's path in `directory` to its SHA-256.
 
-    `directory` is relative to the run's directory when it lies in there. The record may follow the run's end and
-    says nothing about the run: only `reports_made` reads it.
+    `directory` is relative to the run's directory if it is inside. The record may come after the run's end, and tells
+    nothing about the run itself: only `reports_made` reads it.
     """
 
     type: Literal["report_made"] = "report_made"
@@ -498,13 +504,15 @@ class ReportMade(Record):
     directory: str
     files: dict[str, str]
     seconds: float | None = None
-    """How long the report took, with the tables if they were built for it; None in journals of earlier versions."""
+    """How long the report took, including the tables if they were built for it; None in journals of earlier
+    versions."""
 
 
 class PointChosen(Record):
-    """The next point of an adaptive ramp, which its curves share: the `number`th of those that were tried.
+    """An adaptive ramp chose its next point, which all its curves share. It is the `number`th point that the ramp
+    tries.
 
-    It follows from the verdicts of the cells before, and is kept as it was decided.
+    The choice follows from the verdicts of earlier cells, and is recorded as it was made.
     """
 
     type: Literal["point_chosen"] = "point_chosen"
@@ -523,11 +531,13 @@ class PointChosen(Record):
 
 
 class HeldOutBegan(Record):
-    """The point of a claim's extreme is being measured again, in the run `folder` below this one, after all the rest.
+    """The point that won a claim's extreme is being measured again, in the run `folder` inside this run's folder, after
+    everything else.
 
-    `places` says where each extreme was found, among `points`, and `value` what the claim's number was then; `sha256`
-    is that of its SQL. `attempt` counts how often it was measured again, also in the runs whose results this one
-    reuses. The winner is kept as it was chosen. The record follows the run's end, and another end follows it.
+    `places` tells where each extreme was found among `points`, and `value` is the claim's number at that time; `sha256`
+    is the digest of its SQL. `attempt` counts how often the point was measured again, including in runs whose results
+    this one reuses. The winner is recorded as it was chosen. This record comes after the run's end, and another end
+    follows it.
     """
 
     type: Literal["held_out_began"] = "held_out_began"
@@ -541,8 +551,9 @@ class HeldOutBegan(Record):
 
 
 class RateJudged(Frozen):
-    """The runs at a rate: how many kept a promise, broke it, were beyond the load generator, and failed. The `held_out`
-    runs that did not fail count apart: how many kept it, and how many were beyond the generator."""
+    """The runs at a rate: how many kept a promise, broke it, were beyond the load generator, and failed. `held_out`
+    runs that did not fail are counted separately: how many kept the promise, and how many were beyond the generator.
+    """
 
     rate: float
     met: int
@@ -559,18 +570,18 @@ class RateJudged(Frozen):
 
     @property
     def all_broken(self) -> int:
-        """How many runs broke the promise, without those that were beyond the generator."""
+        """How many runs broke the promise, not counting those that were beyond the generator."""
         return self.broken + self.held_out - self.held_met - self.held_beyond
 
 
 class PromiseEnded(Record):
-    """What a search for a promise found on one hardware with one workload: see `model/rate_search.py`.
+    """The result of a search for a promise, on one hardware with one workload (see `model/rate_search.py`).
 
-    `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure`: both sides
-    of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs. `lowered`:
-    held-out runs at higher rates broke the promise, or were beyond the generator. Of the `held_out` runs at `rate`
-    that have not failed, `held_met` kept the promise. It follows from the verdicts of the cells, and is kept as it
-    was decided.
+    `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure` tells that
+    both sides of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs.
+    `lowered` tells that held-out runs at higher rates broke the promise, or were beyond the generator. Of the
+    `held_out` runs at `rate` that have not failed, `held_met` kept the promise. The result follows from the cells'
+    verdicts, and is recorded as it was decided.
     """
 
     type: Literal["promise_ended"] = "promise_ended"
@@ -595,20 +606,20 @@ class PromiseEnded(Record):
 
     @property
     def sustained(self) -> float | None:
-        """The rate that keeps the promise, as far as the search shows; None where held-out runs contradict it."""
+        """The rate that keeps the promise, as far as the search shows; None if held-out runs contradict it."""
         return self.rate if self.kind in ("found", "at_least") and self.confirmed else None
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above `rate` at which most runs kept the promise, although a run at a lower rate
-        broke it."""
+        """The highest rate above `rate` at which most runs kept the promise, although a run at a lower rate broke
+        it."""
         above = (each for each in self.rates if self.rate is not None and each.rate > self.rate)
         kept = (each.rate for each in above if each.met > each.broken + each.beyond and each.held_met == each.held_out)
         return max(kept, default=None)
 
 
 class SearchPoint(Frozen):
-    """What a search saw at a point: the mean throughput of its repeats, and their highest latency."""
+    """A search's data at one point: the mean throughput of its repeats, and their highest latency."""
 
     point: float
     ops_per_s: float
@@ -616,9 +627,9 @@ class SearchPoint(Frozen):
 
 
 class SearchEnded(Record):
-    """What a search found on one hardware with one workload: the knee, or None when no point up to the last is one.
+    """The result of a search on one hardware with one workload: the knee, or None if no point up to the last is a knee.
 
-    It follows from the verdicts of the cells in `points`, and is kept as it was decided.
+    The result follows from the verdicts of the cells in `points`, and is recorded as it was decided.
     """
 
     type: Literal["search_ended"] = "search_ended"
@@ -632,7 +643,7 @@ class SearchEnded(Record):
 
 
 class ExpectationsRead(Record):
-    """A budget read the expectations to choose the next repeat, `cell`. Reading them took `seconds` of that budget."""
+    """A budget read the expectations to choose the next repeat, `cell`. The reading took `seconds` of that budget."""
 
     type: Literal["expectations_read"] = "expectations_read"
     cell: str

@@ -72,7 +72,7 @@ def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
 
 
 class LiveRun:
-    """Follows a run record by record (`record`), with the states of its cells and the time left."""
+    """A live view of a run: its `record` so far, its cells' states, and the time left."""
 
     def __init__(self, plan: Plan, known: KnownOfRun | None = None, run_id: str = "") -> None:
         """Start a view. `run_id` names a run that has not started."""

@@ -1,1 +1,2 @@
-"""The language server: the same check as `bench check`, and what the language knows of names, for editors."""
+"""The language server, which gives editors the same diagnostics as `bench check`, and the language's knowledge of
+names."""

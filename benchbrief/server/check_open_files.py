@@ -1,4 +1,4 @@
-"""Checks what is open: the diagnostics of every file that an open spec reaches, in the terms of the protocol."""
+"""Checks the open files: collects the diagnostics of every file that an open spec uses, in the protocol's form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.Diagnos
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """A diagnostic of the compiler, and its form for the client."""
+    """A diagnostic of the compiler, with its form for the client."""
 
     diagnostic: Diagnostic
     shown: types.Diagnostic
@@ -32,9 +32,10 @@ class ShownFinding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One spec with the files that it uses, examined. `found` are the findings in each file, by its URI.
+    """The result of checking one spec and the files that it uses. `found` maps each file's URI to its findings.
 
-    `model` may be from an earlier check, if this one could not read the whole spec. `memory` is for the next check.
+    `model` may come from an earlier check, if this one could not read the whole spec. `memory` speeds up the next
+    check.
     """
 
     files: tuple[Parsed, ...]
@@ -51,14 +52,14 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Checked:
-    """What is open at one moment: an analysis for each spec that no other open spec uses."""
+    """The open files at one moment, with an analysis for each spec that no other open spec uses."""
 
     snapshot: Snapshot
     analyses: Mapping[Path, Analysis] = field(default_factory=dict)
 
     def findings(self) -> dict[str, list[ShownFinding]]:
-        """Return the findings of every file that is open or has any, by URI. What two specs find in a file that both
-        use is listed once."""
+        """Return the findings by URI, for every file that is open or has findings. If two specs have the same finding
+        in a shared file, it is listed once."""
         found: dict[str, list[ShownFinding]] = {buffer.uri: [] for buffer in self.snapshot.open.values()}
         for analysis in self.analyses.values():
             for uri, findings in analysis.found.items():
@@ -67,13 +68,13 @@ class Checked:
         return found
 
     def of(self, uri: str) -> Analysis | None:
-        """Return the analysis that has the file: its own, or the first of those that use it; None if none has it."""
+        """Return the file's own analysis, or that of the first spec that uses the file; None if there is none."""
         having = [analysis for analysis in self.analyses.values() if any(file.uri == uri for file in analysis.files)]
         return min(having, key=lambda analysis: analysis.files[0].uri != uri, default=None)
 
 
 def check_all(snapshot: Snapshot, before: Checked | None) -> Checked:
-    """Examine every open spec again that has a changed file."""
+    """Check every open spec again if one of its files has changed."""
     reached = {real: snapshot.reach(buffer.path) for real, buffer in snapshot.open.items()}
     members = {real: {file.path.resolve() for file in files} for real, files in reached.items()}
     analyses: dict[Path, Analysis] = {}
@@ -146,7 +147,7 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Return where a span is; if it is in no known version of a file, its place in the text that it was found in."""
+    """Return a span's location. If the span is in no known version of a file, use the text in which it was found."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known
@@ -155,7 +156,7 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """Yield a finding at each `use` whose file can't be used, which is why nothing else is said about the spec."""
+    """Yield a finding at each `use` whose file has errors, to explain why the rest of the spec is not checked."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

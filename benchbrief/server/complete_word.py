@@ -1,4 +1,4 @@
-"""What may be typed at the cursor: the words that the checker accepts there, best first."""
+"""Completion: the words that the checker would accept at the cursor, best first."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ _ICONS: dict[Kind, types.CompletionItemKind] = {
     "metric": ItemKind.Function,
     "param": ItemKind.Variable,
 }
-"""Other kinds of names are shown as classes."""
+"""The icon of each kind of name. Kinds that are not listed are shown as classes."""
 _SCHEMAS = {**BLOCKS, **ELEMENTS}
 
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Suggestions at a cursor in a text; with `snippets`, for a client that supports them."""
+    """Suggestions at a cursor in a text. With `snippets`, the client supports snippets."""
 
     text: str
     cursor: Cursor
@@ -79,7 +79,7 @@ class Suggestions:
 
     @property
     def has_expressions(self) -> bool:
-        """Whether values here are expressions over metrics: in reports, metrics and expectations."""
+        """Whether values here are expressions over metrics, as in reports, metrics and expectations."""
         outermost = self.cursor.blocks[1] if len(self.cursor.blocks) > 1 else None
         if outermost is not None:
             inner = self.cursor.blocks[2].head if len(self.cursor.blocks) > 2 else outermost.head
@@ -88,14 +88,14 @@ class Suggestions:
         return file.key == "metric" or (bool(file.tokens) and file.tokens[0].text == "expect")
 
     def says_claims(self, *, in_hole: bool) -> bool:
-        """Whether the name of a claim may stand here: in a text or title of a report, `headline = ` and `claim = `."""
+        """Whether a claim's name is allowed here: in a report's text or title, `headline = ` or `claim = `."""
         file, *outermost = self.cursor.blocks[:2]
         words = [token.text for token in file.tokens[:1]]
         in_report = outermost[0].head.keyword == "report" if outermost else words == ["report"]
         return in_report and (in_hole or self.cursor.block.key in ("headline", "claim"))
 
     def members(self, family: str) -> Iterator[Item]:
-        """Yield what may stand after `family.`"""
+        """Yield the words that may follow `family.`"""
         for name in family_of(family):
             doc = word_meanings.measure_doc(name)
             yield self.word(name.removeprefix(f"{family}."), doc, ItemKind.Field)
@@ -119,8 +119,8 @@ class Suggestions:
 
     @staticmethod
     def others(registry: Registry[ExtensionSpec]) -> Iterator[tuple[str, str]]:
-        """Yield the extensions of other packages, each with a sentence. Nothing is imported: a slow spec would hold
-        up the list."""
+        """Yield the extensions of other packages, each with a sentence. They are not imported, since a slow spec would
+        delay the list."""
         for offer in registry.offered():
             if offer.name not in registry.own:
                 yield offer.name, f"{article(registry.kind).capitalize()} of the package {offer.source}."
@@ -133,7 +133,7 @@ class Suggestions:
             yield self.word(word, attribute_doc(key), ItemKind.Property, f"{word}: ")
 
     def meter_argument(self, meter: str, name: str) -> Iterator[Item]:
-        """Yield what may stand behind `user: ` in a meter."""
+        """Yield the words that may follow `user: ` in a meter."""
         spec = METER_SPECS.usable(meter)
         key = spec.arguments.get(name) if spec else None
         match key.shape if key else None:
@@ -203,7 +203,8 @@ class Suggestions:
                 yield Item(symbol.name, kind=icon, detail=symbol.kind, documentation=doc)
 
     def hardware(self, *, with_variants: bool) -> Iterator[Item]:
-        """Yield groups and variants. Where one group is wanted, those with variants are left out."""
+        """Yield hardware groups and variants. A group that has variants is offered only as all of its variants, if at
+        all."""
         variants = self.index.names("variant")
         groups = {name.partition(".")[0] for name in variants}
         for item in self.names("hardware"):
@@ -216,7 +217,7 @@ class Suggestions:
                 yield self.word(word, f"A variant of `{symbol.name.partition('.')[0]}`.", ItemKind.EnumMember)
 
     def units(self, number: Number | None) -> Iterator[Item]:
-        """Yield units of the number's dimension, or all of them."""
+        """Yield units of the number's dimension, or all units if the dimension is unknown."""
         wanted = number.dimension if number else None
         if wanted is not None and number is not None and "/" in number.unit:
             yield self.word(number.unit, number.wanted, ItemKind.Unit)
@@ -226,7 +227,7 @@ class Suggestions:
                 yield self.word(name, units.dimension_name(unit.dimension), ItemKind.Unit)
 
     def dimensions(self) -> Iterator[Item]:
-        """Yield the dimensions that every spec has, then the factors of this one."""
+        """Yield the dimensions that every spec has, then this spec's factors."""
         yield from map(self.dimension, DIMENSIONS)
         yield from self.names("factor")
 
@@ -234,7 +235,7 @@ class Suggestions:
         return self.word(name, word_meanings.DIMENSIONS.get(name, ""), ItemKind.Enum)
 
     def levels(self, factor: str) -> Iterator[Item]:
-        """Yield the levels of a factor, as an expression or a list names them."""
+        """Yield a factor's levels, as they are written in an expression or a list."""
         node = self.index.nodes.get(Symbol("factor", factor))
         for item in node.body if isinstance(node, ast.Block) else ():
             doc = f"```bench\n{' '.join(item.span.text.split())}\n```"
@@ -251,7 +252,7 @@ class Suggestions:
         return Item(word, kind=kind, documentation=markdown(doc), insert_text=insert or None)
 
     def words(self, known: Iterable[tuple[str, str]], kind: types.CompletionItemKind) -> Iterator[Item]:
-        """Yield words, each with its doc."""
+        """Yield words, each with its documentation."""
         return (self.word(word, doc, kind) for word, doc in known)
 
     def snippet(self, word: str, snippet: str, doc: str, kind: types.CompletionItemKind) -> Item:
@@ -265,7 +266,7 @@ class Suggestions:
 _SIGNS = {"=", ",", "[", "(", "{", ":", "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", ".", ".."}
 _LINKS = {"and", "or", "not", "x", "over", "by", "along", "when", "every", "on", "from", "in"}
 OPERATORS = frozenset(_SIGNS | _LINKS)
-"""What a value can't end with."""
+"""Words and signs that can't be the end of a value."""
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 
 
@@ -368,9 +369,9 @@ _TARGET = Number("ops/s", "20k ops/s")
 def complete(
     document: Document, position: types.Position, index: NameIndex, *, snippets: bool, after: str | None = None
 ) -> list[Item]:
-    """Return the items for a cursor; none in comments and in plain text.
+    """Return the completion items for a cursor. There are none in comments and plain text.
 
-    `after` is the character that made the client ask: after a blank, only where a word must follow.
+    `after` is the character that triggered the request. After a blank, items are offered only if a word must follow.
     """
     cursor = cursor_at(document.text, document.offset(position))
     if cursor.inside in ("comment", "text", "format"):
@@ -412,11 +413,11 @@ _CALLS_OF: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "prepare": _COMMAND,
     "teardown": _COMMAND,
 }
-"""The words and calls that an attribute may have, each with its snippet and its doc."""
+"""The words and calls that an attribute's value may be, each with its snippet and documentation."""
 _REPEATED = ("line", "bars", "bracket", "curve", "slope", "mark", "column", "headline", "footnote", "color")
-"""Attributes of a report's blocks that may stand several times."""
+"""Attributes that may occur several times in a block of a report."""
 _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
-"""Calls whose arguments have names, all or some of them."""
+"""Calls that have named arguments."""
 
 
 class _Completer(ExpressionSuggestions):
@@ -499,7 +500,7 @@ class _Completer(ExpressionSuggestions):
             yield from self.keys(block)
 
     def in_head(self, block: OpenBracket) -> Iterator[Item]:
-        """Yield what may stand after the keyword of an inner block."""
+        """Yield the words that may follow an inner block's keyword."""
         words = [token.text for token in block.tokens]
         first = words[0]
         if first == "each":
@@ -525,7 +526,7 @@ class _Completer(ExpressionSuggestions):
         return schema_of(keyword, family_at(self.cursor, self.index))
 
     def keys(self, block: OpenBracket) -> Iterator[Item]:
-        """Yield the attributes that the block does not have yet, required ones first, then the blocks in it."""
+        """Yield the attributes that the block still lacks, required ones first, then its inner blocks."""
         schema = self.schema(block)
         if schema is None:
             return
@@ -602,7 +603,8 @@ class _Completer(ExpressionSuggestions):
         yield from self.params(shape)
 
     def varied(self, last: str) -> Iterator[Item]:
-        """Yield what `vary = [codec[none], vsize]` and `when = codec != none` may name at the cursor."""
+        """Yield the factors, levels and words that `vary = [codec[none], vsize]` and `when = codec != none` may have at
+        the cursor."""
         compared = self.cursor.before[-2].text if last in _COMPARISONS and len(self.cursor.before) > 1 else ""
         if of := compared or (self.cursor.frame.word if self.cursor.frame.bracket == "[" else ""):
             yield from self.levels(of)
@@ -612,7 +614,7 @@ class _Completer(ExpressionSuggestions):
             yield from (self.word(word, "", ItemKind.Keyword) for word in ("and", "or"))
 
     def wanted(self, kind: str, key: str, shape: Shape | None, last: str) -> Iterator[Item]:
-        """Return what the value of an attribute may be, by its block and its name, else by its shape."""
+        """Return the possible values of an attribute, by its block and its name, or else by its shape."""
         match kind, key:
             case "experiment", "hardware":
                 return self.hardware(with_variants=True)
@@ -642,7 +644,7 @@ class _Completer(ExpressionSuggestions):
                 return self.of_shape(shape)
 
     def calls(self, known: Mapping[str, tuple[str, str]]) -> Iterator[Item]:
-        """Yield words and calls, each with its snippet and its doc."""
+        """Yield words and calls, each with its snippet and documentation."""
         for name, (call, doc) in known.items():
             yield self.snippet(name, call, doc, ItemKind.Function if "(" in call else ItemKind.EnumMember)
 
@@ -695,7 +697,7 @@ class _Completer(ExpressionSuggestions):
 
 
 def _number_of(block: OpenBracket, shape: Shape | None, cursor: Cursor) -> Number | None:
-    """Return which numbers are meant here, as far as is known; None for any value."""
+    """Return the shape of the number that is expected here, or None if anything may follow."""
     last = [token.text for token in cursor.before[-2:]]
     if isinstance(shape, Number):
         return shape

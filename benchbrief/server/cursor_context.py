@@ -1,6 +1,6 @@
-"""Where in a spec the cursor is, by the words before it, and the docs of what may stand there.
+"""Finds out where in a spec the cursor is, from the words before it, and has the documentation of attributes and names.
 
-A text that is being typed rarely parses.
+Parsing would not work, since a text that is being typed rarely parses.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ class TypedToken:
 
 @dataclass(frozen=True)
 class BlockHead:
-    """The head of a block: `workload b "Tagging" from ycsb.b`, `override workload b`, `each workload`."""
+    """The head of a block, such as `workload b "Tagging" from ycsb.b`, `override workload b` or `each workload`."""
 
     keyword: str
     words: tuple[str, ...] = ()
-    """The words after the keyword, without texts."""
+    """The words after the keyword, leaving out texts."""
 
     @property
     def name(self) -> str:
@@ -122,30 +122,33 @@ class BlockHead:
 
     @property
     def base(self) -> str:
-        """What the block is made from: `ycsb.b`; "" for nothing."""
+        """The thing that the block is based on, such as `ycsb.b`; "" if there is none."""
         return "".join(self.words[self.words.index("from") + 1 :]) if "from" in self.words else ""
 
 
 @dataclass
 class OpenBracket:
-    """An open bracket, or the file. `word` stands before a `(` or `[`; a `{` has the head of its block."""
+    """An open bracket, or the whole file. `word` is the word before a `(` or `[`; for a `{`, `head` is its block's
+    head."""
 
     bracket: Literal["", "{", "[", "("]
     head: BlockHead = field(default_factory=lambda: BlockHead(""))
     word: str = ""
     tokens: list[TypedToken] = field(default_factory=list)
-    """The tokens since the last attribute or block began."""
+    """The tokens since the start of the last attribute or block."""
     key: str = ""
-    """The attribute whose value the tokens are; for a metric and a parameter, the word itself."""
+    """The attribute whose value the tokens belong to. For a metric and a parameter, this is their keyword."""
     keys: dict[str, None] = field(default_factory=dict)
     """The attributes so far."""
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """`prefix` is the part of the word before the cursor; [start, end) the whole word, which a completion replaces.
+    """The cursor in a text. `prefix` is the part of the word before the cursor; `start` and `end` delimit the whole
+    word, which a completion replaces.
 
-    `inside` says whether that is in a comment, a plain part of a text, the format of a hole, a hole, or in the `code`.
+    `inside` tells whether the cursor is in a comment, in the plain part of a text, in a text's hole, in the format of a
+    hole, or in the code.
     """
 
     inside: Literal["code", "hole", "format", "text", "comment"]
@@ -153,7 +156,7 @@ class Cursor:
     start: int
     end: int
     frames: tuple[OpenBracket, ...]
-    """Outermost first; the first stands for the file."""
+    """The open brackets, outermost first. The first one is the whole file."""
     new_line: bool
     """Whether the word is the first on its line."""
 
@@ -172,7 +175,7 @@ class Cursor:
 
     @property
     def before(self) -> list[TypedToken]:
-        """The tokens before the word, from the bracket or the attribute that it is in."""
+        """The tokens before the word, starting at the innermost bracket or attribute."""
         return self.frame.tokens
 
     @property
@@ -181,7 +184,7 @@ class Cursor:
 
 
 def cursor_at(text: str, offset: int) -> Cursor:
-    """Return where `offset` is. Only the end of the word depends on what follows."""
+    """Return the cursor at `offset`. Text after the offset affects only where the current word ends."""
     start = offset
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -209,7 +212,7 @@ def tokens(text: str, start: int, end: int) -> Iterator[TypedToken]:
 
 
 def keys_after(text: str, offset: int) -> set[str]:
-    """Return the attributes behind `offset` in the block around it."""
+    """Return the attributes that follow `offset` in the block around it."""
     depth = 0
     found: set[str] = set()
     before: TypedToken | None = None
@@ -230,7 +233,7 @@ def keys_after(text: str, offset: int) -> set[str]:
 
 
 def _in_string(text: str, token: TypedToken, word: tuple[int, int, int], frames: list[OpenBracket]) -> Cursor:
-    """Return the cursor in a text that `token` begins: in one of its holes, or in plain text."""
+    """Return the cursor in the text that starts with `token`: in one of its holes, or in a plain part."""
     start, offset, end = word
     opened = -1
     for special in _SPECIAL.finditer(text, token.start, start):
@@ -272,7 +275,7 @@ def _take(frames: list[OpenBracket], token: TypedToken, text: str) -> None:
 
 
 def _begins_declaration(text: str, token: TypedToken) -> bool:
-    """Return whether a token is a keyword at the margin, with no value of its own."""
+    """Return whether a token is a keyword at the start of a line, and not a value."""
     at_margin = token.start == 0 or text[token.start - 1] == "\n"
     return at_margin and token.text in DECLARATIONS and not _VALUE_NEXT.match(text, token.end)
 
@@ -301,7 +304,7 @@ def _begin_value(frame: OpenBracket) -> None:
 
 
 def _head(before: list[TypedToken], text: str) -> BlockHead:
-    """Return the head of the block whose `{` comes after these tokens."""
+    """Return the head of the block whose `{` follows these tokens."""
     run: list[TypedToken] = []
     for token in reversed(before):
         if token.kind not in ("word", "string", "text") and token.text != ".":
@@ -320,7 +323,7 @@ def _is_first(text: str, token: TypedToken) -> bool:
 
 
 def _dotted(before: list[TypedToken]) -> str:
-    """Return `latency.p99` before a `[`."""
+    """Return the dotted name, such as `latency.p99`, before a `[`."""
     words: list[str] = []
     for token in reversed(before):
         if token.kind == "word" and (not words or words[-1] == "."):
@@ -340,7 +343,7 @@ def markdown(text: str) -> types.MarkupContent | None:
 
 
 def attribute_doc(key: Key) -> str:
-    """Return what an attribute says, what its value must be, and its default."""
+    """Return the documentation of an attribute, the form of its value, and its default."""
     lines = [key.doc, "", f"Wanted: {key.shape.described}"]
     if key.example:
         lines.append(f"As in: `{key.example}`")
@@ -354,7 +357,7 @@ def attribute_doc(key: Key) -> str:
 
 
 def declared(node: Node) -> str:
-    """Return the declaration as it is written, cut when it is long."""
+    """Return a declaration's text, cut if it is long."""
     lines = node.span.text.splitlines()
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES - 1], "  ..."]
@@ -363,7 +366,7 @@ def declared(node: Node) -> str:
 
 
 def schema_of(keyword: str, family: str) -> BlockSchema | None:
-    """Return what a block may hold; `family` is its engine or tool, "" if unknown."""
+    """Return the schema of a block. `family` is its engine or tool, or "" if unknown."""
     engine = ENGINE_SPECS.usable(family) if keyword in ("database", "options") else None
     match keyword:
         case "options":
@@ -378,14 +381,14 @@ def schema_of(keyword: str, family: str) -> BlockSchema | None:
 
 
 def family_at(cursor: Cursor, index: NameIndex) -> str:
-    """Return the family of the block at the cursor; of `options`, that of the database around them."""
+    """Return the family of the block at the cursor. For `options`, this is the surrounding database's family."""
     *around, block = cursor.blocks
     head = around[-1].head if block.head.keyword == "options" and around else block.head
     return family_of(head.name if head.keyword == "override" else head.keyword, head.name, head.base, index)
 
 
 def family_of(kind: str, name: str, base: str, index: NameIndex) -> str:
-    """Return what a workload is from (`ycsb`, `db_bench`), or the engine of a database; "" if unknown."""
+    """Return the tool that a workload comes from (`ycsb`, `db_bench`), or a database's engine; "" if unknown."""
     if kind == "workload":
         seen: set[str] = set()
         while base and "." not in base and base not in seen:

@@ -1,8 +1,9 @@
-"""The files that an editor works on: those that are open as the editor has them, all others as they are on disk.
+"""The files that an editor works on: open files as the editor has them, all others as they are on disk.
 
-A file is read declaration by declaration, and what did not change since it was read last is not read again: a keystroke
-in a long spec costs the parsing of one block. The syntax trees are the same as those of the whole text, but for their
-spans: they point into the text of their declaration. `Parsed.range` says where that is in the file."""
+A file is read declaration by declaration, and unchanged declarations are not read again, so a keystroke in a long spec
+costs the parsing of one block. The syntax trees are the same as those of the whole text, except that their spans point
+into their declaration's text. `Parsed.range` converts a span to its place in the file.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ Encoding = types.PositionEncodingKind
 
 
 class DocumentText:
-    """A text that never changes; `changed` returns the next one. Offsets are in characters."""
+    """An immutable text; `changed` returns the changed text. Offsets are in characters."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         # Half of a surrogate pair, which JSON can carry and UTF-8 can't, takes the place of a replacement character
@@ -50,12 +51,12 @@ class DocumentText:
 
     @property
     def lines(self) -> list[str]:
-        """The lines with their ends; the last is "" when the text ends with a line end."""
+        """The lines with their line breaks. The last line is "" if the text ends with a line break."""
         starts = self.line_starts
         return [self.text[start:end] for start, end in zip(starts, [*starts[1:], len(self.text)], strict=True)]
 
     def changed(self, change: types.TextDocumentContentChangeEvent) -> DocumentText:
-        """Return the text after one change of the client's."""
+        """Return the text after one of the client's changes."""
         if isinstance(change, types.TextDocumentContentChangePartial):
             start, end = self.offset(change.range.start), self.offset(change.range.end)
             if end < start:
@@ -72,7 +73,8 @@ class DocumentText:
         return types.Range(self.position(start), self.position(end))
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset of a position. Beyond its line it is the line's end, within a character its start."""
+        """Return the offset of a position. A position beyond its line means the line's end; one within a character
+        means the character's start."""
         if position.line >= len(self.line_starts):
             return len(self.text)
         start = self.line_starts[position.line]
@@ -87,7 +89,7 @@ class DocumentText:
         return start + len(line)
 
     def _line(self, number: int) -> str:
-        """Return a line without its end."""
+        """Return a line without its line break."""
         last = number + 1 == len(self.line_starts)
         end = len(self.text) if last else self.line_starts[number + 1]
         return self.text[self.line_starts[number] : end].rstrip("\r\n")
@@ -101,18 +103,18 @@ class DocumentText:
 
 
 _MOST_BROKEN = 20
-"""The most parts with syntax errors. After them, the rest of a file is left alone: nobody is typing a spec there."""
+"""The most parts with syntax errors. If a file has more, the rest is ignored, since nobody is typing a spec there."""
 
 MOST_SPECS = 1_000
 MOST_ENTRIES = 50_000
-"""The most specs on disk, and the most files and folders, that are looked at for one rename."""
+"""The most specs on disk, and the most files and folders, to search for one rename."""
 
 _NO_SPECS_IN = frozenset({"bench-out", "node_modules", "__pycache__"})
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A file that is open in the editor, at one version."""
+    """A version of a file that is open in the editor."""
 
     uri: str
     path: Path
@@ -122,7 +124,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class FilePart:
-    """A piece of a file, with the declarations that could be read, and the error if some could not."""
+    """A piece of a file, with its readable declarations, and an error if some of it could not be read."""
 
     source: Source
     start: int
@@ -132,7 +134,7 @@ class FilePart:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A file at one version. `tree` is None when not all of it can be used, for the reason in `error`."""
+    """A version of a file. `tree` is None if some of it can't be used, for the reason in `error`."""
 
     path: Path
     uri: str
@@ -151,7 +153,7 @@ class Parsed:
         return span.source in self._starts
 
     def offset(self, span: Span) -> int:
-        """Return where a span of one of the parts begins in the file. Raises KeyError for a span of another file."""
+        """Return where in the file a span of one of its parts begins. Raises KeyError for a span of another file."""
         return self._starts[span.source] + span.start
 
     def range(self, span: Span) -> types.Range:
@@ -166,13 +168,13 @@ class Parsed:
 
 
 def path_of(uri: str, root: Path) -> Path:
-    """Return where a document is. One without a file would be in the open folder."""
+    """Return a document's path. A document without a file is treated as if it were in the open folder."""
     name = uris.to_fs_path(uri)
     return Path(os.path.normpath(name)) if name else root / uri.replace("/", "_")
 
 
 def used_path(by: Parsed, use: ast.Use) -> Path | None:
-    """Return the named file; None when no file can have this name."""
+    """Return the file that a `use` names, or None if no file can have that name."""
     text = use.path.plain
     if not text or "\0" in text:
         return None
@@ -190,27 +192,27 @@ def uri_of(path: Path) -> str:
 
 @dataclass
 class Documents:
-    """All that is known about files. Each check sees a snapshot of it."""
+    """Everything that is known about files. Each check works on a snapshot."""
 
     root: Path = field(default_factory=Path.cwd)
     folders: tuple[Path, ...] = ()
-    """The folders that the editor has open. Specs in them may use a file that is edited."""
+    """The folders that the editor has open. Specs in these folders may use a file that is being edited."""
     encoding: Encoding = Encoding.Utf16
     open: dict[Path, Buffer] = field(default_factory=dict)
     """The files that the editor has open, by resolved path."""
     last: dict[Path, Parsed] = field(default_factory=dict)
-    """The last parse of each file, so that unchanged parts are taken from it."""
+    """The last parse of each file, from which unchanged parts are taken."""
     good: dict[Path, Parsed] = field(default_factory=dict)
-    """Each file as it was when it last had no syntax error."""
+    """The last version of each file that had no syntax error."""
     every_user: bool = True
-    """Whether all specs that may use an open file were looked at; True if nobody asked for that."""
+    """Whether the search for specs that use an open file was complete. True if nobody asked for the search."""
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
         self.open[path.resolve()] = Buffer(uri, path, version, DocumentText(text, self.encoding))
 
     def changed(self, uri: str, version: int | None, changes: list[types.TextDocumentContentChangeEvent]) -> None:
-        """Apply changes of the client's to an open document. Raises KeyError for one that is not open."""
+        """Apply the client's changes to an open document. Raises KeyError if the document is not open."""
         path = path_of(uri, self.root)
         text = self.open[path.resolve()].text
         for change in changes:
@@ -224,7 +226,7 @@ class Documents:
         return Snapshot(self, dict(self.open))
 
     def with_users(self, files: Iterable[Parsed]) -> Documents:
-        """Return the documents, with each closed spec of the folders that uses one of the files treated as open."""
+        """Return the documents, treating each closed spec in the folders as open if it uses one of the files."""
         snapshot = self.snapshot()
         wanted = {file.path.resolve() for file in files}
         users: dict[Path, Buffer] = {}
@@ -238,8 +240,8 @@ class Documents:
 
 
 def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tuple[list[Path], bool]:
-    """Return the specs on disk, without hidden folders and what package managers and runs leave, and whether these
-    are all: the search ends before an editor would wait too long."""
+    """Return the specs on disk, and whether these are all, since the search stops before an editor would wait too long.
+    Hidden folders and the folders of package managers and runs are skipped."""
     found: list[Path] = []
     entries = 0
     for root in folders:
@@ -254,7 +256,7 @@ def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tu
 
 @dataclass
 class Snapshot:
-    """The files at one moment, for `compiler.imports`; what was read is in `files`."""
+    """The files at one moment, for `compiler.imports`. `files` holds those that have been read."""
 
     documents: Documents
     open: Mapping[Path, Buffer]
@@ -270,14 +272,14 @@ class Snapshot:
         return parsed.tree
 
     def parsed(self, path: Path) -> Parsed:
-        """Return the file, with its syntax error if it has one. Raises SpecError when it can't be read."""
+        """Return the file, with its syntax error if it has one. Raises SpecError if the file can't be read."""
         real = path.resolve()
         if real not in self.files:
             self.files[real] = self._read(path, real)
         return self.files[real]
 
     def reach(self, path: Path) -> tuple[Parsed, ...]:
-        """Return the file and everything that it uses, as far as it can be read."""
+        """Return the file and all files that it uses, as far as they can be read."""
         found: dict[Path, Parsed] = {}
         waiting = [path]
         while waiting and len(found) < MAX_FILES:
@@ -338,7 +340,7 @@ def _unusable(source: Source) -> SpecError | None:
 
 
 def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], PartlyRead | None]:
-    """Return the parts in order, read now or before, and the syntax errors in them."""
+    """Return a file's parts in order, newly read or from before, and their syntax errors."""
     known: dict[tuple[str, str], list[FilePart]] = {}
     for part in before:
         known.setdefault((part.source.name, part.source.text), []).append(part)

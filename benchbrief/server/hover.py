@@ -1,4 +1,4 @@
-"""What is under the cursor: the documentation of a word of the language, or what a name finally stands for."""
+"""Hover texts: the documentation of the word under the cursor, or the value that a name finally has."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _FENCE = re.compile(r"```bench .*")
 def hover(
     view: View, model: Model | None, findings: list[ShownFinding], position: types.Position
 ) -> types.Hover | None:
-    """Return the hover text. `model` is the checked spec, as far as there is one; `findings` are those of the file."""
+    """Return the hover text. `model` is the checked spec, if there is one; `findings` are the file's findings."""
     text = view.file.text
     offset = text.offset(position)
     parts: list[str] = []
@@ -99,7 +99,7 @@ def _declared_unit(view: View, offset: int) -> ast.Name | None:
 
 
 def _token_at(view: View, offset: int) -> TypedToken | None:
-    """Return the word or number at an offset, or ending there; none in comments and plain texts."""
+    """Return the word or number at an offset, or ending there. In comments and plain texts there is none."""
     text = view.file.text.text
     cursor = cursor_at(text, offset)
     if cursor.inside in ("comment", "text", "format"):
@@ -166,7 +166,8 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
 
 
 def _of_extension(key: str, word: str) -> str:
-    """Return what an extension says about itself, if it is a value of the attribute `key`; "" if there is none."""
+    """If the word is an extension's name and a possible value of the attribute `key`, return the extension's
+    description, or else ""."""
     match key:
         case "power" if meter := METER_SPECS.usable(word):
             return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
@@ -381,7 +382,7 @@ def _metric(name: str, model: Model) -> str:
 
 
 def _claim(name: str, model: Model) -> str:
-    """Return by which rules a claim is judged."""
+    """Return the rules by which a claim is judged."""
     block = model.scope.claims_by_name.get(name)
     found = claim(Typer(model.scope, Findings()), block) if block and model.scope.experiments else None
     if found is None:

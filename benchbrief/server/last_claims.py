@@ -1,4 +1,4 @@
-"""What the last run by a spec said of its claims, for the hover text: read from the numbers files of its briefs."""
+"""The last results of a spec's claims, for the hover text. They are read from the numbers files of the run's briefs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from benchbrief.runners.plain_files import open_plain
 
 _RUNS = "bench-out"
 _FOLDERS_ABOVE = 4
-"""How many folders above that of the spec are looked at for runs, as for a spec in `examples/name/`."""
+"""How many folders above the spec's own to search for runs, as for a spec in `examples/name/`."""
 _MOST_FILES = 20
 _MOST_BYTES = 16_000_000
 
 
 def last_said(spec: Path, claim: str) -> str:
-    """Return what the last run by a spec said of a claim, in Markdown; "" where none is near."""
+    """Return a claim's result in the last run of a spec, in Markdown; "" if there is no run nearby."""
     for runs, path in islice(_numbers_files(spec), _MOST_FILES):
         for entry in _claims_in(path, runs):
             if entry.get("claim") == claim and isinstance(entry.get("sentence"), str):
@@ -30,7 +30,7 @@ def last_said(spec: Path, claim: str) -> str:
 
 
 def _numbers_files(spec: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the numbers files of the runs by a spec, those of the last run first, each with the folder of runs."""
+    """Yield the numbers files of a spec's runs, latest run first, each with the folder of runs."""
     for folder in islice(spec.absolute().parents, _FOLDERS_ABOVE):
         for run in sorted((folder / _RUNS).glob(f"*-{escape(spec.stem)}*"), reverse=True):
             if re.fullmatch(rf"{RUN_NAME.pattern}{re.escape(spec.stem)}(?:-[0-9]+)?", run.name):
@@ -38,7 +38,8 @@ def _numbers_files(spec: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _claims_in(path: Path, inside: Path) -> list[dict[str, object]]:
-    """Return the claims in a file of what may be a stranger's run; none of a link, a large file, or another file."""
+    """Return the claims in a numbers file, whose run may be a stranger's. Links, large files and other kinds of files
+    yield no claims."""
     try:
         with open_plain(path, inside) as file:
             text = file.read(_MOST_BYTES + 1)
@@ -49,5 +50,5 @@ def _claims_in(path: Path, inside: Path) -> list[dict[str, object]]:
 
 
 def _plain(text: object) -> str:
-    """Return a text for Markdown, on one line and without signs that mean something there."""
+    """Return a text on one line, without characters that have a meaning in Markdown."""
     return "".join(f"\\{sign}" if sign in "\\`*_[]<>#|" else sign for sign in " ".join(str(text).split())[:500])

@@ -1,4 +1,4 @@
-"""Definitions, references, highlights and renaming: all from the index of names."""
+"""Definitions, references, highlights and renaming, all based on the index of names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KINDS = {
 
 
 def outline(view: View) -> list[types.DocumentSymbol]:
-    """Return the outline of the file; what a syntax error hides is listed as it last was."""
+    """Return the file's outline. Declarations that a syntax error hides are listed as they were last read."""
     known = [symbol for file in (view.file, *view.former) if file.uri == view.file.uri for symbol in _of_file(file)]
     first = {(symbol.detail, symbol.name): symbol for symbol in reversed(known)}
     return sorted(first.values(), key=lambda symbol: symbol.range.start)
@@ -47,7 +47,7 @@ def _of_file(file: Parsed) -> list[types.DocumentSymbol]:
 
 
 def named(views: Iterable[View], query: str) -> list[types.WorkspaceSymbol]:
-    """Return what open specs declare whose name has the letters of `query` in their order."""
+    """Return the declarations of open specs whose name contains the letters of `query` in order."""
     found: dict[tuple[str, str, str], types.WorkspaceSymbol] = {}
     for view in views:
         for symbol in view.index.nodes:
@@ -121,13 +121,13 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class CannotRename(JsonRpcException):
-    """Why a name can't be changed, in words for the user. Editors show them."""
+    """A name can't be changed. Editors show the message to the user."""
 
     CODE = int(types.LSPErrorCodes.RequestFailed)
 
 
 def definitions(view: View, offset: int) -> list[types.Location]:
-    """Return each place that declares the name at an offset. Each hardware that has a fact declares it."""
+    """Return each declaration of the name at an offset. A fact is declared by every hardware that has it."""
     occurrence = view.occurrence(offset)
     if occurrence is None:
         return []
@@ -147,7 +147,7 @@ def references(views: Views, view: View, offset: int, *, declaration: bool) -> l
 
 
 def highlights(view: View, offset: int) -> list[types.DocumentHighlight]:
-    """Return every place of the name in this file: its declaration is a write, the others are reads."""
+    """Return every place of the name in this file. The declaration counts as a write, all others as reads."""
     occurrence = view.occurrence(offset)
     found = []
     for each in view.index.of(occurrence.symbol) if occurrence else ():
@@ -158,7 +158,7 @@ def highlights(view: View, offset: int) -> list[types.DocumentHighlight]:
 
 
 def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
-    """Return the name at an offset, and its place. Raises CannotRename."""
+    """Return the name at an offset and its place. Raises CannotRename."""
     if view.broken is not None:
         raise CannotRename("a file of this spec has a syntax error; mend it first, so that no use is missed")
     occurrence = view.occurrence(offset)
@@ -174,7 +174,7 @@ def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
 
 
 def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceEdit:
-    """Return edits for every place in all of these specs that share the declaration. Raises CannotRename."""
+    """Return edits for every place, in all of these specs, that refers to the same declaration. Raises CannotRename."""
     occurrence, _ = renamable(view, offset)
     symbol = occurrence.symbol
     if not _NAME.fullmatch(name):
@@ -200,7 +200,7 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
 
 
 def _collision(index: NameIndex, symbol: Symbol, name: str) -> str:
-    """Return why a symbol can't have this name; "" when it can."""
+    """Return why a symbol can't have this name, or "" if it can."""
     if symbol.kind == "metric" and (what := reserved_for(name)):
         return f"`{name}` is {what} of the language"
     if symbol.kind == "factor" and name in RESERVED:
@@ -225,4 +225,4 @@ _RIVALS = (
     frozenset({"hardware", "variant", "workload", "experiment", "level"}),  # keys of an index, and holes
     frozenset({"metric", "fact", "param", "factor"}),  # names in expressions
 )
-"""Kinds whose names are used in the same places, so that they must differ."""
+"""Kinds of names that are used in the same places, so that their names must differ."""

@@ -1,7 +1,7 @@
-"""The language server: its state, and its loop over standard input and output, which is pygls with our features.
+"""The language server: pygls with our features, its state, and its loop over standard input and output.
 
-Checking is in a thread of its own and never piles up: while one check runs, later changes only mark that another is
-due, and what was found is sent only if no change came meanwhile.
+Checks run in a separate thread and never pile up: changes during a check only mark that another check is due, and
+findings are sent only if nothing has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from benchbrief.server.spec_view import View, Views
 
 class BenchProtocol(LanguageServerProtocol):
     documents: Documents
-    """What the client has open."""
+    """The documents that the client has open."""
 
     @property
     def was_shut_down(self) -> bool:
@@ -98,13 +98,13 @@ class BenchServer(LanguageServer):
         self.views = Views(self.documents)
         self.checked: Checked | None = None
         self.published: dict[str, types.PublishDiagnosticsParams] = {}
-        """What the client was sent last, by URI."""
+        """The diagnostics that were last sent to the client, by URI."""
         self._due = False
         self._checking: asyncio.Task[None] | None = None
         self._pool = ThreadPoolExecutor(1, "check")
 
     def check_soon(self) -> None:
-        """Check what is open after any check that is under way."""
+        """Check the open files, after the current check if one is running."""
         self._due = True
         if self._checking is None or self._checking.done():
             self._checking = asyncio.ensure_future(self._check())
@@ -124,7 +124,7 @@ class BenchServer(LanguageServer):
                 self._publish(checked)
 
     async def newest(self) -> Checked | None:
-        """Wait for a check that is under way, and return what was found."""
+        """Wait for the current check, if any, and return the latest results."""
         if self._checking is not None:
             await asyncio.shield(self._checking)
         return self.checked
@@ -148,7 +148,7 @@ class BenchServer(LanguageServer):
                 self.published[uri] = params
 
     def log_error(self, what: str, detail: str) -> None:
-        """Write a mistake of ours to the client's log, which the user can only report."""
+        """Write a bug of ours to the client's log, from where a user can report it."""
         message = f"bench lsp: {what}; this is a bug, please report it\n{detail}"
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 
@@ -163,7 +163,7 @@ _MOST = 200
 
 
 def used_files(document: DocumentText, position: types.Position, path: Path) -> list[types.CompletionItem] | None:
-    """Return items for a cursor in the text after `use`; None elsewhere."""
+    """Return completion items for a cursor in the text after `use`, or None if the cursor is elsewhere."""
     offset = document.offset(position)
     here = next((use for use in _USE.finditer(document.text) if use.start(1) <= offset <= use.end(1)), None)
     if here is None:
@@ -183,12 +183,12 @@ def used_files(document: DocumentText, position: types.Position, path: Path) -> 
 
 
 def formatted(file: Parsed) -> list[types.TextEdit]:
-    """Return edits of the lines that `bench fmt` would change. Raises SpecError on a syntax error."""
+    """Return edits for the lines that `bench fmt` would change. Raises SpecError on a syntax error."""
     return changed_lines(file.text, format_source(file.whole))
 
 
 def changed_lines(text: DocumentText, after: str) -> list[types.TextEdit]:
-    """Return an edit for each run of lines that differ."""
+    """Return an edit for each group of successive lines that differ."""
     old, new = text.lines, DocumentText(after, text.encoding).lines
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     offsets = [*text.line_starts, len(text.text)]
@@ -224,7 +224,8 @@ def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) 
 
 
 def _changes(analysis: Analysis, suggestion: Suggestion) -> dict[str, list[types.TextEdit]]:
-    """Return the edits of a fix by file; none if a place of one is in no file. Several are laid out like the file."""
+    """Return a fix's edits by file, or no edits if one of them is in no file. If a fix has several edits, the file's
+    layout is restored after them."""
     changes: dict[str, list[types.TextEdit]] = {}
     for file in analysis.files:
         spans = [edit for edit in suggestion.edits if file.holds(edit.span)]
@@ -242,7 +243,7 @@ def _changes(analysis: Analysis, suggestion: Suggestion) -> dict[str, list[types
 
 
 def _title(advice: str, suggestion: Suggestion) -> str:
-    """Return what a fix does, in one line."""
+    """Describe a fix in one line."""
     if suggestion.also:
         return advice[:1].upper() + advice[1:]
     return f"Change to `{suggestion.replacement}`" if suggestion.replacement else "Take it away"
@@ -403,8 +404,8 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input that refuses messages longer than any spec, since room for a whole message is made before it
-    has come."""
+    """Standard input that refuses messages longer than any spec. Memory for a whole message is reserved before it
+    arrives."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size) if size is not None and size <= _LONGEST else b"{}"  # no message: the client is told
@@ -413,7 +414,7 @@ class _Bounded(io.BufferedReader):
 def serve() -> int:
     """Speak the protocol on standard input and output until `exit`, or until the client is gone.
 
-    Returns the exit code: 0 after `shutdown`, else 1.
+    Returns the exit code: 0 after `shutdown`, otherwise 1.
     """
     sys.setswitchinterval(_SWITCH_S)
     gc.freeze()  # the modules stay: no collection need look at them

@@ -1,6 +1,6 @@
-"""A spec for the editor: the files that belong together, and what each name means and where.
+"""A spec as an editor sees it: the files that belong together, and the meaning and place of each name.
 
-While a syntax error hides a declaration, its last version stands in for it, so that its names stay known.
+While a syntax error hides a declaration, its last version takes its place, so that its names stay known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from benchbrief.server.documents import Documents, Parsed, Snapshot
 
 @dataclass(frozen=True)
 class View:
-    """`file` is the one that was asked about; `files` are a spec and all that it uses. `former` are stand-ins."""
+    """A file within its spec. `file` is the file in question; `files` are the spec and all files that it uses. `former`
+    are earlier versions of files, which replace declarations that a syntax error hides."""
 
     file: Parsed
     files: tuple[Parsed, ...]
@@ -45,7 +46,7 @@ class View:
         return types.Location(place[0].uri, place[0].range(span)) if place else None
 
     def occurrence(self, offset: int) -> Occurrence | None:
-        """Return the name of something declared at an offset of the file."""
+        """Return the declared name at an offset of the file."""
         for part in reversed(self.file.parts):
             if part.start <= offset:
                 return self.index.at(part.source, offset - part.start)
@@ -69,14 +70,14 @@ def _called(declaration: ast.Declaration) -> tuple[str, str]:
 
 
 class Views:
-    """Views of the current documents; the last ones are kept while nothing changes."""
+    """Views of the current documents, which are reused while nothing changes."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._kept: dict[tuple[int, ...], View] = {}
 
     def of(self, uri: str) -> View | None:
-        """Return the view of an open file: within the first open spec that uses it, or alone."""
+        """Return the view of an open file, within the first open spec that uses it, or alone."""
         return next(iter(self.every(uri)), None)
 
     def every(self, uri: str) -> list[View]:
@@ -106,17 +107,18 @@ class Views:
         return self._kept[key]
 
     def with_users(self, uri: str) -> Views:
-        """Return the same, with the closed specs of the editor's folders that share a file with this one's."""
+        """Return these views, extended by closed specs in the editor's folders that share a file with this file's
+        spec."""
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))
 
     @property
     def with_every_user(self) -> bool:
-        """Return whether all closed specs were looked at, if they were to be."""
+        """Return whether the search for closed specs, if there was one, was complete."""
         return self._documents.every_user
 
     def places(self, symbol: Symbol, uri: str) -> list[types.Location]:
-        """Return every place of a symbol of the file's spec, in all open specs that share its declaration."""
+        """Return every place of a symbol of the file's spec, in all open specs that have the same declaration."""
         views = self.every(uri)
         if not views:
             return []
@@ -135,7 +137,7 @@ class Views:
         return list(found.values())
 
     def sharing(self, uri: str) -> list[View]:
-        """Return the views of all open specs that share a file with this one's."""
+        """Return the views of all open specs that share a file with this file's spec."""
         files = {file.uri for view in self.every(uri) for file in view.files}
         every = [view for buffer in self._documents.open.values() for view in self.every(buffer.uri)]
         return [view for view in every if files & {file.uri for file in view.files}]
@@ -150,7 +152,7 @@ def _definitions(view: View, symbol: Symbol) -> list[tuple[Parsed, int]]:
 
 
 def _specs_with(real: Path, snapshot: Snapshot) -> list[tuple[Parsed, ...]]:
-    """Return the files of each open spec that uses this one, or its own if none does."""
+    """Return the files of each open spec that uses this file, or the file's own files if no spec uses it."""
     reached = {path: snapshot.reach(buffer.path) for path, buffer in snapshot.open.items()}
     users = [
         files for path, files in reached.items() if path != real and any(file.path.resolve() == real for file in files)
