@@ -79,7 +79,7 @@ _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
 """Those of Latin letters: in Japanese, names and units would part anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
-_ON_BAND, _TAG, _TAG_INK = "on the band", "#fff1d6", "#7a4300"
+_ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """What is written on the band of the first page, and the tag there that says where the numbers are from."""
 _BOX_PAD, _QR = 8.0, Mm(20)
 """The room within a box, and the size of the code that leads to the disclosure."""
@@ -113,7 +113,7 @@ _STYLES = {
     "List Number": _Style(),
     "footnote text": _Style(8.5, False, SOFT, 0, 1),
     "Brief Kicker": _Style(9.5, True, _ON_BAND, 0, 2),
-    "Brief Origin": _Style(9.5, True, _TAG_INK, 2, 2),
+    "Brief Origin": _Style(_TAG_PT, True, _TAG_INK, 2, 2),
     "Brief Headline": _Style(_HEADLINE_PT, True, _BAND, 0, 0, next_to=True),
     "Brief Headline Text": _Style(11, False, INK, 0, 2),
     "Brief Limits": _Style(9, False, INK, 0, 6),
@@ -200,6 +200,8 @@ class _Writer:
             if front.origin:
                 tag = self.paragraph("Brief Origin", [Run(f"\u00a0{front.origin}\u00a0")])
                 for run in tag.runs if not self.brief.template else ():
+                    if text_width(front.origin, _TAG_PT) * _BOLD > self.width.pt:
+                        run.font.size = Pt(_TAG_PT - 1)
                     run._r.get_or_add_rPr().append(element("w:shd", val="clear", color="auto", fill=_TAG[1:]))
             if front.byline and self.brief.template:
                 self.paragraph("Brief Note", runs_of(front.byline))
@@ -446,7 +448,8 @@ class _Writer:
         grid = None if block.common and not block.beside else grid_of_facts(block, self.words)
         if grid is None:
             title = Markup("<b>{}</b>").format(block.title_html or block.title)
-            self.paragraph("Normal", runs_of(joined((title, block.common or self.words["no_facts"]))))
+            said = self.paragraph("Normal", runs_of(joined((title, block.common or self.words["no_facts"]))))
+            said.paragraph_format.keep_together = True
         else:
             self.caption("table", block.number, block.title_html or block.title)
             if block.common:
