@@ -1,6 +1,6 @@
-"""Opening of a run's store, which is first built where it is missing, damaged, or of another version.
+"""Opening of a run's store. The store is built first if it is missing, damaged, or of another version.
 
-No file is held or locked. Small tables are copied, and large ones are read from their Parquet files as needed.
+No file is held open or locked. Small tables are copied, and large ones are read from their Parquet files as needed.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     import duckdb
 
 _LARGE = 1 << 20
-"""The size in bytes above which a table's file is read as needed. In memory, tables take about 20 times as much."""
+"""The size in bytes above which a table's file is read only as needed, because tables in memory take about 20 times as
+much."""
 _SETTLE_S = 5.0
-"""How long a reader waits, in seconds, until a builder has renamed all its files."""
+"""How long a reader waits, in seconds, for a builder to rename all its files."""
 
 
 class _Unusable(Exception):
@@ -52,7 +53,7 @@ class _Unusable(Exception):
 
 
 class _Damaged(_Unusable):
-    """Raised when a file is not the one that was built."""
+    """Raised when a file is not the file that was built."""
 
 
 def open_store(run_dir: Path) -> Store:
@@ -99,7 +100,8 @@ def _opened(run_dir: Path, store: Path) -> Store:
 
 @contextmanager
 def rebuilt_store(run_dir: Path) -> Iterator[Store]:
-    """Yield a store built outside the run, from its journal and raw outputs. Raises RunnerError."""
+    """Yield a store that is built outside the run's folder, from the run's journal and raw outputs.
+    Raises RunnerError."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
         try:
             build_tables(run_dir, Path(folder))
@@ -113,7 +115,7 @@ def rebuilt_store(run_dir: Path) -> Iterator[Store]:
 
 
 def fresh_store(run_dir: Path) -> Store:
-    """Return the store as `open_store` does, but rebuilt if the journal has grown, as during a run."""
+    """Return the store as `open_store` does, but rebuild it if the journal has grown, as it does during a run."""
     seen, store = _last_build(run_dir), open_store(run_dir)
     if not _is_outgrown(store):
         return store
@@ -139,10 +141,10 @@ def _last_build(run_dir: Path) -> str:
 
 @contextmanager
 def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
-    """Yield a store of the run's own tables or, if they can't be used, of tables built elsewhere. The run is
-    not changed.
+    """Yield a store of the run's own tables or, if they can't be used, of tables built elsewhere. The run is not
+    changed.
 
-    Tables are also built elsewhere when the journal has grown, unless `grown_too` accepts that. Raises RunnerError.
+    Tables are also built elsewhere if the journal has grown, unless `grown_too` is set. Raises RunnerError.
     """
     import duckdb
 
@@ -166,7 +168,7 @@ def _is_outgrown(store: Store) -> bool:
 
 
 def store_warnings(store: Store) -> Iterator[str]:
-    """Yield warnings for readers of a run's tables: they were damaged, or the journal has changed since they
+    """Yield warnings for readers of a run's tables if the tables were damaged, or if the journal has changed since they
     were built.
 
     Raises RunnerError.
@@ -186,9 +188,10 @@ def store_warnings(store: Store) -> Iterator[str]:
 
 
 def store_problem(run_dir: Path) -> str:
-    """Return what is wrong with a run's tables, or with the DuckDB file beside them; "" when they are unchanged.
+    """Return what is wrong with a run's tables, or with the DuckDB file beside them; "" if they are unchanged.
 
-    A missing store, or one of a different version, is not a problem: it is built when needed. Raises OSError.
+    A missing store, or a store of a different version, is not a problem, because it is built when needed. Raises
+    OSError.
     """
     store = own_folder(run_dir, STORE)
     manifest = read_store_manifest(store)
@@ -200,7 +203,7 @@ def store_problem(run_dir: Path) -> str:
 
 
 def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreManifest) -> None:
-    """Load the tables into an in-memory database, and lock it. Raises _Unusable when a file is not the one that
+    """Load the tables into an in-memory database, and lock the database. Raises _Unusable if a file is not the one that
     was built."""
     paths = {table: store / f"{table}.parquet" for table in TABLES}
     if not manifest.lists(PARQUET):
@@ -224,7 +227,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreMan
 
 
 def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
-    """Return the build id that all the files share; None when they have several."""
+    """Return the build id that all the files share; None if they have different ones."""
     files = ", ".join(sql_text(path.absolute()) for path in paths)
     builds = connection.execute(
         f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted

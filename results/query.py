@@ -1,7 +1,7 @@
-"""The answer to a query as text for people, as JSON, CSV, or a Parquet file.
+"""Output of a query's answer as text for people, as JSON, as CSV, or as a Parquet file.
 
 Names and notes come from specs and hosts, so control characters are escaped for a terminal. JSON and CSV keep full
-precision. They have no NaN, which becomes a missing value.
+precision. Neither uses NaN, which becomes a missing value.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _VIEWS: Mapping[str, Mapping[str, str]] = {
     "errors": {"value": "share"},
     "spread": {"mean": "ops/s", "sd": "ops/s", "cv": "share"},
 }
-"""Columns of `measure.` views (`measure_views.py`) that have the same unit in all rows, by view."""
+"""The columns of `measure.` views (`measure_views.py`) that have the same unit in all rows, by view."""
 _KEEPING = frozenset(
     {"avg", "mean", "min", "max", "median", "sum", "any_value", "first", "last", "stddev", "stddev_samp"}
 )
-"""Functions whose result has the unit of their argument."""
+"""Functions whose result has the same unit as their argument."""
 
 
 def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]:
-    """Return the unit of each column of an answer to `sql`; "" where it has none, or none is known."""
+    """Return the unit of each column of an answer to `sql`; "" if it has no unit, or if the unit is unknown."""
     unknown = ("",) * len(answer.columns)
     try:
         ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run
@@ -93,7 +93,7 @@ def _unit(asked: Mapping[str, Any], units: Mapping[str, str]) -> str:
 
 
 class Answers(Protocol):
-    """The store of a run or of many runs, which answers SQL."""
+    """The store of one run or of many runs, which answers SQL."""
 
     @property
     def simulated(self) -> bool: ...
@@ -104,7 +104,8 @@ class Answers(Protocol):
 
 MISSING = "–"
 SIMULATED = "simulated"
-"""The column, true in every row, that marks exports of a simulated run. A file has no other place for that."""
+"""The column that marks exports of a simulated run; it is true in every row. A file has no other place for such
+a mark."""
 IMPORTED = "imported"
 """The column that marks exports of an imported run."""
 _GAP = "  "
@@ -126,12 +127,12 @@ def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
 
 
 def to_text(table: QueryAnswer, units: Sequence[str] = ()) -> str:
-    """Format the answer as a table whose columns are aligned by their width on a terminal, numbers to the right.
+    """Format the answer as a table. Columns are aligned by their width on a terminal, with numbers to the right.
 
-    Measured numbers have four digits, or all digits before the point if these are more, with separators of thousands.
-    Numbers that DuckDB has as integers are shown as they are, since they may be ports, seeds or years. A column whose
-    unit is in `units` shows it in its head: times in the unit that fits the largest, shares as percentages. There is no
-    line end after the last line.
+    Measured numbers have four digits, or all digits before the decimal point if these are more, with thousands
+    separators. Numbers that are integers in DuckDB are shown unchanged, since they may be ports, seeds or years. A
+    column whose unit is in `units` shows the unit in its head: times have the unit that fits the largest value, and
+    shares are percentages. The last line has no line end.
     """
     scales = [_scale(unit, [row[i] for row in table.rows]) for i, unit in enumerate(units or [""] * len(table.columns))]
     heads = zip(table.columns, scales, strict=True)
@@ -151,7 +152,7 @@ def to_text(table: QueryAnswer, units: Sequence[str] = ()) -> str:
 
 
 def _scale(unit: str, values: Sequence[object]) -> tuple[float, str]:
-    """Return the factor for a column's values, and the unit that they have afterwards."""
+    """Return the factor for a column's values, and the unit of the multiplied values."""
     if unit == "share":
         return 100.0, "%"
     if unit != "s":
@@ -234,7 +235,7 @@ def to_csv(table: QueryAnswer) -> str:
 
 
 def rows_to_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as `to_csv` writes a table."""
+    """Return rows as CSV in the same form as `to_csv`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(defuse_formula(_shown(name)) for name in columns)
@@ -255,7 +256,7 @@ _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 
 def defuse_formula(text: str) -> str:
-    """Put an apostrophe in front of text that a spreadsheet would take for a formula. Numbers stay as they are.
+    """Put an apostrophe in front of text that a spreadsheet would take for a formula. Numbers are left unchanged.
 
     See https://owasp.org/www-community/attacks/CSV_Injection.
     """

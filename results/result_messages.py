@@ -1,4 +1,4 @@
-"""The messages of this room, each with a code. Their words are in `reports/words/`."""
+"""The messages of this package, each with a code. Their words are in `reports/words/`."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ _MOST = 2
 
 
 def shorten_reason(reason: str) -> str:
-    """Shorten a reason with more than two findings to the first finding and the number of the others.
+    """Shorten a reason with more than two findings to the first finding and the number of other findings.
 
-    Other reasons, and texts without a code, stay as they are.
+    Other reasons, and texts without a code, are returned unchanged.
     """
     if not isinstance(reason, Message):
         return reason
@@ -127,7 +127,7 @@ _DIGITS = 12
 def shorten_digests(one: str, other: str) -> tuple[str, str]:
     """Shorten two digests to a part in which they differ.
 
-    That is `0123456789ab`, or `…789abcdef012` from a later place.
+    The part is `0123456789ab` if they differ at the beginning, or `…789abcdef012` if they differ later.
     """
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
     if at < _DIGITS:

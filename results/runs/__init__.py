@@ -1,1 +1,1 @@
-"""Runs in their folder: finding them, summarising them, and reusing their results."""
+"""Runs in their folder: how to find them, summarise them, and reuse their results."""

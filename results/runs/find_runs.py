@@ -1,4 +1,4 @@
-"""Search for runs in the folder that holds them, by id, by folder, or by how they ended."""
+"""Search for runs in the folder that holds them, by id, by folder name, or by how they ended."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
 @dataclass(frozen=True)
 class RunInFolder:
-    """A run in a folder. `started_at` is in epoch seconds; it is the time of the plan's file if the journal has
-    no start."""
+    """A run in a folder. `started_at` is in epoch seconds; if the journal has no start, it is the time of the plan's
+    file."""
 
     run_id: str
     path: Path
@@ -40,7 +40,7 @@ class RunInFolder:
 
 
 def list_runs(out: Path) -> list[Path]:
-    """Return the directories of all runs in a folder, the oldest first. Empty when the folder does not exist."""
+    """Return the directories of all runs in a folder, the oldest first. Empty if the folder does not exist."""
     return [run.path for run in _runs(out)]
 
 
@@ -71,8 +71,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raise ResultsError if the folder can't be read, or if it has an unreadable run that may be the one asked for: its
-    name begins with `name`, and it is later than the run `after`."""
+    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the one that was asked
+    for, because its name begins with `name` and it is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):
@@ -81,7 +81,7 @@ def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
 
 
 def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
-    """Yield the folders of runs that the user may not read, in order of name, each with an error that says so."""
+    """Yield the folders of runs that the user may not read, in order of name, each with an error to report."""
     for path in sorted(out.glob("*")):
         if RUN_NAME.match(path.name):
             try:
@@ -94,15 +94,15 @@ def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
 
 
 def last_run(out: Path, option: str = "") -> Path:
-    """Return the last run that was measured here. Raises ResultsError when there is none.
+    """Return the last run that was measured here. Raises ResultsError if there is none.
 
-    Simulated and imported runs must be named. `option` is how the user names one, for the error's hint.
+    Simulated and imported runs must be named. `option` is the option that names a run, for the error's hint.
     """
     return _real(out, option)[-1].path
 
 
 def _real(out: Path, option: str = "") -> list[RunInFolder]:
-    """Return all runs that were measured here, the oldest first. Raises ResultsError when there are none."""
+    """Return all runs that were measured here, the oldest first. Raises ResultsError if there are none."""
     runs = _runs(out)
     _refuse_unreadable(out, after=runs[-1].run_id if runs else "")
     if not runs:
@@ -117,7 +117,7 @@ def _real(out: Path, option: str = "") -> list[RunInFolder]:
 
 
 def last_interrupted(out: Path) -> Path:
-    """Return the last run that can be resumed. Raises ResultsError when there is none."""
+    """Return the last run that can be resumed. Raises ResultsError if there is none."""
     runs = _real(out)
     resumable = [run for run in runs if run.state == "interrupted"]
     if resumable:
@@ -134,7 +134,7 @@ def last_interrupted(out: Path) -> Path:
 def last_unended(out: Path) -> Path:
     """Return the run in progress, or else the last run without an end. A run whose brief is being made is in progress.
 
-    Raises ResultsError when there is none, and when several could be meant: two are in progress, or a later run than
+    Raises ResultsError if there is none, or if several could be meant: two are in progress, or a run that is later than
     the one in progress lost its controller.
     """
     runs = _runs(out)
@@ -158,7 +158,7 @@ def find_run(out: Path, name: str) -> Path:
     """Find a run by its id, the beginning of the id, or its folder, even if the folder was renamed.
 
     `last`, `last~1` and so on are runs that were measured here; `imported`, `simulated`, `imported~1` and so on are the
-    others. Raises ResultsError when no run fits, or several do.
+    others. Raises ResultsError if no run fits, or several runs do.
     """
     if (Path(name) / PLAN).is_file():
         return Path(name)
@@ -183,13 +183,13 @@ def find_run(out: Path, name: str) -> Path:
 
 
 def _id_in_journal(run_dir: Path) -> str:
-    """Return the name that a run had when it began, whatever its folder is called now; "" if it has not begun."""
+    """Return the name that a run had when it began, even if its folder was renamed; "" if the run has not begun."""
     start = first_start(run_dir / JOURNAL)
     return start.run_id if start else ""
 
 
 def _refuse_without_plan(out: Path, name: str, runs: list[RunInFolder]) -> None:
-    """Raise Damaged when the name fits a run that lost its plan, and no other."""
+    """Raise Damaged if the name fits only a run that lost its plan."""
     if any(run.run_id.startswith(name) for run in runs):
         return
     for path in (Path(name), *_without_plan(out)):
@@ -221,9 +221,10 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 
 def run_state(run_dir: Path) -> RunState:
-    """Return "running" while a process drives the run or one of its lanes, else how it ended.
+    """Return "running" while a process drives the run or one of its lanes; otherwise, return how the run ended.
 
-    A run without an end is interrupted. So is a run whose journal can't be read; reading it reports the error.
+    A run without an end is interrupted. So is a run whose journal can't be read; the error is reported when the journal
+    is read.
     """
     with suppress(OSError):
         if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
@@ -244,19 +245,19 @@ def _run(path: Path) -> RunInFolder:
 
 
 def imported_from(run_dir: Path) -> Imported | None:
-    """Return the source of a run's results if they were measured elsewhere; else None."""
+    """Return the source of a run's results if they were measured elsewhere; otherwise None."""
     start = first_start(run_dir / JOURNAL)
     return start.imported if start else None
 
 
 def is_simulated(run_dir: Path) -> bool:
-    """Return whether the run was marked as simulated, when it was made or when it was started."""
+    """Return whether the run was marked as simulated when it was made or started."""
     start = first_start(run_dir / JOURNAL)
     return (run_dir / SIMULATION).exists() or (start is not None and start.simulated is not None)
 
 
 def started_at(run_dir: Path) -> float:
-    """Return when a run started, in epoch seconds; the time of the plan's file if the journal has no start."""
+    """Return when a run started, in epoch seconds. If the journal has no start, this is the time of the plan's file."""
     start = first_start(run_dir / JOURNAL)
     return start.at if start else (run_dir / PLAN).stat().st_mtime
 

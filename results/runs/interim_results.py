@@ -1,11 +1,11 @@
 """Interim results of a run in progress: its tables in memory, the expectations that repeats can still decide, and the
 samples that reports ask for.
 
-Each look reads only the raw outputs of points whose cells have changed since the last one. Nothing is written to disk.
+Each look reads only the raw outputs of points whose cells have changed since the last look. Nothing is written to disk.
 Only the tables behind the `measure` views are filled; the others are empty.
 
-A metric over samples, such as `throughput / power`, counts by its value of each repeat. A measure that a report reads
-without such a metric counts by its mean over each cell.
+For a metric over samples, such as `throughput / power`, the metric's value for each repeat counts. For a measure that a
+report reads without such a metric, the mean over each cell counts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ _Kind = type[tuple[object, ...]]
 
 
 class GrowingTables:
-    """The tables of a run in progress. `samples` includes those of probes, which take by far the most memory."""
+    """The tables of a run in progress. `samples` says whether to include the samples of probes, which take by far the
+    most memory."""
 
     def __init__(self, run_dir: Path, plan: Plan, *, samples: bool) -> None:
         self._run_dir, self._plan = run_dir, plan
@@ -71,9 +72,9 @@ class GrowingTables:
 
     @contextmanager
     def store(self, record: RunRecord) -> Iterator[Store]:
-        """Yield a store with the run's results so far, as its journal has them. Raises RunnerError, OSError.
+        """Yield a store with the run's results so far, according to its journal. Raises RunnerError, OSError.
 
-        Safe for several threads at once: each waits for the one before.
+        Safe for several threads at once: each thread waits for the one before it.
         """
         import duckdb
 
@@ -138,9 +139,9 @@ class GrowingTables:
 
 
 def _so_far(rows: Iterable[Row]) -> list[Row]:
-    """Return a point's rows with the repeats yet to come marked as not needed, once a repeat is done.
+    """Return a point's rows. Once one repeat is done, repeats that have yet to come are marked as not needed.
 
-    A mean is then that of the repeats so far, instead of missing.
+    The mean is then computed from the repeats so far, instead of being missing.
     """
     found = list(rows)
     if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):
@@ -160,7 +161,7 @@ def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:
 
 
 class OpenExpectations:
-    """The expectations of a plan that repeats can decide. The points that other expectations read stay undecided."""
+    """The expectations of a plan that repeats can decide. The points that other expectations read remain undecided."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -180,8 +181,8 @@ class OpenExpectations:
     def read(self, store: Store, record: RunRecord) -> UndecidedPoints:
         """Return the points that undecided expectations read, and the points at which every expectation is decided.
 
-        Each undecided point comes with how far it is from a decision (`ExpectInterval.distance`), and what it is
-        compared with. An expectation over cells that other hosts have not measured yet is undecided.
+        Each undecided point comes with its distance from a decision (`ExpectInterval.distance`), and with the points
+        that it is compared with. An expectation over cells that other hosts have not measured yet is undecided.
         """
         still: dict[Point, float] = {}
         compared: dict[Point, set[Point]] = {}
@@ -201,7 +202,7 @@ class OpenExpectations:
         return UndecidedPoints(still, decided - unknown - still.keys(), compared=compared)
 
     def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
-        """Return whether the expectation reads a point that has no measurement yet and will get one."""
+        """Return whether the expectation reads a point that has no measurement yet but will get one."""
         ended: dict[Point, bool] = {}
         for cell in cells_read(self._plan, expect.query):
             history = record.cells.get(cell.id)
@@ -213,7 +214,7 @@ class OpenExpectations:
 def _expected_points(
     plan: Plan, expect: Expect, place: Mapping[Dimension, DimKey | None] | None = None
 ) -> Iterator[Point]:
-    """Yield the points of budgeted experiments that the expectation reads: those at `place`, or all of them."""
+    """Yield the points of budgeted experiments that the expectation reads, either at `place` or everywhere."""
     for cell in budgeted_cells(plan, expect.query):
         keys = Point.of(cell).keys
         if _fits(keys, place or {}):
@@ -221,14 +222,14 @@ def _expected_points(
 
 
 def _fits(keys: _Place, place: _Place) -> bool:
-    """Return whether a point is at a place. A search may not have found its threads or its target yet."""
+    """Return whether a point is at a place. A search may not have found the point's threads or target yet."""
     known = ((dim, key) for dim, key in place.items() if keys.get(dim) is not None or dim not in DIMENSIONS)
     return all(keys.get(dim) == key for dim, key in known)
 
 
 _LEAST_SHARE = 0.01
-"""The least size of a mean, as a share of the largest one. Smaller means count as that size, as nobody sees their
-interval beside the others."""
+"""The least size of a mean, as a share of the largest mean. Smaller means count as having this size, because their
+intervals are invisible beside the others."""
 _Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
 SELECT {dims}, avg(value) FROM measure.mean
@@ -263,7 +264,7 @@ class AskedSamples:
         return any(self._points_of.values())
 
     def of(self, cell: Cell) -> set[str]:
-        """Return what is asked for at the point of a cell: names of measures, and the SQL of metrics."""
+        """Return what the plan asks for at the point of a cell: the names of measures, and the SQL of metrics."""
         found = {of for of, points in self._points_of.items() if Point.of(cell) in points}
         return {self._metrics[of].sql if of in self._metrics else of for of in found}
 
@@ -288,7 +289,8 @@ def _add(
     points: Mapping[Point, Mapping[Dimension, DimKey | None]],
     found: dict[Point, list[RepeatValues]],
 ) -> None:
-    """Add the values at each place to the points there. A value without a unit counts as a share of `whole`."""
+    """Add the values at each place to the points there. `whole` is the size of which values without a unit are
+    a share."""
     means = [abs(sum(values) / len(values)) for _, values in known]
     least = whole or _LEAST_SHARE * max(means, default=0.0)
     for place, values in known:
@@ -298,7 +300,7 @@ def _add(
 
 
 def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[DimKey | None]]) -> list[tuple[_Place, list[float]]]:
-    """Return the values over the repeats by place. Each row has the keys of `dims`, then a value."""
+    """Return, by place, the values over the repeats. Each row has the keys of `dims`, followed by a value."""
     found: dict[tuple[tuple[Dimension, DimKey | None], ...], list[float]] = {}
     for *row, value in rows:
         keys = dict(zip(dims, row, strict=True))
@@ -322,7 +324,8 @@ def _is_sampled(query: Query) -> bool:
 
 
 class AskedSoFar:
-    """The undecided points of a run in progress. Each look reads only what has changed since the last one."""
+    """The undecided points of a run in progress. Each look reads only the data that have changed since the
+    last look."""
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._expectations, self._samples = OpenExpectations(plan), AskedSamples(plan)
@@ -330,7 +333,8 @@ class AskedSoFar:
         self._tables = GrowingTables(run_dir, plan, samples=samples)
 
     def read(self, record: RunRecord) -> UndecidedPoints:
-        """Return the undecided points by the run's journal and raw outputs so far. Raises RunnerError, OSError."""
+        """Return the undecided points, according to the run's journal and raw outputs so far. Raises RunnerError,
+        OSError."""
         if not self._expectations and not self._samples:
             return UndecidedPoints()
         with self._tables.store(record) as store:

@@ -1,4 +1,4 @@
-"""Checks of the files that a run keeps, its raw outputs and reports, against the SHA-256 in the journal."""
+"""Checks of the files that a run keeps, its raw outputs and reports, against the SHA-256 digests in the journal."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from benchbrief.runners.plain_files import why_not_kept
 
 
 class RawOutputs(NamedTuple):
-    """The number of raw outputs in the journal, and what is wrong with some of them: missing, or changed."""
+    """The number of raw outputs in the journal, and the problems of those that are missing or changed."""
 
     files: int
     problems: dict[str, Problem]
 
 
 def held_out_runs(run_dir: Path) -> dict[str, Path]:
-    """Return the folder of each run that measured the held-out repeats of a claim, by the start of its files' paths.
+    """Return the folder of each run that measured the held-out repeats of a claim, by the beginning of its files'
+    paths.
 
-    Raises RunnerError when the journal can't be read, and for a folder that is a link.
+    Raises RunnerError if the journal can't be read, or if a folder is a link.
     """
     began = read_run(run_dir).held_out.values()
     return {f"{HELD_OUT}/{each.folder}/": held_out_folder(run_dir, each.folder) for each in began}
 
 
 def check_raw_outputs(run_dir: Path) -> RawOutputs:
-    """Compare each kept output of all attempts with its SHA-256, also those of held-out repeats. Raises RunnerError for
-    an unreadable plan or journal."""
+    """Compare each kept output of all attempts, including held-out repeats, with its SHA-256. Raises RunnerError if the
+    plan or the journal can't be read."""
     found: dict[str, Problem | None] = {}
     for start, folder in {"": run_dir, **held_out_runs(run_dir)}.items():
         if start and not folder.is_dir():
@@ -52,10 +53,10 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
 
 
 def kept_outputs(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each raw output behind the results, by path, also of those of held-out repeats. Of each
-    cell, only the last attempt counts.
+    """Return the SHA-256 of each raw output behind the results, by path, including the outputs of held-out repeats. For
+    each cell, only the last attempt counts.
 
-    Raises RunnerError when the plan or the journal can't be read.
+    Raises RunnerError if the plan or the journal can't be read.
     """
     below = {start: folder for start, folder in held_out_runs(run_dir).items() if folder.is_dir()}
     return _outputs_of(run_dir) | {
@@ -76,7 +77,7 @@ def _outputs_of(run_dir: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """The files of one report, all in `folder` or below it. `seconds` is how long it took to make them."""
+    """The files of one report, all in `folder` or below. `seconds` is how long it took to make the report."""
 
     folder: Path
     files: Sequence[Path]
@@ -84,7 +85,7 @@ class ReportFiles:
 
 
 def note_reports(run_dir: Path, made: Mapping[str, ReportFiles]) -> str:
-    """Record new reports, given by name, in the run's journal. Returns why that failed, or ""."""
+    """Record new reports, given by name, in the run's journal. Returns the reason if that failed, otherwise ""."""
     journal = run_dir / JOURNAL
     if not journal.exists():
         return ""
@@ -112,7 +113,7 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
 
 
 def recorded_files(journal: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a report when it was last made, by path in the run's folder.
+    """Return the SHA-256 that each file of a report had when the report was last made, by path in the run's folder.
     Raises RunnerError."""
     inside = (record for record in reports_made(journal) if not Path(record.directory).is_absolute())
     return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
@@ -120,7 +121,8 @@ def recorded_files(journal: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class MadeReports:
-    """All records of one report in a journal, in order of time. `problem` is why the journal can't be read, or ""."""
+    """All records of one report in a journal, in order of time. `problem` says why the journal can't be read, or
+    is ""."""
 
     records: tuple[ReportMade, ...]
     problem: str = ""
@@ -129,11 +131,12 @@ class MadeReports:
         return any(sha256 in record.files.values() for record in self.records)
 
     def has_kind(self, path: Path) -> bool:
-        """Return whether the report ever had a file with the suffix of `path` (a PDF, a page), wherever it is now."""
+        """Return whether the report ever had a file with the suffix of `path` (such as a PDF or a page), wherever that
+        file is now."""
         return any(Path(name).suffix == path.suffix.lower() for record in self.records for name in record.files)
 
     def at_home(self, path: Path, run_dir: Path) -> list[ReportMade]:
-        """Return the records of reports that were made with a file at `path`."""
+        """Return the records of reports that had a file at `path` when they were made."""
         folder = path.resolve().parent
         return [
             each for each in self.records if path.name in each.files and (run_dir / each.directory).resolve() == folder
@@ -156,11 +159,12 @@ def made_of(run_dir: Path, report: str) -> MadeReports:
 def changed_in_run(
     run_dir: Path, made: MadeReports, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield what changed in the run, apart from raw outputs and tables: its journal, and the files written at
-    its beginning.
+    """Yield what changed in the run, apart from raw outputs and tables: its journal, and the files that were written
+    when it began.
 
-    `journal_then` is the journal's size in bytes when a brief was made, 0 if unknown, and its sum. `spec` are the files
-    of the plan's spec in order, with their SHA-256, for a run whose journal does not name them.
+    `journal_then` is the journal's size in bytes when a brief was made (0 if unknown), and the journal's checksum at
+    that time. `spec` are the files of the plan's spec in order, with their SHA-256, for a run whose journal does not
+    name them.
     """
     size, journal_sum = journal_then
     journal = run_dir / JOURNAL
@@ -192,7 +196,7 @@ def changed_in_run(
 
 
 def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]:
-    """Yield why a file in a folder has none of the `known` SHA-256; yield nothing when it has one."""
+    """Yield the problem if a file in a folder has none of the `known` SHA-256 digests."""
     try:
         found = sha256_of(folder / name, folder)
     except OSError as error:
@@ -205,8 +209,10 @@ def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]
 
 
 class KeptFiles(NamedTuple):
-    """How many raw outputs the journal names, and which are missing; how many files the reports have, and which were
-    `edited` since they were made, or are `unrecorded`."""
+    """The raw outputs and report files that a run keeps: how many `raw` outputs the journal names, and which are
+    `missing`; how many files the `reports` have, and which of them were `edited` since they were made or are
+    `unrecorded`.
+    """
 
     raw: int
     missing: tuple[str, ...]

@@ -1,25 +1,28 @@
-"""Search for cells of a plan that need no new measurement, as earlier runs have good results of the same one.
+"""Search for cells of a plan that need no new measurement, because earlier runs have good results of the same
+measurement.
 
-Engineers distrust a comparison of results from several days, so results are reused in blocks, complete and from
-one run:
+Engineers distrust a comparison of results from several days. So results are reused in blocks, each complete and from a
+single run:
 
-- The repeats of a point belong together, as they show the spread of measurements.
-- When measured in turns (`interleaved`), all hardware at a point belongs together, as it shares the drift
+- The repeats of a point belong together, because they show the spread of measurements.
+- When measured in turns (`interleaved`), all hardware at a point belongs together, because it shares the drift
   over time.
-- In a random order, the whole experiment belongs together, as any cells may have been neighbours.
-- Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, they only do so under the same
-  budget, and if the plan asks no more of their point.
-- An adaptive ramp reuses points as long as its rule would choose them, given the reused ones alone. So it chooses the
-  same points as without reuse. It decides anew on candidates that an earlier run left out.
-- A search for a promise reuses cells one by one, as long as its rule asks for them. It decides anew on cells that it
-  left out, or whose numbers were refused.
-- A knee search and the cells that were measured at its knee belong together, and cells that it skipped stay skipped. It
-  is decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
-- A cell is reused only if no more could run on other hardware beside it than may now.
+- In a random order, the whole experiment belongs together, because any two cells may have been neighbours.
+- Cells that a rule for repeats skipped remain skipped under the same rule. With a budget, the budget must also be the
+  same, and the plan must not ask for more at their point.
+- An adaptive ramp reuses points as long as its rule would choose them, given only the reused points. So it chooses the
+  same points as it would without reuse. For candidates that an earlier run left out, it decides again.
+- A search for a promise reuses cells one by one, as long as its rule asks for them. For cells that the earlier search
+  left out, or whose numbers were refused, it decides again.
+- A knee search and the cells that were measured at its knee belong together, and cells that it skipped remain skipped.
+  The search is decided by a latency that each of its cells records, so only a search with the same statistic can
+  reuse them.
+- A cell is reused only if nothing could run on other hardware beside it that may not do so now.
 
-A measurement stands for only one cell, although several may have the same definition. Never reused are failed cells,
-other versions of the measurement, raw outputs that are missing or changed, results that depend on a value read from the
-environment at the run's start, and simulated runs."""
+A measurement is reused for only one cell, although several cells may have the same definition. The following are never
+reused: failed cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on
+a value read from the environment at the run's start, and simulated runs.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +58,8 @@ from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carried]:
     """Return the results that adaptive ramps and searches for promises would choose again, given the other results.
 
-    A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. A point that
-    an earlier ramp left out lacks them, so such a skip is never reused.
+    A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. This includes
+    any point that an earlier ramp left out, so such a skip is never reused.
     """
     kept = dict(found)
     ramps, searches = ramps_of(plan), searches_of(plan)
@@ -84,7 +87,7 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
 
 
 def _asked_for(search: Search, record: RunRecord) -> set[str]:
-    """Return the ids of the cells with results that a search asks for in turn, from its beginning."""
+    """Return the ids of the cells that have results and that a search asks for in turn, from its beginning."""
     votes: dict[str, Vote] = {}
     while (cell := search.next(votes)[1]) is not None:
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
@@ -95,7 +98,7 @@ def _asked_for(search: Search, record: RunRecord) -> set[str]:
 
 
 def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
-    """Return whether all cells of a point have results, at least one of them measured on each curve.
+    """Return whether all cells of a point have results, and at least one cell on each curve was measured.
 
     A rule for repeats skips some cells of a point. An adaptive ramp that does not choose the point skips all of them.
     """
@@ -107,13 +110,13 @@ def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
 _NOTHING, _LOADS, _MEASUREMENTS = range(3)
 _RANKS = {"none": _NOTHING, "loading": _LOADS, "measuring": _MEASUREMENTS}
 _Unit = tuple[str, str]
-"""An experiment and a hardware. All cells of the two hold the same hosts and equipment."""
+"""An experiment and a hardware. All cells of such a pair hold the same hosts and equipment."""
 _Group = tuple[str, bool]
 """Another hardware, and whether it is in the same experiment."""
 
 
 class Neighbours:
-    """What may run on other hardware while a cell of the plan is measured."""
+    """The work that may run on other hardware while a cell of the plan is measured."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -124,14 +127,15 @@ class Neighbours:
         self._found: dict[tuple[_Unit, bool], dict[_Group, int]] = {}
 
     def rank(self, cell: Cell) -> int:
-        """Return how much the cell's experiment allows on other hardware meanwhile: nothing, loads or measurements."""
+        """Return what the cell's experiment allows on other hardware at the same time: nothing, loads
+        or measurements."""
         return _RANKS[self._plan.experiments[cell.experiment].overlap]
 
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
-        """Return the rank of what may run on each other hardware beside the cell.
+        """Return, for each other hardware, the rank of the work that may run there while the cell runs.
 
-        `by_lane` goes by lanes, in which groups may share one only through a third group. Otherwise it goes by what the
-        two groups hold themselves.
+        With `by_lane`, hardware in the same lane runs nothing beside the cell, even if the two share the lane only
+        through a third group. Otherwise, only the hosts and equipment that the two hold themselves count.
         """
         unit = _unit(cell)
         if (unit, by_lane) not in self._found:
@@ -150,11 +154,11 @@ class Neighbours:
 
 
 def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
-    """Return what may have run beside an earlier cell, but may not beside the cell that would reuse its result; ""
+    """Return what may have run beside an earlier cell, but may not run beside the cell that would reuse its result; ""
     for nothing.
 
-    `reused` says that the earlier run had itself reused the result. Of the run that measured it, only one thing is
-    known: its plan let no more run beside the cell.
+    `reused` means that the earlier run had itself reused the result. Then all that is known about the run that measured
+    the result is that its plan allowed no more beside the cell than the earlier run's plan.
     """
     before, allowed = earlier.of(was, by_lane=not reused), now.of(cell, by_lane=False)
     if reused:
@@ -171,8 +175,8 @@ def _unit(cell: Cell) -> _Unit:
 
 
 def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
-    """Return whether `cell` in the plan `now` stays left out, like the cell that the rules of the plan `then`
-    left out."""
+    """Return whether `cell` in the plan `now` remains left out, like the cell that the rules of the plan `then` left
+    out."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
         return False
@@ -192,7 +196,7 @@ def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | 
 
 
 def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yield the expectations over repeats that read the cell, each as the SQL of its sides."""
+    """Yield the expectations over repeats that read the cell, each as the SQL of its two sides."""
     known = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
     for expect in plan.expects:
         if expect.repeats and any(read.covers(known) for read in expect.query.reads or ()):
@@ -216,12 +220,12 @@ class Reuse:
 
     @property
     def measured(self) -> tuple[Cell, ...]:
-        """Return the cells that still have to be measured."""
+        """Return the cells that still need to be measured."""
         taken = {each.cell.id for each in self.carried}
         return tuple(cell for cell in self.plan.cells if cell.id not in taken)
 
     def without(self, changed: Mapping[str, str]) -> Reuse:
-        """Return the reuse without the blocks of changed cells. `changed` has the reasons, by cell."""
+        """Return the reuse without the blocks of changed cells. `changed` has the reason for each changed cell."""
         if not changed:
             return self
         dropped = {cell.id for block in blocks(self.plan) if any(c.id in changed for c in block) for cell in block}
@@ -231,7 +235,7 @@ class Reuse:
 
 
 def blocks(plan: Plan) -> list[Block]:
-    """Return the blocks of cells: each is reused as a whole from one earlier run, or not at all."""
+    """Return the blocks of cells. Each block is reused as a whole from one earlier run, or not at all."""
     joined: dict[Bond, Bond] = {}
 
     def root(bond: Bond) -> Bond:
@@ -251,7 +255,7 @@ def blocks(plan: Plan) -> list[Block]:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
-    """Yield the bonds of a cell. Cells that share a bond are in one block."""
+    """Yield the bonds of a cell. Cells that share a bond belong to the same block."""
     experiment = plan.experiments[cell.experiment]
     if experiment.promise:
         yield ("promise", cell.id)
@@ -272,8 +276,8 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
 
 
 def find_reusable(plan: Plan, out: Path) -> Reuse:
-    """Search the runs of a folder for results to reuse, the newest first. Does not check whether the hosts
-    have changed."""
+    """Search the runs of a folder for results to reuse, the newest run first. Does not check whether the hosts have
+    changed."""
     from_environment = {key: text for key in plan.databases if (text := _from_environment(plan, key))}
     wanted = [block for block in blocks(plan) if not any(cell.database in from_environment for cell in block)]
     reasons: dict[str, dict[str, None]] = {}
@@ -321,8 +325,8 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 
 
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
-    """Return quickly whether a run may have a wanted block, as a folder may hold hundreds. False for a run
-    in progress."""
+    """Return whether a run may have a wanted block; False for a run in progress. This check is fast, because a folder
+    may hold hundreds of runs."""
     try:
         hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -331,7 +335,7 @@ def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
 
 
 class _EarlierRun:
-    """The good results of an earlier run, by what they measured."""
+    """The good results of an earlier run, by the hash of the cell that they measured."""
 
     def __init__(self, plan: Plan, beside: Neighbours, evidence: Evidence) -> None:
         self._plan, self._beside = plan, beside
@@ -345,7 +349,7 @@ class _EarlierRun:
         self._histories = _histories(evidence)
 
     def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
-        """Return a result for every cell of the block, or none, and what is wrong with the results."""
+        """Return either a result for every cell of the block or no results, and the problems of the results."""
         taken: list[Carried] = []
         used = set(used)
         for cell in block:
@@ -366,8 +370,8 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: CellVerdict, cell: Cell) -> bool:
-        """Return whether a verdict may stand for a cell. A search needs the latency that decides it, and rules skip
-        different cells."""
+        """Return whether the result of an earlier cell can be used for a cell. A search needs the latency that decides
+        it, and skipped cells depend on the rules of their plan."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
             if was.promise or now.promise:
@@ -380,10 +384,10 @@ class _EarlierRun:
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _is_left_out(self, taken: Iterable[Carried]) -> bool:
-        """Return whether the results skip points that an adaptive ramp left out, and can't be reused because of that.
+        """Return whether the results can't be reused because they skip points that an adaptive ramp left out.
 
-        Of hardware that takes turns without sharing hosts, one ramp may have chosen a point that another left out. An
-        adaptive ramp reuses the chosen ones. Other experiments need all points.
+        If hardware takes turns without sharing hosts, one ramp may have chosen a point that another left out. An
+        adaptive ramp reuses the chosen points. Other experiments need all points.
         """
         curves: dict[tuple[object, ...], bool] = {}
         for each in taken:
@@ -396,8 +400,8 @@ class _EarlierRun:
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Say that a cell's results lack the latency of its search, or that the budget that left a repeat out
-        has changed."""
+        """Say that a cell's results lack the latency of its search, or that a repeat was left out by a budget that has
+        changed."""
         search = self._plan.experiments[cell.experiment].search
         found = self._good.get(cell.hash, ())
         if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
@@ -455,7 +459,7 @@ _OfAttempt = j.CellResumed | j.StepStarted | j.StepEnded | j.CellEnded | Kept
 
 @dataclass
 class _History:
-    """The journal's records of one attempt, and the facts of its hosts, servers and tools at that time."""
+    """The journal's records of one attempt, and the facts about its hosts, servers and tools at that time."""
 
     records: list[j.AnyRecord]
     measurement: Recorded
@@ -499,13 +503,13 @@ def _depended_on(cell: Cell, so_far: RunRecord) -> Iterator[Facts]:
 
 _MOST_FOLDERS = 200
 _MOST_RUNS = 20
-"""How many folders other than the usual one are searched, and how many of the newest runs in each."""
+"""How many folders besides the usual one are searched, and how many of the newest runs in each folder."""
 _LARGEST = 1 << 26
 """The largest plan that is read in another folder, in bytes."""
 
 
 def why_nothing(plan: Plan, out: Path) -> str:
-    """Return why nothing could be reused from the runs of a folder; "" if it has no earlier run of the spec."""
+    """Return why nothing could be reused from the runs of a folder; "" if the folder has no earlier run of the spec."""
     hashes = {cell.hash for cell in plan.cells}
     for run_dir in reversed(list_real_runs(out)):
         spec, planned = _planned(run_dir)
@@ -530,7 +534,8 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _torn(plan: Plan, planned: Collection[str]) -> str:
-    """Return a cell that a run lacks of a block that it has in part; "" where it has whole blocks of the plan."""
+    """Return a cell that is missing from a block that the run has only in part; "" if the run has a whole block of the
+    plan."""
     torn = ""
     for block in blocks(plan):
         lacking = [cell.id for cell in block if cell.hash not in planned]
@@ -542,7 +547,8 @@ def _torn(plan: Plan, planned: Collection[str]) -> str:
 
 
 def _planned(run_dir: Path) -> tuple[str, frozenset[str]]:
-    """Return the name of a run's spec, and the hashes of its planned cells; nothing for an unreadable plan."""
+    """Return the name of a run's spec, and the hashes of its planned cells. Both are empty if the plan can't
+    be read."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         if (run_dir / PLAN).stat().st_size <= _LARGEST:
             plan = json.loads((run_dir / PLAN).read_bytes())
@@ -551,7 +557,8 @@ def _planned(run_dir: Path) -> tuple[str, frozenset[str]]:
 
 
 def _elsewhere(spec_folder: Path, out: Path) -> Iterator[Path]:
-    """Yield the runs of other folders beside the spec and in the working directory, the newest of each first."""
+    """Yield the runs of other folders beside the spec and in the working directory, with each folder's newest run
+    first."""
     seen = {out.resolve()}
     for root in (spec_folder, Path()):
         for folder in _folders(root):
@@ -562,7 +569,7 @@ def _elsewhere(spec_folder: Path, out: Path) -> Iterator[Path]:
 
 
 def _folders(root: Path) -> list[Path]:
-    """Return some of a folder's subfolders, without links."""
+    """Return some of a folder's subfolders, except links."""
     found: list[Path] = []
     with suppress(OSError), os.scandir(root) as entries:
         for entry in entries:

@@ -1,4 +1,4 @@
-"""A summary of a run, from its plan and journal alone, so that it is available while the run is in progress."""
+"""A summary of a run, made only from its plan and journal, so that it is available while the run is in progress."""
 
 from __future__ import annotations
 
@@ -40,21 +40,25 @@ from benchbrief.runners.session import is_making_brief
 CellState = Literal[
     "waiting", "running", "ok", "failed", "refused", "no_room", "interrupted", "skipped", "not_chosen", "missing"
 ]
-"""The state of a cell. Refused: it has no numbers, but answers its search, as its rate breaks the promise or can't
-be offered. No room: its point is missing, as the budget had no time for it. Skipped: not needed, as its search or
-its repeats are over. Not chosen: its adaptive ramp left its point out; no total counts it. Missing: not in the
-imported files."""
+"""The state of a cell:
+
+- `refused`: it has no numbers, but it answers its search, because its rate breaks the promise or can't be offered.
+- `no_room`: its point is missing, because the budget had no time for it.
+- `skipped`: it was not needed, because its search or its repeats are over.
+- `not_chosen`: its adaptive ramp left its point out. Such a cell is not part of any total.
+- `missing`: it is not in the imported files.
+"""
 
 
 Kept = Literal["kept", "broken", "not offered"]
 KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
-"""What a cell says about its search's promise, by its vote. A failed cell has no entry."""
+"""What a cell says about the promise of its search, by the cell's vote. A failed cell has no entry."""
 
 
 @dataclass(frozen=True)
 class CellStatus:
-    """A cell's progress. `step` is the current one. `seconds` is the time taken so far. `origin` is the cell's
-    spec line."""
+    """A cell's progress. `step` is the current step. `seconds` is the time taken so far. `origin` is the cell's line in
+    the spec."""
 
     cell_id: str
     status: CellState
@@ -65,20 +69,21 @@ class CellStatus:
     reason: str | None
     origin: str
     reused_from: str | None
-    """The earlier run that measured the cell; None for this one."""
+    """The earlier run that measured the cell; None if this run did."""
     now: LiveLoad | None
-    """The current numbers of the cell's load generators, while it is measured."""
+    """The current numbers of the cell's load generators while the cell is measured."""
     measuring: SteadyEnd | None = None
-    """How a measurement ended that goes on until it is steady; None for any other."""
+    """How the measurement ended, if it is one that continues until it is steady; otherwise None."""
     promise: Kept | None = None
-    """Whether the promise of the cell's search was kept; None without a search, or for a failed cell."""
+    """Whether the promise of the cell's search was kept; None for a failed cell, or if there is no search."""
     candidate_of: str = ""
     """The experiment whose ramp or search has not chosen the cell yet; "" for any other cell."""
 
 
 @dataclass(frozen=True)
 class HeldOutStatus:
-    """The held-out repeats of a claim: its `attempt`, and how many of its cells are done and failed, of `total`."""
+    """The held-out repeats of a claim: the number of the `attempt`, and how many of the `total` cells are done or have
+    failed."""
 
     claim: str
     attempt: int
@@ -99,7 +104,7 @@ def _held_out(evidence: Evidence) -> Iterator[HeldOutStatus]:
 class RunStatus:
     """A run's progress. `elapsed_s` is the time spent running, without pauses in which nothing ran.
 
-    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing is left.
+    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None if nothing is left.
     """
 
     run_id: str
@@ -107,7 +112,7 @@ class RunStatus:
     spec: str
     profile: str | None
     simulated: bool
-    """True if nothing was measured."""
+    """True if the numbers are simulated and nothing was measured."""
     origin: str
     """measured | simulated | imported"""
     source: str
@@ -117,7 +122,7 @@ class RunStatus:
     done: int
     failed: int
     refused: int
-    """The number of cells whose numbers were refused, which answers their search for a promise."""
+    """The number of cells whose numbers were refused. A refusal answers the cell's search for a promise."""
     no_room: int
     """The number of cells that the budget had no time for, so that their points are missing."""
     skipped: int
@@ -127,7 +132,7 @@ class RunStatus:
     reused: int
     """The number of done cells that were reused from earlier runs."""
     total: int
-    """The most cells that are to be measured, without candidates that ramps and searches leave out."""
+    """The largest number of cells that are to be measured, without candidates that ramps and searches leave out."""
     not_chosen: int
     """The number of cells that ramps and searches have left out so far."""
     elapsed_s: float
@@ -142,13 +147,13 @@ class RunStatus:
     promises: tuple[Promised, ...] = ()
     """The results of the searches for promises that have ended."""
     making_brief: bool = False
-    """Whether all cells are over and a process is making the tables and the brief."""
+    """Whether all cells are finished and a process is making the tables and the brief."""
     held_out: tuple[HeldOutStatus, ...] = ()
-    """How far the held-out repeats of claims have come."""
+    """The progress of the held-out repeats of claims."""
 
 
 def summarise(run_dir: Path) -> RunStatus:
-    """Summarise a run. Raises RunnerError when the plan or the journal can't be read."""
+    """Summarise a run. Raises RunnerError if the plan or the journal can't be read."""
     evidence = read_evidence(run_dir)
     status = run_state(run_dir)
     start = evidence.starts[-1] if evidence.starts else None
@@ -205,7 +210,7 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
 
 
 def _interrupted(reason: str | None) -> str | None:
-    """Return the reason for an attempt without an end, in a run that no process drives."""
+    """Return the reason for an attempt without an end in a run that no process drives."""
     match reason:
         case Message(code="unended", args=args):
             return say.interrupted_attempt(**args)
@@ -249,7 +254,8 @@ def _promise(evidence: Evidence, cell: Cell) -> Kept | None:
 
 
 def _measuring(evidence: Evidence, verdict: CellVerdict) -> SteadyEnd | None:
-    """Return how a cell's measurement ended, if it goes on until it is steady. Reads no records of other cells."""
+    """For a cell that measures until it is steady, return how its measurement ended. Reads no records of
+    other cells."""
     if evidence.plan.experiments[verdict.cell.experiment].until_steady is None:
         return None
     if (ended := verdict.measuring_ended) is None:
@@ -278,15 +284,15 @@ def remaining_s(
     reused: Container[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> float | None:
-    """Estimate for how many seconds any host is still needed at most. None when nothing is left.
+    """Estimate the longest time, in seconds, for which some host is still needed. None if nothing is left.
 
-    Cells that share a host or other equipment run one after another, and cells of one turn are measured one after
-    another. Each cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of
-    each kind of step, and by the time that finished cells took beside their steps.
+    Cells that share a host or other equipment run one after another, and so do cells of one turn while they are
+    measured. Each cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of
+    each kind of step, and by the time that finished cells needed in addition to their steps.
 
-    With a `plan`, no host is needed for longer than the budgets of each experiment and of the run leave. Cells in
-    `reused` took no time from the budgets. An adaptive ramp counts as many points as it has left to measure. A search
-    for a promise counts as many cells as it still asks for, by its `votes`.
+    With a `plan`, the remaining budgets of each experiment and of the run limit how long a host is needed. Cells in
+    `reused` took no time from the budgets. An adaptive ramp counts the number of points that it has left to measure. A
+    search for a promise counts the number of cells that it still asks for, according to its `votes`.
     """
     planned = list(states)
     experiments = plan.experiments if plan else {}
@@ -296,7 +302,7 @@ def remaining_s(
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     needed: dict[str, dict[str, float]] = {}
-    """The remaining seconds on each host, and on equipment that groups share, by experiment."""
+    """The remaining seconds on each host, and on equipment that several groups share, by experiment."""
     spent: dict[str, dict[str, float]] = {}
     turns: dict[str, _Turn] = {}
     for cell, state, seconds in planned:
@@ -327,7 +333,8 @@ def remaining_s(
 
 @dataclass
 class _Turn:
-    """The cells of one turn: the seconds of measuring that are left, and the hosts and equipment that they hold."""
+    """The cells of one turn: the seconds of measuring that are left, and the hosts and equipment that the
+    cells hold."""
 
     experiment: str
     seconds: float = 0.0
@@ -335,7 +342,7 @@ class _Turn:
 
 
 def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:
-    """Return the seconds for which a host is needed at most, given what each experiment still needs and has
+    """Return the longest time, in seconds, for which a host is needed, given what each experiment still needs and has
     spent there."""
     if plan is None:
         return sum(needed.values())
@@ -348,7 +355,7 @@ def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], pla
 
 @dataclass(frozen=True)
 class RampChoice:
-    """The `number`th point that a ramp chose, for all of its hardware, and why."""
+    """The `number`th point that a ramp chose for all of its hardware, and the reason."""
 
     experiment: str
     hardware: tuple[str, ...]
@@ -361,7 +368,7 @@ class RampChoice:
 
 
 def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
-    """Yield the choices of each ramp in turn, in the order in which they were made."""
+    """Yield the choices of one ramp after another, in the order in which they were made."""
     for of_ramp in evidence.record.choices.values():
         for each in of_ramp.values():
             place = (each.experiment, each.hardware, each.workload, each.levels, each.axis)
@@ -370,8 +377,8 @@ def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
 
 @dataclass(frozen=True)
 class BudgetSpent:
-    """A budget, and the seconds spent of it on the group of hosts that has spent most. `experiment` is None for the
-    budget of the whole run."""
+    """A budget, and how many seconds of it the busiest group of hosts has used. `experiment` is None for the budget of
+    the whole run."""
 
     experiment: str | None
     budget_s: float

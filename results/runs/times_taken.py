@@ -1,4 +1,4 @@
-"""The time that a run took, from its journal: seconds by activity for each attempt at a cell."""
+"""The time that a run took, according to its journal: seconds by activity for each attempt at a cell."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _READ = tuple(
         *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
-"""The types of records that hold times. A journal has many others, which are not parsed."""
+"""The types of records that contain times. A journal has many records of other types, which are not parsed."""
 _HEAD = 80
-"""The number of bytes at a line's beginning that hold its type."""
+"""The number of bytes at the beginning of a line that contain the record's type."""
 
 
 @dataclass
 class AttemptTimes:
-    """One attempt at a cell. `steps` has the seconds of the steps that ended, and `ends` when they ended.
+    """One attempt at a cell. `steps` has the seconds of the steps that ended, and `ends` has the times when they ended.
 
-    `paused_s` is how long nothing of it ran because its controller was away. `whole` is whether one controller
-    drove it.
+    `paused_s` is how long no part of the attempt ran because its controller was away. `whole` is whether a single
+    controller drove the attempt.
     """
 
     cell: str
@@ -53,7 +53,7 @@ class AttemptTimes:
     good: bool = False
     whole: bool = True
     loaded: bool = False
-    """Whether the data set was loaded. Otherwise, a step `load` brought back earlier data."""
+    """Whether the data set was loaded. Otherwise, the step `load` restored earlier data."""
     steps: dict[str, float] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
     paused_s: float = 0.0
@@ -63,8 +63,8 @@ class AttemptTimes:
     def spent(self, cell: Cell) -> dict[Activity, float]:
         """Return the seconds of each activity.
 
-        If a tool warms up and measures in one process, the step `measure` includes the warm-up. Time that a tool takes
-        beyond the declared times is its start-up.
+        If a tool warms up and measures in one process, the step `measure` includes the warm-up. The time that a tool
+        needs beyond the declared times counts as its start-up.
         """
         ran, measure_s = self.steps.get("measure", 0.0), cell.measure_s if self.lasted_s is None else self.lasted_s
         inside = min(cell.warm_up_s, max(0.0, ran - measure_s)) if "warm_up" not in self.steps else 0.0
@@ -85,7 +85,7 @@ class AttemptTimes:
         return {**found, "start_up": max(0.0, whole - before)}
 
     def leave_out(self, pauses: Pauses) -> None:
-        """Subtract the time of pauses from the steps and from the whole."""
+        """Subtract the time of pauses from the steps and from the whole attempt."""
         for step, ended_at in self.ends.items():
             self.steps[step] -= pauses.within(ended_at - self.steps[step], ended_at)
         if self.ended_at is not None:
@@ -94,7 +94,7 @@ class AttemptTimes:
 
 @dataclass
 class TimesTaken(RunRecord):
-    """A run's record, with its attempts at cells. Attempts reused from other runs are left out.
+    """A run's record, with its attempts at cells. Attempts that were reused from other runs are left out.
 
     `reports` has the seconds that each report took when it was first made, if known.
     """
@@ -109,7 +109,8 @@ class TimesTaken(RunRecord):
 
     @property
     def hostnames(self) -> dict[str, str]:
-        """Return the hosts' own hostnames, by host. Hosts whose hostname is unknown are left out."""
+        """Return the host names that the hosts report for themselves, by host. Hosts whose own name is unknown are left
+        out."""
         return {host: name for host, known in self.hosts.items() if (name := known.facts.get("hostname"))}
 
     def _on_cell_started(self, record: j.CellStarted) -> None:
@@ -180,16 +181,16 @@ def _records(journal: Path) -> Iterator[j.AnyRecord]:
 
 
 _RUNS = 20
-"""The number of a folder's last runs that are read."""
+"""How many of a folder's last runs are read."""
 _UNREADABLE = (BenchError, OSError, ValueError)
 _RESETS = {"snapshot": "copy"}
-"""How a database gets its data set back, by its `reset`, where the two have different names."""
+"""How a database gets its data set back, by its `reset`, if the two have different names."""
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
-    """Return a run's plan with the times that `bench plan` gave it, from the folder's earlier runs.
+    """Return a run's plan with the times that `bench plan` gave it, based on the folder's earlier runs.
 
-    A simulated run keeps the times of its plan.
+    A simulated run keeps the times in its plan.
     """
     if is_simulated(run_dir):
         return plan
@@ -198,11 +199,11 @@ def timed_plan(plan: Plan, run_dir: Path) -> Plan:
 
 
 def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
-    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each is from the last run that
-    had it.
+    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each time is from the last run that
+    had such a step.
 
-    `before` limits the search to earlier runs than that one. A run that can't be read is ignored: `bench status` says
-    what is wrong with it.
+    `before` limits the search to runs that are earlier than this one. A run that can't be read is ignored, because
+    `bench status` reports the problem.
     """
     found: dict[str, SeenStep] = {}
     try:
@@ -258,8 +259,8 @@ def _median(steps: list[_Step], run: str) -> SeenStep:
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether those hosts that are the plan's controller are this machine. A folder may be a copy
-    from another."""
+    """Return whether the hosts that are the plan's controller are this machine. A folder may have been copied from
+    another machine."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
@@ -268,23 +269,23 @@ def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str
 
 
 _Kind = tuple[str, str, str]
-"""A database, a kind of step, and how that step brings data back."""
+"""A database, a kind of step, and how that step restores the data."""
 
 
 @dataclass
 class Pace:
-    """How long steps took so far, compared with their estimates, in seconds."""
+    """How many seconds steps took so far, compared with their estimates."""
 
     _planned: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
     _took: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
     _cells: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def begin(self, cell_id: str) -> None:
-        """Begin a new attempt at a cell, and forget the steps of the attempt before."""
+        """Begin a new attempt at a cell, and forget the steps of the previous attempt."""
         self._cells.pop(cell_id, None)
 
     def note(self, cell: Cell, kind: str, seconds: float) -> None:
-        """Add a step that ended. A skipped step took 0 s, which does not count for the estimates of others."""
+        """Add a step that ended. A skipped step took 0 s, which does not affect the estimates of other steps."""
         self._cells[cell.id] += seconds
         step = next((each for each in cell.steps if each.kind == kind), None)
         if step is not None and seconds and step.seconds:
@@ -292,7 +293,7 @@ class Pace:
             self._took[_kind(cell, step)] += seconds
 
     def expected(self, cell: Cell) -> float:
-        """Return the expected seconds of a cell without its cool-down, at the pace of such steps so far."""
+        """Return the expected seconds of a cell without its cool-down, at the pace of its kinds of steps so far."""
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind != "cool_down")
 
     def measuring(self, cell: Cell) -> float:
@@ -300,7 +301,8 @@ class Pace:
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind in ("warm_up", "measure"))
 
     def stepped(self, cell: Cell) -> float:
-        """Return the seconds that the cell's ended steps took; the estimate for all its steps if none has ended."""
+        """Return how many seconds the cell's ended steps took. If no step has ended, return the estimate for all its
+        steps."""
         return self._cells.get(cell.id) or self.expected(cell)
 
     def _seconds(self, cell: Cell, step: Step) -> float:
@@ -337,9 +339,9 @@ class ActivityTimes(NamedTuple):
 class TimeCompared:
     """A run's time, estimated and taken. `wall_estimated_s` and `wall_taken_s` are from beginning to end.
 
-    `in_all` and `experiments` add up the time of hosts that worked side by side. `runs` are the earlier runs that the
-    estimate was learned from. `of_those_made` is whether the estimate is only of the cells that were run, because a
-    budget chose among the planned repeats.
+    `in_all` and `experiments` add up the time of hosts that worked at the same time. `runs` are the earlier runs that
+    the estimate was learned from. `of_those_made` is whether the estimate covers only the cells that were run, because
+    a budget chose among the planned repeats.
     """
 
     wall_estimated_s: float
@@ -360,10 +362,11 @@ class TimeCompared:
 
 
 def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
-    """Compare a run's estimate with its time so far. None when its journal has no estimate, or can't be read.
+    """Compare a run's estimate with its time so far. Returns None if the run's journal has no estimate, or can't be
+    read.
 
-    The journal's estimate has all repeats. If a budget chooses among them, the cells that were run are estimated again,
-    from the folder's earlier runs.
+    The journal's estimate covers all repeats. If a budget chooses among the repeats, the time of the cells that were
+    run is estimated again, from the folder's earlier runs.
     """
     try:
         taken = times_taken(run_dir)

@@ -1,1 +1,1 @@
-"""Statistics of any values: intervals, tests, fits, and change points."""
+"""Statistics that apply to any values: intervals, tests, fits, and change points."""

@@ -1,10 +1,11 @@
 """Change points of a series, by E-divisive means with a t test.
 
-D. S. Matteson and N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data",
-Journal of the American Statistical Association 109 (2014): the statistic and the division. D. Daly et al., "The Use of
-Change Point Detection to Identify Software Performance Regressions in a Continuous Integration System", ICPE 2020: its
-use on nightly results. M. Fleming et al., "Hunter", ICPE 2023: windows, and a t test in place of permutations, which
-makes it deterministic, and sure of a change with few values behind it."""
+The statistic and the division are from D. S. Matteson and N. A. James, "A Nonparametric Approach for Multiple Change
+Point Analysis of Multivariate Data", Journal of the American Statistical Association 109 (2014). Their use on nightly
+results is from D. Daly et al., "The Use of Change Point Detection to Identify Software Performance Regressions in a
+Continuous Integration System", ICPE 2020. The windows, and a t test instead of permutations, are from M. Fleming et
+al., "Hunter", ICPE 2023. The t test makes the result deterministic, and certain of a change after only a few values.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LENGTHS = (1, 2, 3, 5, 7)
-"""How many of the last values are tested as a new level. The longer a change lasts, the better it shows."""
+"""How many of the last values are tested as a new level. The longer a change lasts, the easier it is to detect."""
 FEWEST = 6
 """The fewest values of a level. With fewer, the noise is hardly known."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """The number of last values (`length`) that differ most from the `level` before them. `change` is the difference of
-    the means.
+    """The number of last values (`length`) that differ most from the `level` of the values before them. `change` is the
+    difference between the two means.
 
-    `p` is the p-value of Student's t test, one-sided for a given direction, times the number of lengths tried.
+    `p` is the p-value of Student's t test, one-sided if a direction is given, times the number of lengths tried.
     """
 
     length: int
@@ -43,8 +44,8 @@ class Departure:
 def departure(values: Sequence[float], start: int, direction: int) -> Departure | None:
     """Test the last values of a series against the earlier values from `start` on.
 
-    `direction` is 1 if only a rise counts, -1 if only a fall does, 0 for both. Returns None with fewer than `FEWEST`
-    earlier values, or with a value that is not a number.
+    `direction` is 1 if only a rise counts, -1 if only a fall counts, and 0 if both count. Returns None if there are
+    fewer than `FEWEST` earlier values, or if a value is not a number.
     """
     tried = [length for length in LENGTHS if len(values) - length - start >= FEWEST]
     if not tried or not all(abs(value) <= LARGEST for value in values[start:]):
@@ -59,10 +60,10 @@ def departure(values: Sequence[float], start: int, direction: int) -> Departure 
 
 
 def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) -> float:
-    """Return the p-value of Student's t test for equal means; one-sided for a `direction` of 1 or -1.
+    """Return the p-value of Student's t test for equal means. The test is one-sided if `direction` is 1 or -1.
 
-    It is 1 where the noise is unknown: with fewer than three values, or with one that is not a number. Where the values
-    vary only by rounding, it is 1 for equal means and 0 for different ones.
+    The p-value is 1 if the noise is unknown, because there are fewer than three values or one of them is not a number.
+    If the values vary only by rounding, it is 1 for equal means and 0 for different means.
     """
     from scipy.special import stdtr
 
@@ -81,20 +82,22 @@ def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) ->
 
 
 WINDOW = 50
-"""The number of values that are divided together. With more, two changes may mask each other; with fewer, changes
-hardly show."""
+"""The number of values that are divided together. With more values, two changes may mask each other; with fewer values,
+changes are hardly detectable."""
 LEVEL = 1e-4
-"""The p-value below which a change counts. It is small, as each of a window's 49 places may show a change by chance."""
+"""The p-value below which a change counts. It is small because each of a window's 49 places may show a change by
+chance."""
 LEAST = 2
 """The fewest values on each side of a change."""
 _FIRST_PASS = 10.0
-"""The factor on the p-value below which a change is a candidate. A neighbouring change may hide how sure it is."""
+"""The factor on the p-value below which a change is a candidate. It is needed because a neighbouring change may make
+this one look less certain than it is."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change. `index` is its first value. `p` is the two-sided p-value of the t test for equal means between this
-    change and its neighbours; 0 where nothing varies."""
+    """A change in a series. `index` is the place of its first value. `p` is the two-sided p-value of the t test for
+    equal means between this change and its neighbours; it is 0 if nothing varies."""
 
     index: int
     p: float
@@ -105,9 +108,9 @@ class ChangePoint:
 def change_points(
     values: Sequence[float], *, level: float = LEVEL, window: int = WINDOW, least: int = LEAST
 ) -> list[ChangePoint]:
-    """Return the changes in a series, in order. Each has at least `least` values on both sides.
+    """Return the changes in a series, in order. Each change has at least `least` values on both sides.
 
-    Returns none for a series with values that are not finite.
+    Returns no changes if a value is not finite.
     """
     import numpy as np
 
@@ -128,8 +131,9 @@ def change_points(
 def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the statistic at [t, k] of dividing the first k values at t, for 0 < t < k; -inf elsewhere.
 
-    With n values before t and m after, it is 2 / (n + m) times the sum of distances across, less 2 m / ((n + m) (n -
-    1)) times the sum within the n values, and less the same for the m values.
+    With n values before t and m values after t, the statistic is 2 / (n + m) times the sum of the distances between the
+    two groups, minus 2 m / ((n + m) (n - 1)) times the sum within the n values, minus the corresponding term for the m
+    values.
     """
     import numpy as np
 
@@ -150,8 +154,8 @@ def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def p_of_means(a: Any, b: Any) -> float:
     """Return the two-sided p-value of Student's t test for equal means, for arrays with equal variances.
 
-    It is 1 with fewer than three values, an empty side, or a value that is not a number. Where nothing varies on both
-    sides, it is 1 for equal means and 0 for different ones.
+    The p-value is 1 if there are fewer than three values, a side is empty, or a value is not a number. If nothing
+    varies on either side, it is 1 for equal means and 0 for different means.
     """
     from scipy.special import stdtr
 
@@ -167,8 +171,8 @@ def p_of_means(a: Any, b: Any) -> float:
 
 
 def _candidates(series: NDArray[np.float64], level: float, window: int, least: int) -> list[int]:
-    """Return where windows are divided. Windows overlap by half, so that each change has values on both sides
-    in one."""
+    """Return the places at which windows are divided. Windows overlap by half, so that each change has values on both
+    sides in one of them."""
     import numpy as np
 
     size, step = len(series), max(1, window // 2)
@@ -184,7 +188,8 @@ def _candidates(series: NDArray[np.float64], level: float, window: int, least: i
 
 
 def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-    """Return for each window whether its sides may differ at some place. Most do not, and need no distances."""
+    """Return, for each window, whether its sides may differ at some place. In most windows they do not, so that no
+    distances need to be computed."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -202,8 +207,8 @@ def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]
 
 
 def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
-    """Return where the values are divided. Each division is at the highest statistic of all parts so far, as long as
-    the two sides differ there."""
+    """Return the places at which the values are divided. Each division is at the highest statistic of all parts so far,
+    as long as the two sides differ there."""
     ends = [0, len(values)]
     while True:
         best: tuple[float, int, int, int] | None = None

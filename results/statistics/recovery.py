@@ -1,25 +1,27 @@
-"""What an event does to throughput and latency: the dip, the outage, and the time until each is back.
+"""The effect of an event on throughput and latency: the dip, the outage, and the time until each has recovered.
 
-Throughput comes from the load generators, in samples of about a second, each with its rate. An event has:
+The throughput comes from the load generators, as samples of about a second, each with its rate. An event has these
+results:
 
-- before: the mean rate of the samples before it: those that begin within its window, at least the last one.
-- recovery: the time from the event to the first sample from which on all samples are back for a given number of
-  seconds. A sample is back when its rate is below the one before by no more than a given share, or by no more than
-  chance explains, whichever is larger. Recovery is 0 when the throughput never left; it has no value when it did not
-  come back.
-- lowest: the lowest rate of a sample, from the event to the end of the samples that show that it is back. The dip is
-  how far the lowest is below before, as a share of before.
-- outage: the time in which the rate is below a given share of before. The samples in which an outage begins and ends
-  count by the share of operations that they lack compared with their neighbour outside. So its length is known to
-  within a sample, while whole samples alone would miss up to two of them. An outage shorter than two samples may not
-  fill one, and is then a dip.
-- latency: the recovery of the 99th percentile by second, compared with the geometric mean of the percentiles before. It
-  has no value with fewer than three percentiles before.
+- before: the mean rate of the samples before the event: those that begin within its window, or at least the last one.
+- recovery: the time from the event to the first sample from which all samples are back for a given number of
+  seconds. A sample is back if its rate is below the rate before by no more than a given share, or by no more than
+  chance explains, whichever is larger. The recovery is 0 if the throughput never dropped; it has no value if the
+  throughput did not come back.
+- lowest: the lowest rate of a sample, from the event to the end of the samples that show that the throughput is back.
+  The dip is how far the lowest rate is below the rate before, as a share of the latter.
+- outage: the time during which the rate is below a given share of the rate before. The samples in which an outage
+  begins and ends count by the share of operations that they lack compared with their neighbour outside the outage.
+  So the length of the outage is known to within a sample; counting only whole samples would miss up to two of them.
+  An outage shorter than two samples may not fill one, and then counts as a dip.
+- latency: the recovery of each second's 99th percentile, compared with the geometric mean of the percentiles before.
+  It has no value if there are fewer than three percentiles before the event.
 
-What chance explains is a prediction limit for all samples that have to be back, each with its Bonferroni share of
-`CHANCE`. It uses Student's t with the standard deviation of the samples before (of their logarithms, for latencies),
-and that of counts of independent arrivals (Poisson), which few samples may underestimate. A sample whose rate counts as
-an outage is never back. So for `CHANCE` of the events at most, throughput that does not change seems to have dropped.
+Chance explains a drop up to a prediction limit for all samples that have to be back, each with its Bonferroni share of
+`CHANCE`. The limit uses Student's t with the standard deviation of the samples before (of their logarithms, for
+latencies), and that of counts of independent arrivals (Poisson), which a few samples may underestimate. A sample whose
+rate counts as an outage is never back. So for at most `CHANCE` of the events, an unchanged throughput seems to have
+dropped.
 
 An event covers the time up to the next event, or to the end of the measurement.
 """
@@ -38,18 +40,19 @@ from benchbrief.runners.scheduling.confidence_interval import LARGEST
 CHANCE = 0.05
 """The largest share of events for which chance alone makes unchanged throughput seem to have dropped."""
 _LEAST = 3
-"""The fewest samples before an event that have a spread."""
+"""The fewest samples before an event from which their spread can be computed."""
 _MOST_LOG = 700.0
 """A logarithm near the largest whose exponential is a float."""
 _PARTIAL = 0.5
-"""The share of its predecessor's length below which a last sample is left out. It is where the tool ended."""
+"""The share of its predecessor's length below which a last sample is left out, because the tool ended within that
+sample."""
 
 
 @dataclass(frozen=True)
 class RateSample:
     """The rate (ops/s) from `start` to `end`, in seconds from the start of the measured window.
 
-    `p99_s` is the 99th percentile of the latencies in seconds, where it is known.
+    `p99_s` is the 99th percentile of the latencies in seconds, if it is known.
     """
 
     start: float
@@ -64,11 +67,11 @@ class RateSample:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What an event did. Rates are in ops/s, times in seconds. `recovery_s` is None when the throughput did not
+    """The effect of an event. Rates are in ops/s, and times in seconds. `recovery_s` is None if the throughput did not
     come back.
 
-    `latency_s` is None when the latency did not come back or, without `has_latency`, when too few percentiles by second
-    are known before the event.
+    `latency_s` is None if the latency did not come back or, without `has_latency`, because too few percentiles by
+    second are known before the event.
     """
 
     before: float
@@ -85,9 +88,9 @@ class Recovery:
 
 
 def add_sources(sources: Sequence[Sequence[RateSample]]) -> list[RateSample]:
-    """Add up the sources' rates over the time in which all have one, with the highest of their percentiles.
+    """Add up the sources' rates over the time in which all sources have a rate, with the highest of their percentiles.
 
-    A sample of the sum ends wherever a sample of a source ends.
+    A sample of the sum ends wherever a sample of any source ends.
     """
     if len(sources) == 1:
         return _whole(sources[0])
@@ -112,8 +115,8 @@ def _whole(samples: Sequence[RateSample]) -> list[RateSample]:
 
 
 def recovery(samples: Sequence[RateSample], event: Event, at: float, until: float) -> Recovery | None:
-    """Judge an event that began `at` and counts up to `until`, in seconds of the window. None if nothing was done
-    before it."""
+    """Judge an event at the time `at` that counts up to `until`, in seconds of the window. Returns None if no operation
+    was done before the event."""
     samples = [each for each in samples if each.seconds > 0 and 0 <= each.rate <= LARGEST]
     earlier = [each for each in samples if each.end <= at]
     near = [each for each in earlier if each.start >= at - event.window_s - 1e-6] or earlier[-1:]
@@ -144,10 +147,10 @@ def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], 
 
 
 def _quantile(freedom: float, event: Event, each_s: float) -> float:
-    """Return the quantile of Student's t that no sample that has to be back exceeds by chance, in 1 - `CHANCE`
-    of cases.
+    """Return the quantile of Student's t that, in 1 - `CHANCE` of cases, no sample that has to be back exceeds by
+    chance.
 
-    With infinite `freedom`, it is the quantile of the normal distribution.
+    If `freedom` is infinite, it is the quantile of the normal distribution.
     """
     from scipy.special import stdtrit
 
@@ -175,8 +178,8 @@ def _mean(samples: Iterable[RateSample]) -> float:
 
 
 def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
-    """Return the seconds from an event to the first sample that begins `steady_s` of good samples; None if
-    none does."""
+    """Return the seconds from an event to the first sample that begins `steady_s` of good samples; None if there is no
+    such sample."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
         if not is_good:
@@ -203,5 +206,5 @@ def _outage(samples: Sequence[RateSample], out: float, before: float, at: float)
 
 
 def _lacking(sample: RateSample, usual: float) -> float:
-    """Return for how many seconds of a sample operations are missing, compared with the `usual` rate."""
+    """Return for how many seconds of a sample operations were missing, compared with the `usual` rate."""
     return sample.seconds * max(0.0, 1.0 - sample.rate / usual) if usual > 0 else 0.0

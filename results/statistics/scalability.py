@@ -1,8 +1,8 @@
 """The Universal Scalability Law, fitted to a ramp of load.
 
-N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4: X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N -
-1)). N is the load (threads), lambda the throughput of one thread, sigma the serial share of the work (contention),
-and kappa the cost of keeping each pair of threads coherent. With kappa above 0, throughput has a peak at N* =
+N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4: X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
+N is the load (threads), lambda is the throughput of one thread, sigma is the serial share of the work (contention), and
+kappa is the cost of keeping each pair of threads coherent. If kappa is above 0, the throughput has a peak at N* =
 sqrt((1 - sigma) / kappa).
 """
 
@@ -18,21 +18,22 @@ from benchbrief.model.precision import share_text
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_POINTS = 4
-"""The fewest points of a fit: one more than the parameters. Gunther asks for half a dozen for a reliable fit."""
+"""The fewest points for a fit: one more than the number of parameters. Gunther recommends six points for a reliable
+fit."""
 LEAST_R2 = 0.9
 _TOLERANCE = 1e-12
 FARTHEST = 4.0
-"""The farthest load for a peak, as a multiple of the highest measured load. No data support a farther one."""
+"""The largest load at which a peak is reported, as a multiple of the highest measured load. No data support a peak
+beyond that."""
 
 
 @dataclass(frozen=True)
 class Usl:
     """The fitted law with standard errors (`_se`): lambda in the throughput's unit, sigma and kappa as shares.
 
-    `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that
-    it predicts, and `peak_load` the load there. Both are None when throughput rises for ever or falls from the
-    first thread on, when kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), and when the peak is
-    beyond `FARTHEST`.
+    `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that it
+    predicts, at the load `peak_load`. Both are None if the throughput rises for ever or falls from the first thread on,
+    if kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), or if the peak is beyond `FARTHEST`.
     """
 
     ideal: float
@@ -54,8 +55,8 @@ class NoFit:
 
 
 def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
-    """Fit the law by non-linear least squares, with sigma from 0 to 1 and kappa from 0 on: other values have
-    no meaning."""
+    """Fit the law by non-linear least squares, with sigma from 0 to 1 and kappa of at least 0, because other values are
+    meaningless."""
     if len(set(loads)) < FEWEST_POINTS:
         return NoFit(f"the law takes {FEWEST_POINTS} loads, and there are {len(set(loads))}")
     if not all(0 < value <= LARGEST for value in (*loads, *rates)):

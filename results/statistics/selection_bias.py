@@ -1,11 +1,14 @@
-"""How much too high the highest of several noisy means is: it was chosen for its noise (the winner's curse).
+"""Estimates by how much the highest of several noisy means is too high, since it was chosen partly for its noise (the
+winner's curse).
 
-Around the true means, the means of the repeats scatter by their standard error. Where the true ones were is not known,
-so it is simulated in two ways, and a value between both is taken. The first takes the means as they are; they are too
-far apart, so it finds too little. The second draws true means that explain them, from the distribution that makes them
-most likely (J. Kiefer and J. Wolfowitz, "Consistency of the Maximum Likelihood Estimator", Annals of Mathematical
-Statistics 27 (1956)), as in B. Efron, "Tweedie's Formula and Selection Bias", Journal of the American Statistical
-Association 106 (2011); with few means, it finds a little too much. `benchmarks/README.md` says how well that works."""
+The means of the repeats scatter around the true means by their standard error. The true means are unknown, so they are
+simulated in two ways, and a value between the two results is used. The first way uses the means as they are; these are
+too far apart, so the result is too small. The second way draws true means that explain the observed ones, from the
+distribution that makes them most likely (J. Kiefer and J. Wolfowitz, "Consistency of the Maximum Likelihood Estimator",
+Annals of Mathematical Statistics 27 (1956)), as in B. Efron, "Tweedie's Formula and Selection Bias", Journal of the
+American Statistical Association 106 (2011). With few means, its result is a little too large. `benchmarks/README.md`
+says how well this works.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +25,22 @@ if TYPE_CHECKING:
 
 _DRAWS, _SEED = 400, 20111
 _BETWEEN = 0.75
-"""How far the value lies from that of the first way to that of the second; chosen by simulation."""
+"""The position of the used value between the result of the first way (0) and that of the second way (1), chosen by
+simulation."""
 _GRID, _ROUNDS = 41, 300
 _MOST_POINTS = 200
-"""Of more points than this, the highest are looked at: the others hardly ever win."""
+"""The largest number of points that are considered. If there are more, only the highest count, because the others
+hardly ever win."""
 
 _LARGEST = 1e100
-"""Larger values have no variance that a number can hold."""
+"""The limit of values, because a float can't hold the variance of larger ones."""
 
 
 def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
-    """Return by how much the highest mean of these points is too high on average; None where no point was repeated, and
-    where numbers are too large to tell.
+    """Return by how much the highest mean of these points is too high on average. Returns None if no point was
+    repeated, or if numbers are too large to tell.
 
-    The noise is that of all points together, as each has few repeats.
+    The noise is estimated from all points together, because each has few repeats.
     """
     import numpy as np
 
@@ -62,7 +67,8 @@ def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
 
 
 def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> float:
-    """Return by how much the highest of noisy means exceeds the true mean of its point, on average over the rows."""
+    """Return by how much the highest of several noisy means exceeds the true mean of its point, on average over the
+    rows."""
     import numpy as np
 
     noisy = true + errors * draw.normal(size=true.shape)
@@ -71,7 +77,7 @@ def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> floa
 
 
 def _true_means(means: _Numbers, errors: _Numbers, draw: np.random.Generator) -> _Numbers:
-    """Return rows of means that may have been the true ones, given those that were found."""
+    """Return rows of means that may have been the true means, given the observed means."""
     import numpy as np
 
     grid = np.linspace(means.min(), means.max(), _GRID)

@@ -1,9 +1,10 @@
 """Tests of whether two sets of repeats differ, intervals of ratios, and the correction for multiple tests.
 
 A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show how
-far another measurement may differ.
+much another measurement may differ.
 
-Values that no float can hold are unknown: a value that is not a number, an interval beyond any measurement.
+Values that no float can hold count as unknown. Examples are a value that is not a number, and an interval beyond any
+measurement.
 """
 
 from __future__ import annotations
@@ -18,25 +19,27 @@ from benchbrief.results.statistics.sorted_pairs import SortedPairs
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
-"""The fewest repeats of each side for a test of ranks. With fewer, ranks decide little: five against five can't get
-below 0.8 %, however far apart they are, and a correction for seven comparisons takes that above 5 %. Eight against
-eight allow three hundred comparisons."""
+"""The fewest repeats of each side for a test of ranks. With fewer repeats, ranks decide little: with five on each side,
+the p-value can't be below 0.8 %, however far apart the sides are, and a correction for seven comparisons raises it
+above 5 %. With eight on each side, three hundred comparisons are possible.
+"""
 
 WIDEST = 1e6
-"""The factor above and below a ratio beyond which its interval says nothing, and is left out. The interval of two
-different repeats, corrected for fifty comparisons, may have three hundred digits."""
+"""If an interval reaches beyond this factor above and below its ratio, it says nothing and is left out. The interval of
+two different repeats, corrected for fifty comparisons, may have three hundred digits."""
 
 LARGEST_EXPONENT = math.log(LARGEST)
 
 MOST_EXACT = 10_000
-"""The most pairs of values for the exact distribution of ranks. Above, the normal distribution matches it."""
+"""The most pairs of values for which the exact distribution of ranks is computed. With more pairs, the normal
+distribution is close enough."""
 
 
 @dataclass(frozen=True)
 class IntervalEstimate:
     """A ratio or a difference with its confidence interval.
 
-    A side of a ratio's interval is None when it has no bound, because the divisor does not differ from 0.
+    A side of a ratio's interval is None if it has no bound, because the divisor does not differ from 0.
     """
 
     value: float
@@ -45,7 +48,7 @@ class IntervalEstimate:
 
 
 def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the degrees of freedom of a difference of means with separate variances. Infinite when nothing varies.
+    """Return the degrees of freedom of a difference of means with separate variances. Infinite if nothing varies.
 
     From B. L. Welch, "The generalization of Student's problem when several different population variances are
     involved", Biometrika 34 (1947).
@@ -56,7 +59,7 @@ def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _freedom(parts: Sequence[tuple[float, int]]) -> float:
-    """Return Welch's degrees of freedom of two variances of a mean, each with its number of values."""
+    """Return Welch's degrees of freedom for two variances of means, each given with its number of values."""
     spread = sum(part for part, _ in parts)
     return 1 / sum((part / spread) ** 2 / (n - 1) for part, n in parts) if spread > 0 else math.inf
 
@@ -67,7 +70,7 @@ def _vary(*sides: Sequence[float]) -> bool:
 
 
 def _are_known(*sides: Sequence[float]) -> bool:
-    """Return whether each side has values, and all are numbers that can be computed with."""
+    """Return whether each side has values, and all values are numbers that are usable in computations."""
     return all(sides) and all(abs(value) <= LARGEST for side in sides for value in side)
 
 
@@ -80,11 +83,11 @@ def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Welch's t test for equal means; None with fewer than two known values.
+    """Return the two-sided p-value of Welch's t test for equal means; None if there are fewer than two known values.
 
-    When all repeats of each side are equal, their variation is unknown, and a t test would be certain. Then the p-value
-    is the share of all splits of the repeats in two that lie as far apart: R. A. Fisher, "The Design of Experiments"
-    (1935), section 21.
+    If all repeats of each side are equal, their variation is unknown, and a t test would be certain. Then the p-value
+    is the share of all ways to split the repeats in two that are at least as far apart: R. A. Fisher, "The Design of
+    Experiments" (1935), section 21.
     """
     if not _vary(a, b):
         return None
@@ -98,10 +101,10 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Mann and Whitney's rank test, exact without ties.
+    """Return the two-sided p-value of Mann and Whitney's rank test, exact if there are no ties.
 
-    None with an empty side, or an unknown value. From H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two
-    Random Variables is Stochastically Larger than the Other" (1947).
+    Returns None if a side is empty or a value is unknown. From H. B. Mann and D. R. Whitney, "On a Test of Whether one
+    of Two Random Variables is Stochastically Larger than the Other" (1947).
     """
     if not _are_known(a, b):
         return None
@@ -116,12 +119,13 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
 def p_value(
     a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False
 ) -> float | None:
-    """Return the probability of a difference this large if both are equal. None with fewer than two values.
+    """Return the probability of a difference this large if both sides are truly equal. Returns None if there are fewer
+    than two values.
 
-    Uses Welch's test. What can't be below 0, such as a rate or a time, varies by a share of itself. With `by_ratio`,
-    its logarithms are tested, whose spread is the same for a fast system as for a slow one. The repeats of percentiles
-    are skewed and have outliers besides, so their ranks are tested when there are enough repeats. A value of 0 or less
-    has no logarithm; then all stay as they are.
+    Uses Welch's test. A quantity that can't be below 0, such as a rate or a time, varies by a share of itself. With
+    `by_ratio`, its logarithms are tested, because their spread is the same for a fast system as for a slow one. The
+    repeats of percentiles are also skewed and have outliers, so their ranks are tested if there are enough repeats. A
+    value of 0 or less has no logarithm, so then all values are tested as they are.
     """
     if not _vary(a, b):
         return None
@@ -141,7 +145,7 @@ def _have_logs(a: Sequence[float], b: Sequence[float], percentile: bool, by_rati
 def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False) -> float:
     """Return how far b is above a, in the terms that `p_value` tests: means, logarithms or ranks.
 
-    Its sign is the direction of a significant difference. It is NaN with an empty side, or an unknown value.
+    The sign is the direction of a significant difference. The result is NaN if a side is empty or a value is unknown.
     """
     if not _are_known(a, b):
         return math.nan
@@ -160,10 +164,12 @@ def difference_of(
     by_ratio: bool = False,
     level: float = LEVEL,
 ) -> IntervalEstimate | None:
-    """Return how far b is above a, in their unit, with its interval. None with an empty side, or an unknown value.
+    """Return how far b is above a, in their unit, with an interval. Returns None if a side is empty or a value is
+    unknown.
 
-    Compares means, by Welch's test, or with `FEWEST_RANKED` repeats of percentiles all pairs, by ranks. There is no
-    interval with fewer than two values, and none where logarithms are tested: that of `ratio_of` matches their test.
+    Compares the means by Welch's test or, with at least `FEWEST_RANKED` repeats of percentiles, all pairs by ranks.
+    There is no interval if there are fewer than two values, or if logarithms are tested, because `ratio_of` has the
+    interval that matches their test.
     """
     if not _are_known(a, b):
         return None
@@ -177,12 +183,13 @@ def difference_of(
 
 
 def do_not_vary(*sides: Sequence[float]) -> bool:
-    """Return whether all values of each side are equal, so that they say nothing about another repeat."""
+    """Return whether all values of each side are equal, so that they say nothing about how another repeat
+    would vary."""
     return all(len({*side}) == 1 for side in sides)
 
 
 def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float | None:
-    """Return half the width of Welch's interval for a difference of means; None when nothing varies."""
+    """Return half the width of Welch's interval for a difference of means; None if nothing varies."""
     from scipy.special import stdtrit
 
     freedom = degrees_of_freedom(a, b)
@@ -191,13 +198,13 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 
 
 def correct_p_value(p: float, level: float) -> float:
-    """Return a p-value as strict as intervals of `level`. Where repeats were looked at several times, the level is
-    above `LEVEL`, since each look gets a part of the 5 % (`model/budgets.py`)."""
+    """Return a p-value that is as strict as intervals of `level`. If repeats were looked at several times, the level is
+    above `LEVEL`, because each look gets a part of the 5 % (`model/budgets.py`)."""
     return min(1.0, p * (1 - LEVEL) / (1 - level)) if level < 1 else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that one false alarm among all tests is as unlikely as it was for each test alone.
+    """Adjust p-values so that a false alarm among all tests is as unlikely as it was for each test alone.
 
     From S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
     """
@@ -210,12 +217,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
-    """Return, for each comparison, the number by which Holm's procedure divides its chance of a false alarm.
+    """Return, for each comparison, the number by which Holm's procedure divides the comparison's chance of a false
+    alarm.
 
-    The procedure goes up from the lowest p-value. From the first one that is not significant, all get the same
-    number. An interval at the resulting level includes "no change" exactly when the procedure finds no change. From
-    O. Guilbaud, "Simultaneous Confidence Regions Corresponding to Holm's Step-Down Procedure", Biometrical Journal
-    50 (2008).
+    The procedure starts at the lowest p-value and goes up. From the first p-value that is not significant, all
+    comparisons get the same number. An interval at the resulting level includes "no change" exactly if the procedure
+    finds no change. From O. Guilbaud, "Simultaneous Confidence Regions Corresponding to Holm's Step-Down Procedure",
+    Biometrical Journal 50 (2008).
     """
     steps = [1] * len(p_values)
     failed_at = 0
@@ -230,8 +238,8 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
     """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation" (1954).
 
     The means are independent, with separate variances and Welch's degrees of freedom, so the interval excludes 1
-    exactly when Welch's test is significant. None when a's mean is 0, with an empty side, or with an unknown value.
-    There is no interval with fewer than two values.
+    exactly if Welch's test is significant. Returns None if a's mean is 0, a side is empty, or a value is unknown. There
+    is no interval if there are fewer than two values.
     """
     if not _are_known(a, b):
         return None
@@ -264,9 +272,9 @@ def ratio_of(
 ) -> IntervalEstimate | None:
     """Return the ratio of b's repeats to a's, with the interval that matches the test of `p_value`.
 
-    By logarithms, it is the ratio of the geometric means; by ranks, the median of all ratios of a repeat of b to one
-    of a; else that of the means. None with an unknown value, or where a divisor is not above 0. An interval wider than
-    `WIDEST` is left out.
+    By logarithms, it is the ratio of the geometric means; by ranks, it is the median of all ratios of a repeat of b to
+    a repeat of a; otherwise, it is the ratio of the means. Returns None if a value is unknown, or if a divisor is not
+    above 0. An interval wider than `WIDEST` is left out.
     """
     if not _vary(a, b) or not _have_logs(a, b, percentile, by_ratio):
         return None if _are_ranked(a, b, percentile) else ratio_of_means(a, b, level)
@@ -283,10 +291,12 @@ def ratio_of(
 def ratio_to_one(
     one: float, others: Sequence[float], level: float = LEVEL, *, of_one: bool = False
 ) -> IntervalEstimate | None:
-    """Return the ratio of the geometric mean of several repeats to a single measurement, or its inverse with `of_one`.
+    """Return the ratio of the geometric mean of several repeats to a single measurement, or the inverse ratio with
+    `of_one`.
 
-    The single one is taken to vary as the others do, so the interval is that in which one more measurement lies. None
-    with fewer than two others, or a value that is not above 0; there is no interval when the others do not vary.
+    The single measurement is assumed to vary as the repeats do, so one more measurement would lie within the interval.
+    Returns None if there are fewer than two repeats, or if a value is not above 0. There is no interval if the repeats
+    do not vary.
     """
     if len(others) < 2 or not _are_known([one], others) or min(one, *others) <= 0:
         return None
@@ -303,14 +313,16 @@ def ratio_to_one(
 
 
 def _of_logarithms(middle: float, half: float) -> IntervalEstimate | None:
-    """Return the ratio whose logarithm is `middle`, with an interval of `half` to either side."""
+    """Return the ratio whose logarithm is `middle`, with an interval whose logarithm extends by `half` to
+    either side."""
     return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
 
 
 def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: float, most: int) -> int | None:
-    """Return how many repeats b must have for an interval of the logarithm of b's ratio to a that is at most `half` to
-    either side, if b goes on to vary as it does; None where more than `most` would be needed, as where a has too
-    few."""
+    """Return how many repeats b needs until the interval of the logarithm of b's ratio to a extends by at most `half`
+    to either side, if b continues to vary as it does now. Returns None if more than `most` would be needed, for example
+    because a has too few repeats.
+    """
     if not _vary(a, b) or min(*a, *b) <= 0 or half <= 0:
         return None
     from scipy.special import stdtrit
@@ -327,8 +339,8 @@ def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: fl
 def _of_pairs(found: SortedPairs, n: int, m: int, level: float) -> IntervalEstimate | None:
     """Return the median of the differences or ratios of all pairs, with its interval.
 
-    From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The interval has the values
-    that the test of Mann and Whitney does not reject.
+    From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The interval contains the
+    values that Mann and Whitney's test does not reject.
     """
     outside = _rejected_orders(n, m, (1 - level) / 2)
     if outside == 0:  # so few repeats reject nothing at this level

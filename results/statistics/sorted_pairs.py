@@ -1,6 +1,6 @@
-"""The differences or the ratios of all pairs of two sets of values, in order, without having them all.
+"""The sorted differences or ratios of all pairs from two sets of values, without keeping all of them in memory.
 
-Thousands of repeats make many millions of pairs, of which an interval needs four.
+Thousands of repeats make many millions of pairs, but an interval needs only four of these.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 FEW = 50_000
-"""The most pairs that are sorted."""
+"""The largest number of pairs that are simply sorted."""
 
 
 class SortedPairs:
-    """The differences of each value of b from each of a, or their ratios, by their places in order."""
+    """A sorted sequence of the differences between each value of b and each value of a, or of their ratios."""
 
     def __init__(self, a: Sequence[float], b: Sequence[float], *, by_ratio: bool) -> None:
         import numpy as np  # here, since it takes long to import
@@ -33,11 +33,11 @@ class SortedPairs:
         return self[middle] if len(self) % 2 else (self[middle - 1] + self[middle]) / 2
 
     def __getitem__(self, place: int) -> float:
-        """Return the value at a place from 0 on, or counted from the end below 0.
+        """Return the value at an index, which counts from 0, or from the end if negative.
 
-        The pairs of one value of b are in order. Each step leaves out those that are on the wrong side of the middle
-        of their middles: D. B. Johnson and T. Mizoguchi, "Selecting the Kth Element in X + Y and X1 + X2 + ... + Xm",
-        SIAM Journal on Computing 7 (1978).
+        The pairs of each single value of b are already in order. Each step leaves out the pairs that are on the wrong
+        side of the median of these rows' medians: D. B. Johnson and T. Mizoguchi, "Selecting the Kth Element in X + Y
+        and X1 + X2 + ... + Xm", SIAM Journal on Computing 7 (1978).
         """
         if place < 0:
             place += len(self)
@@ -61,7 +61,7 @@ class SortedPairs:
         return float(self._among((first, end))[place - first.sum()])
 
     def _below_value(self, value: float) -> Any:
-        """Return how many pairs of each value of b are below a value."""
+        """Return, for each value of b, how many of its pairs are below a value."""
         np = self._np
         low, high = np.zeros(len(self._above), dtype=int), np.full(len(self._above), len(self._below))
         while (open_ := low < high).any():
@@ -72,7 +72,8 @@ class SortedPairs:
         return low
 
     def _among(self, places: tuple[Any, Any] | None) -> Any:
-        """Return the sorted pairs, or those at the `places` from a first one up to an end for each value of b."""
+        """Return all pairs in order or, for each value of b, only those at the `places` from a first one up to
+        an end."""
         np = self._np
         if places is None:
             return np.sort(self._of(self._above[:, None], self._below[None, :]), axis=None)
