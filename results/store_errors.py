@@ -1,4 +1,4 @@
-"""The errors of this room. They are shown like the runners' errors."""
+"""The errors of this package. They are shown in the same way as the runners' errors."""
 
 from __future__ import annotations
 

@@ -1,41 +1,43 @@
 """The `measure` views over a store's tables, from which metrics and users' SQL are computed.
 
-They have one row for each combination of their dimensions, only for cells with status ok. "Each factor" stands for a
-column for each factor of the run, by its name. It has the level: a word (VARCHAR) or a number in its base unit
-(DOUBLE); NULL in experiments that do not vary the factor.
+The views have one row for each combination of their dimensions, only for cells with status ok. "Each factor" means one
+column for each factor of the run, named like the factor. It contains the level: a word (VARCHAR), or a number in its
+base unit (DOUBLE); NULL in experiments that do not vary the factor.
 
     measure.throughput  experiment, hardware, workload, each factor, threads, target, phase, repeat, operation, value
-                        [ops/s]; phase NULL is the whole measured window; operation 'all' is the total; a row for each
-                        repeat: measure.spread has the mean over them
+                        [ops/s]; phase NULL is the whole measured window; operation 'all' is the total; there is a row
+                        for each repeat, and measure.spread has the mean over the repeats
     measure.latency     experiment, hardware, workload, each factor, threads, target, phase, repeat, operation, kind,
                         statistic, value [s], reported; repeat NULL is merged over repeats; phase NULL is the whole
                         window
     measure.errors      experiment, hardware, workload, each factor, threads, target, phase, repeat, value [share of
                         operations, 0..1]
     measure.sample      measure, experiment, hardware, workload, each factor, threads, target, repeat, node, time, value
-                        [base unit]; devices summed (shares, times, temperatures, speeds: averaged); time in whole
-                        seconds from the start of the measured window; each second that a reading stands for has one
-                        row, the mean over that second
+                        [base unit]; the values of several devices are added (shares, times, temperatures and speeds
+                        are averaged); time is in whole seconds from the start of the measured window; each second that
+                        a reading covers has one row with the mean over that second
     measure.mean        measure, experiment, hardware, workload, each factor, threads, target, repeat, node, value [base
                         unit]: the mean over the sampled time of the measured window (for times of a disk's requests,
-                        the mean over requests); also sizes of databases, and what events did, which are not means
+                        the mean over requests); this view also has the sizes of databases and the effects of events,
+                        which are not means
     measure.cells       experiment, hardware, workload, each factor, threads, target, repeat: every planned cell, done
                         or not, except cells that a search did not need
     measure.spread      experiment, hardware, workload, each factor, threads, target, phase, operation, repeats, mean,
-                        sd, cv: throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
+                        sd, cv: throughput over repeats [ops/s]; sd and cv are NULL if there are fewer than two repeats
 
     measure.sustained   experiment, hardware, workload, each factor, value [ops/s], bound, decided, mark: the rate that
-                        a search for a promise found; bound is 'at_least' where the true one may be higher, else NULL;
+                        a search for a promise found; bound is 'at_least' if the true rate may be higher, else NULL;
                         decided is whether the search decided with its confidence; mark is the sign before the value in
                         briefs, such as ≳, or NULL; a metric of such a rate has the same columns
 
-    measure.levels      levels, each factor: what the column `levels` of the tables says
+    measure.levels      levels, each factor: the meaning of the column `levels` of the tables
 
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
-                        that the table `metrics` has; a missing value is NULL. One of a searched rate has `bound`,
-                        `decided` and `mark` beside it
+                        that the table `metrics` has; a missing value is NULL. A metric of a searched rate also has
+                        the columns `bound`, `decided` and `mark`
 
-Types and units are those of the tables (`store_schema.py`)."""
+Types and units are the same as in the tables (`store_schema.py`).
+"""
 
 from __future__ import annotations
 
@@ -163,9 +165,9 @@ GROUP BY ALL;
 
 
 def create_measures(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the `measure` views over the connection's tables, with the columns of the run's factors.
+    """Create the `measure` views over the connection's tables, with a column for each of the run's factors.
 
-    Raises ResultsError for factors that no spec can have: a plan may be a stranger's.
+    Raises ResultsError for factors that no spec can have, because a plan may come from a stranger.
     """
     factors: dict[str, bool] = dict(
         connection.execute("SELECT factor, number IS NOT NULL FROM main.factors").fetchall()
@@ -183,12 +185,12 @@ def create_measures(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def at_levels(table: str) -> str:
-    """Return SQL for a table that has a column `levels`, with a column for each factor besides."""
+    """Return SQL for a table with a column `levels` that adds a column for each factor."""
     return f"(FROM main.{table} JOIN measure.levels USING (levels))"
 
 
 def _level(factor: str, is_number: bool) -> str:
-    """Return SQL for the level of a factor, by the text `levels`."""
+    """Return SQL that takes the level of a factor from the text `levels`."""
     level = f"nullif(split_part(split_part(',' || levels, {sql_text(f',{factor}=')}, 2), ',', 1), '')"
     return f"TRY_CAST({level} AS DOUBLE)" if is_number else level
 
@@ -208,8 +210,8 @@ def asks_for_metrics(text: str) -> bool:
 
 
 def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
-    """Return the metrics that a statement names as `metric.NAME` and that rest on searched rates with a doubt: the
-    search knows only a bound, or did not decide.
+    """Return the metrics that a statement names as `metric.NAME` and that depend on doubtful searched rates: the search
+    knows only a bound, or did not decide.
 
     `ask` answers SQL over one run.
     """
@@ -225,10 +227,10 @@ def planned_metrics(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, st
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, metrics: Iterable[tuple[str, str]]) -> None:
-    """Create the views of metrics. A view that fails is left out.
+    """Create the views of metrics. A view that can't be created is left out.
 
-    It fails if the connection lacks a function, if another version made its plan, or if its SQL is not one statement
-    that only reads.
+    A view can't be created if the connection lacks a function, if another version made its plan, or if its SQL is not a
+    single statement that only reads.
     """
     import duckdb
 

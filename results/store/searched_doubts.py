@@ -1,8 +1,9 @@
-"""Doubts about values that rest on searches for promises: whether they are bounds, and whether the searches decided.
+"""Doubts about values that depend on searches for promises: whether the values are bounds, and whether the searches
+decided.
 
-If the highest candidate kept the promise, or the load generator was late at the next one, a search gives a rate "or
-more". A metric of such a rate is a bound, too: a price per operation is "or less". The metric is computed again with a
-far higher rate, which shows the direction.
+If the highest candidate kept the promise, or the load generator was late at the next candidate, the search's result is
+a rate "or more". Then a metric of that rate is a bound, too: a price per operation is "or less". The metric is computed
+again with a far higher rate, which shows the direction.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from benchbrief.results.result_messages import say
 SUSTAINED = "measure.sustained"
 """The view of searched rates."""
 Bound = Literal["", "at_least", "at_most", "open"]
-"""Where the true value may be: at the value itself (""), above, below, or on either side."""
+"""Where the true value may be: at the value itself (""), above it, below it, or on either side."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, levels, sustained, kind, by_generator, sure FROM main.promises "
     "WHERE sustained IS NOT NULL ORDER BY ALL"
 )
 _BEYOND = 1e6
-"""The factor that makes a rate far higher. It is not infinite, so that the ratio of a rate to itself stays 1."""
+"""The factor that makes a rate far higher. It is finite, so that the ratio of a rate to itself remains 1."""
 _MOVED = 1.1
 _FEW = 8
-"""The most searches whose rates are moved one by one without a check of whether that is needed."""
+"""The largest number of searches whose rates are changed one by one without checking whether that is needed."""
 Keys = tuple[DimKey | None, ...]
 
 
@@ -46,7 +47,7 @@ class Answering(Protocol):
 
 
 class Doubt(NamedTuple):
-    """The doubt about a value. `decided` is whether all its searches decided with their confidence."""
+    """The doubt about a value. `decided` is whether all of the value's searches decided with their confidence."""
 
     bound: Bound = ""
     decided: bool = True
@@ -56,18 +57,18 @@ class Doubt(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Return the sign to show before the value, with a space: `≥ 80 ops/s`; "" without a doubt."""
+        """Return the sign to show before the value, with a space (`≥ 80 ops/s`); "" if there is no doubt."""
         return f"{_MARKS[self.bound, self.decided]} " if self else ""
 
     def or_of(self, other: Doubt) -> Doubt:
-        """Return the doubt about a value that rests on two doubtful values."""
+        """Return the doubt about a value that depends on two doubtful values."""
         bounds = {self.bound, other.bound} - {""}
         return Doubt(bounds.pop() if len(bounds) == 1 else "open" if bounds else "", self.decided and other.decided)
 
 
 KNOWN = Doubt()
 RANGE = Doubt("open")
-"""The doubt about a range with a doubtful end."""
+"""The doubt about a range that has a doubtful end."""
 _MARKS: Mapping[tuple[Bound, bool], str] = {
     ("", False): "≈",
     ("at_least", True): "≥",
@@ -80,7 +81,7 @@ _MARKS: Mapping[tuple[Bound, bool], str] = {
 
 
 def explain_marks(found: Iterable[Doubt]) -> str:
-    """Explain the signs before some values; "" if none has one."""
+    """Explain the signs before some values; "" if none of the values has a sign."""
     return say.doubts_told(confidence=share_figure(CONFIDENCE)) if any(found) else ""
 
 
@@ -92,8 +93,8 @@ def of_search(kind: str | None, *, by_generator: bool, sure: bool) -> Doubt:
 def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     """Return the doubts about a query's values, by their keys. Values without any doubt are left out.
 
-    The number of queries is logarithmic in the number of searches. It is linear where a value rests on several searches
-    and moves in one direction for all halves of them.
+    The number of queries is logarithmic in the number of searches. It is linear if a value depends on several searches
+    and moves in the same direction for all halves of them.
     """
     if SUSTAINED not in sql:
         return {}
@@ -108,7 +109,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     found: dict[Keys, Doubt] = {}
 
     def compare(factors: Mapping[Curve, float], *, bound: bool) -> set[Keys]:
-        """Multiply rates by the factors. Record the values that change, and return their keys."""
+        """Multiply rates by the factors. Record the values that change, and return the keys of these values."""
         differing = set[Keys]()
         moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
         for keys, value in known.items():
@@ -142,16 +143,16 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
 
 
 def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
-    """Yield the searches in two halves, by each digit of their binary numbers. Any two searches are apart at
-    least once."""
+    """Yield the searches split into two halves, once for each digit of their binary numbers. So any two searches are in
+    different halves at least once."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
         yield zero, one
 
 
 def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
-    """Yield each search, all of them, and all but each. The least of several equal rates only moves if all of
-    them do."""
+    """Yield each search alone, all searches, and all searches except each one. The least of several equal rates only
+    moves if all of these rates do."""
     yield from ([place] for place in places)
     if len(places) > 1:
         yield places
@@ -160,8 +161,8 @@ def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
 
 
 def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
-    """Return a query's values as if the searches had found these rates, which may be infinite. NaN for a
-    missing value."""
+    """Return a query's values as if the searches had found these rates, which may be infinite. A missing value
+    is NaN."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
     # The first row is no search. It gives the columns their types, even without a rate.

@@ -33,10 +33,10 @@ _PointKey = str | float | None
 
 @dataclass(frozen=True)
 class Confidence:
-    """The throughput at one point of a ramp over its repeats. `low` to `high` is the mean's confidence interval, at the
+    """The throughput over the repeats of one point of a ramp. `low` to `high` is the mean's confidence interval, at the
     store's level.
 
-    The sample's `sd`, `cv`, `low` and `high` are None with fewer than two repeats.
+    `sd`, `cv`, `low` and `high` are None if there are fewer than two repeats.
     """
 
     experiment: str
@@ -82,8 +82,8 @@ _FACTORS = "SELECT DISTINCT factor FROM main.factors"
 
 
 class MissingValues:
-    """The reasons for missing values of one store. `sql` queries the store. `imported`: its numbers were
-    measured elsewhere."""
+    """The reasons why values are missing in one store. `sql` queries the store. `imported` means that the store's
+    numbers were measured elsewhere."""
 
     def __init__(self, sql: Callable[[str], QueryAnswer], imported: bool) -> None:
         self._sql = sql
@@ -91,7 +91,7 @@ class MissingValues:
         self._known: dict[str, list[dict[str, Any]]] = {}
 
     def reason(self, query: Query, keys: Sequence[_PointKey]) -> str:
-        """Return why there is no value for these keys: a cell behind them is not ok, or lacks the number."""
+        """Return why there is no value for these keys: a cell behind the value is not ok, or lacks the number."""
         known: dict[str, _PointKey] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
         for search in self._records("searches") if any(read.view == "sustained" for read in reads) else ():
@@ -128,7 +128,7 @@ class MissingValues:
         return isinstance(reason, Message) and reason.code == "not_published"
 
     def _gaps_of(self, reads: Sequence[Read]) -> Iterator[tuple[Mapping[str, Any], list[Read]]]:
-        """Yield each missing number, with the reads that would have read it."""
+        """Yield each missing number, with the reads that would have used it."""
         for gap in self._records("latencies"):
             yield gap, [read for read in reads if read.statistic == gap["statistic"]]
         for gap in (*self._records("sizes"), *self._records("events")):
@@ -139,7 +139,7 @@ class MissingValues:
             yield gap, [read for read in reads if gap["probe"] in (read.measure, read.probe)]
 
     def _records(self, of: str) -> list[dict[str, Any]]:
-        """Return the rows of one of `_RECORDS`. The store is asked once for each."""
+        """Return the rows of one of `_RECORDS`. Each query is sent to the store only once."""
         if of not in self._known:
             table = self._sql(_RECORDS[of].replace("$cell", _OF_CELL))
             rows = (dict(zip(table.columns, row, strict=True)) for row in table)
@@ -147,12 +147,12 @@ class MissingValues:
         return self._known[of]
 
     def _said(self, text: object) -> str:
-        """Return the message behind a text of the store; the text itself when it has no code."""
+        """Return the message that a text in the store was made from, or the text itself if it has no code."""
         return self._sentences.get(str(text), str(text))
 
     @cached_property
     def _unvaried(self) -> Mapping[str, None]:
-        """Return each factor with the level of cells that do not vary it."""
+        """Return each factor with the level that it has in cells that do not vary it."""
         return dict.fromkeys(factor for (factor,) in self._sql(_FACTORS).rows)
 
     @cached_property
@@ -161,10 +161,10 @@ class MissingValues:
 
 
 def _concerns(record: Mapping[str, Any], known: Mapping[str, _PointKey], reads: Iterable[Read] | None) -> bool:
-    """Return whether a query's row with these keys uses a record: a cell, or a latency of it.
+    """Return whether a query's row with these keys uses a record: a cell, or a latency of a cell.
 
-    One of `reads` must read the record, and the record's keys must agree with those of the row, except where that read
-    has one key at every row, as that of `throughput[eco]` has. Without `reads`, agreement is enough.
+    At least one of `reads` must read the record, and the record's keys must equal those of the row, except for
+    dimensions that the read fixes to one key, as `throughput[eco]` does. Without `reads`, equal keys are enough.
     """
 
     def agrees(fixed: Mapping[str, tuple[DimKey, ...]]) -> bool:
@@ -204,7 +204,7 @@ def _usl(loads: _List, rates: _List, field: str) -> float | None:
 
 
 def _known(values: _List) -> list[float] | None:
-    """Return the list if no value is missing, else None."""
+    """Return the list if no value is missing, otherwise None."""
     if values is None:
         return None
     known = [value for value in values if value is not None]
@@ -220,7 +220,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., float | None], list[Any]]] = {
 
 
 def register(connection: duckdb.DuckDBPyConnection, level: float) -> None:
-    """Register benchbrief's SQL functions with a connection, once for each. `level` is the level of intervals
+    """Register benchbrief's SQL functions with a connection. `level` is the confidence level of intervals
     over repeats."""
     from duckdb.func import FunctionNullHandling
 
@@ -242,12 +242,13 @@ DROP VIEW measure.mean;
 ALTER TABLE measure.kept RENAME TO mean;
 COMMIT;
 """
-"""Keeps the means in memory. Reading all samples takes longer than the rest of a query, and a brief asks for dozens
-of means."""
+"""SQL that keeps the means in memory, because reading all samples takes longer than the rest of a query, and a brief
+asks for dozens of means."""
 
 
 class KeyedValue(tuple[DimKey | None, ...]):
-    """A value of a query: the keys of its `dims` in order, then the value. A missing value has a `reason`."""
+    """A value of a query: the keys of the query's `dims` in order, followed by the value. A missing value has a
+    `reason`."""
 
     reason: str | None
 
@@ -273,12 +274,12 @@ class Store:
         self._has_functions = self._has_means = self._has_metrics = False
         self.run_dir = run_dir
         self.mended = ""
-        """What was wrong with the tables, so that they were rebuilt on opening; "" for nothing."""
+        """What was wrong with the tables when the store was opened, so that they were rebuilt; "" if they were good."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
-        """Whether the numbers come from a model, and nothing was measured."""
+        """Whether the numbers come from a model and nothing was measured."""
         self.cautions: list[str] = []
         """What limits the answers; always empty for one run."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
@@ -335,7 +336,8 @@ class Store:
             self._keep_means()
 
     def _keep_means(self) -> None:
-        """Keep all means in memory, or none. If that fails for lack of memory, the statement itself will report it."""
+        """Keep either all means in memory or none of them. If memory is too small, the statement itself will report
+        that."""
         import duckdb
 
         self._has_means = True
@@ -345,7 +347,7 @@ class Store:
             self._connection.execute("ROLLBACK")
 
     def each(self, text: str) -> AbstractContextManager[Iterator[tuple[Any, ...]]]:
-        """Return the answer to `sql` row by row, when it is too large for memory. Raises ResultsError."""
+        """Return the answer to `sql` row by row, for answers that are too large for memory. Raises ResultsError."""
         self._prepare(text)
         return ask_in_rows(self._connection, text)
 
@@ -355,7 +357,8 @@ class Store:
         return ask_in_batches(self._connection, text)
 
     def confidence(self, operation: str = "all") -> list[Confidence]:
-        """Return the throughput over the repeats of each point, for the whole measured window, with its interval."""
+        """Return the throughput over the repeats of each point, for the whole measured window, with its confidence
+        interval."""
         spread = self._rows(
             "SELECT experiment, hardware, workload, threads, target, repeats, mean, sd, cv FROM measure.spread "
             "WHERE phase IS NULL AND operation = ? AND repeats > 0 ORDER BY ALL",
@@ -367,7 +370,8 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
-        """Return the rank of each name by its first cell, as cells are in the plan's order, and of each level."""
+        """Return the rank of each name, by the first cell that has it (cells are in the plan's order), and of each
+        level."""
         ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):

@@ -1,13 +1,14 @@
-"""The store's tables. `measure_views.py` has the views that derived metrics are computed over.
+"""The store's tables. `measure_views.py` has the views from which metrics are computed.
 
-All values are in base units: seconds, bytes, operations; latencies are in seconds; cpu is in busy cores; times are UTC.
-A missing value is NULL, and `reason` says why; it is never 0.
+All values are in base units: seconds, bytes, operations. Latencies are in seconds, cpu is in busy cores, and times are
+UTC. A missing value is NULL, never 0, and `reason` says why it is missing.
 
-Each table is a named tuple below (one Parquet file, one row a fact).
+Each table is a named tuple below. It is one Parquet file, and each row is one fact.
 
-threads is BIGINT (NULL where a search found none), target DOUBLE (NULL on a threads ramp), phase and repeat BIGINT
-from 1, names VARCHAR. `levels` is the level of each factor that an experiment varies, as in
-`codec=lz4,vsize=1000`; '' where it varies none. The views have a column for each factor instead."""
+threads is BIGINT (NULL if a search found none), target is DOUBLE (NULL on a threads ramp), phase and repeat are BIGINT
+from 1, and names are VARCHAR. `levels` is the level of each factor that an experiment varies, as in
+`codec=lz4,vsize=1000`; '' if the experiment varies none. The views have a column for each factor instead.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from benchbrief.model.message import Message, message_from_data, to_data
 
 
 class SizeRow(NamedTuple):
-    """A size of a cell's database: `database.size_loaded` before the warm-up, `database.size` after the measurement
-    [B], and `database.space_amplification` then. Without a value, `reason` says why."""
+    """A size of a cell's database: `database.size_loaded` before the warm-up [B], `database.size` after the measurement
+    [B], or `database.space_amplification` after the measurement. If there is no value, `reason` says why."""
 
     run_id: str
     cell_id: str
@@ -33,12 +34,13 @@ class SizeRow(NamedTuple):
 
 
 class SteadyRow(NamedTuple):
-    """How a measurement ended that goes on until it is steady. `steady` is whether it became steady, within a share of
-    the mean (`within`), or else ran out of time. It lasted for `lasted_s`, at least `from_s` and at most `most_s`.
+    """How a measurement that continues until it is steady ended. `steady` is whether it became steady, within a share
+    of the mean (`within`); otherwise it ran out of time. It lasted for `lasted_s` seconds, with `from_s` as the least
+    and `most_s` as the longest time allowed.
 
-    `cut_s` is the transient at its beginning, which is left out of all numbers; NULL where the transient reaches into
-    the second half, so that nothing is left out. Half widths are those of the 95 % intervals of the means, as shares of
-    the mean. Correlations are those of consecutive batches. Both are NULL where there is no mean, and for latency in a
+    `cut_s` is the transient at its beginning, which is left out of all numbers; it is NULL if the transient reaches
+    into the second half, so that nothing is left out. Half widths belong to the 95 % intervals of the means, as shares
+    of the mean. Correlations are between consecutive batches. Both are NULL if there is no mean, and for latency in a
     closed loop.
     """
 
@@ -59,12 +61,12 @@ class SteadyRow(NamedTuple):
 class EventRow(NamedTuple):
     """An event of a measured cell. `number` counts from 1; `hosts` are separated by commas.
 
-    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took on
-    the slowest host, and `exit_code` is 0 if it succeeded on all. `before` and `lowest` are throughputs (ops/s).
-    `dip` is how far the lowest is below the one before, as a share. `recovery_s` is the time until the throughput was
-    back, `outage_s` the time in which it was out, and `latency_s` the time until the latency was back: see
-    `results/statistics/recovery.py`. `reason` says why they are NULL, and `latency_reason` why the time of the
-    latency is.
+    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took on the
+    slowest host, and `exit_code` is 0 if it succeeded on all hosts. `before` and `lowest` are throughputs (ops/s).
+    `dip` is how far the lowest throughput is below the one before, as a share. `recovery_s` is the time until the
+    throughput had recovered, `outage_s` is the length of its outage, and `latency_s` is the time until the latency had
+    recovered: see `results/statistics/recovery.py`. `reason` says why these values are NULL, and `latency_reason` says
+    why `latency_s` is.
     """
 
     run_id: str
@@ -106,14 +108,15 @@ WHERE status = 'ok'"""
 
 
 class PromiseRow(NamedTuple):
-    """A search for the highest rate that keeps a promise, on one hardware with one workload, and what it found.
+    """A search for the highest rate that keeps a promise, on one hardware with one workload, and its result.
 
     `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
-    that counts; where it is NULL, `reason` says why. `found` is the rate of the search, even if held-out runs broke the
-    promise there. `above` is the next candidate, which broke the promise or, with `by_generator`, which the load
-    generator could not offer. `sure` is whether the edge was decided with that confidence, and not by the majority of
-    all repeats. No run broke the promise up to the rate `kept_to`, and none kept it from `broken_from` on (NULL where
-    there is no such rate); between the two, runs disagree. Of `held_out` runs, `held_met` kept the promise.
+    that counts; if it is NULL, `reason` says why. `found` is the rate that the search found, even if held-out runs
+    broke the promise there. `above` is the next candidate, which broke the promise or, with `by_generator`, which the
+    load generator could not offer. `sure` is whether the edge was decided with that confidence, and not by the majority
+    of all repeats. No run broke the promise up to the rate `kept_to`, and no run kept it from the rate `broken_from` on
+    (each is NULL if there is no such rate); between the two, runs disagree. Of the `held_out` runs, `held_met` kept the
+    promise.
     """
 
     run_id: str
@@ -138,10 +141,11 @@ class PromiseRow(NamedTuple):
 
 
 class RateRow(NamedTuple):
-    """A rate that a search measured: how many runs kept the promise, broke it, were beyond the generator, or failed.
+    """A rate that a search measured: how many runs kept the promise, broke it, were beyond the load generator's reach,
+    or failed.
 
-    Held-out runs are counted apart: of `held_out` runs, `held_met` kept the promise, and `held_beyond` were beyond
-    the generator.
+    Held-out runs are counted separately: of the `held_out` runs, `held_met` kept the promise, and `held_beyond` were
+    beyond the load generator's reach.
     """
 
     run_id: str
@@ -175,11 +179,11 @@ FROM (
 
 
 class SampleRow(NamedTuple):
-    """A reading of a probe, `t_s` seconds from the start of the measured window. `throughput` is by the tool's
-    own intervals.
+    """A reading of a probe, `t_s` seconds from the start of the measured window. Readings of `throughput` cover the
+    intervals that the tool itself reports.
 
-    It stands for the time from `from_s` to `to_s` of the window, which is its weight in means. `energy` is one row for
-    the whole window. A row without a value means that the probe gave no sample on this node.
+    A reading represents the time from `from_s` to `to_s` of the window, which is its weight in means. `energy` is one
+    row for the whole window. A row without a value means that the probe gave no sample on this node.
     """
 
     run_id: str
@@ -195,7 +199,7 @@ class SampleRow(NamedTuple):
 
 
 class SampleBlock(NamedTuple):
-    """Many rows of `SampleRow` in one cell, as columns. Nine of ten rows of a store are samples."""
+    """Many rows of `SampleRow` in one cell, kept as columns, because nine of ten rows of a store are samples."""
 
     run_id: str
     cell_id: str
@@ -210,7 +214,7 @@ class SampleBlock(NamedTuple):
 
     @property
     def columns(self) -> tuple[Sequence[object], ...]:
-        """Return the columns of `SampleRow`, all of one length."""
+        """Return the columns of `SampleRow`, all of equal length."""
         size = len(self.t_s)
         return [self.run_id] * size, [self.cell_id] * size, *self[2:]
 
@@ -225,11 +229,11 @@ def utc(seconds: float | None) -> datetime | None:
 
 
 class MetaRow(NamedTuple):
-    """The store's origin. The journal's size shows whether the store is up to date, and its sum whether the journal is
-    unchanged (`runners/journal/journal_file.py`).
+    """The store's origin. The journal's size shows whether the store is up to date, and the journal's checksum shows
+    whether the journal is unchanged (`runners/journal/journal_file.py`).
 
-    `interval_level` is the level of each interval over repeats: above 0.95 where a budget looks at them several
-    times (`model/budgets.py`).
+    `interval_level` is the level of each interval over repeats. It is above 0.95 if a budget looks at the repeats
+    several times (`model/budgets.py`).
     """
 
     schema_version: int
@@ -249,7 +253,8 @@ class RunRow(NamedTuple):
     started_at: datetime | None
     ended_at: datetime | None
     status: str
-    """done | failed | interrupted | unfinished (no verdict in the journal: running, or killed)."""
+    """done | failed | interrupted | unfinished (the journal has no verdict, because the run is in progress or was
+    killed)."""
     message: str | None
     simulated: bool = False
     """Whether the numbers come from a model and nothing was measured."""
@@ -281,19 +286,19 @@ class CellRow(NamedTuple):
     raw_dir: str | None
     origin: str
     reused_from: str | None = None
-    """The earlier run that measured the cell; NULL for this one."""
+    """The earlier run that measured the cell; NULL if this run did."""
     transient_s: float | None = None
-    """The length of an unsteady beginning that changes the mean, in seconds, by MSER-5; else 0."""
+    """The length, in seconds, of an unsteady beginning that changes the mean, by MSER-5; 0 if there is none."""
     due: int | None = None
-    """The operations that were due in the measured time by the schedule; NULL where the load generator does
-    not tell."""
+    """The operations that were due in the measured time according to the schedule; NULL if the load generator does not
+    report them."""
 
 
 class FactorRow(NamedTuple):
-    """A level of a factor, a setting that experiments vary, in the order of the spec.
+    """A level of a factor (a setting that experiments vary), in the order of the spec.
 
-    In the views, `factor` is a column. `level` is the level as the column `levels` of the tables has it. Where levels
-    are numbers, `number` is the same in `unit`, a base unit; elsewhere both are NULL.
+    In the views, `factor` is a column. `level` is the level as it is written in the column `levels` of the tables. If
+    levels are numbers, `number` is the level in `unit`, a base unit; otherwise both are NULL.
     """
 
     run_id: str
@@ -334,8 +339,8 @@ class ThroughputRow(NamedTuple):
     """The throughput over all load generators: the sum of rates and counts, and the longest `duration_s`. `operation`
     'all' is the total.
 
-    For a measured load, and where load generators ran together for less than 95 % of the time, rates are counts over
-    `duration_s`, the time from the first start to the last end.
+    For a measured load, and if the load generators ran together for less than 95 % of the time, rates are counts
+    divided by `duration_s`, the time from the first start to the last end.
     """
 
     run_id: str
@@ -350,12 +355,14 @@ class ThroughputRow(NamedTuple):
 
 
 class LatencyRow(NamedTuple):
-    """A statistic of latencies. `repeat` is NULL where repeats are merged, `source` where load generators are.
+    """A statistic of latencies. `repeat` is NULL if repeats are merged, and `source` is NULL if load generators are
+    merged.
 
-    `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: how many distributions are behind
-    it. `origin`: histogram; printed (a percentile as the tool printed it, which can't be merged); tool (its own mean,
-    min and max; a merged mean is weighted by count). `reported`: whether `latency` in a spec means this one. Where a
-    point has intended latencies, which count from when an operation was due, only these are reported.
+    `statistic` is mean, min, max, p50, p75, p90, p95, p99, p99.9 or p99.99. `sources` is the number of distributions
+    behind the value. `origin` is histogram, printed (a percentile as the tool printed it, which can't be merged), or
+    tool (the tool's own mean, min and max; a merged mean is weighted by count). `reported` is whether `latency` in a
+    spec means this statistic. If a point has intended latencies, which count from when an operation was due, only these
+    are reported.
     """
 
     run_id: str
@@ -392,8 +399,9 @@ class CoverageRow(NamedTuple):
 class CounterRow(NamedTuple):
     """A server counter at the start and at the end of the measured window, each interpolated between two readings.
 
-    `reason` says why there is no delta, or why it does not quite match the window: the readings around an end are
-    farther apart than 10 % of it, or there are none, so that the delta covers the whole job with its warm-up.
+    `reason` says why there is no delta, or why the delta does not quite match the window: the readings around an end
+    are farther apart than 10 % of the window, or they are missing, so that the delta covers the whole job with its
+    warm-up.
     """
 
     run_id: str
@@ -407,11 +415,11 @@ class CounterRow(NamedTuple):
 
 
 class FactRow(NamedTuple):
-    """A fact, observed or declared. `kind` is host, database (a server), tool, hardware (declared for a group), spec
-    (its git revision), source (what an imported source states of its versions and settings), source fact (a declared
-    fact that it states) or source limit (what its numbers do not show, as `name`).
+    """A fact, observed or declared. `kind` is one of: host, database (a server), tool, hardware (declared for a group),
+    spec (the spec's git revision), source (a version or setting that an imported source states), source fact (a
+    declared fact that the source states) or source limit (something that the source's numbers do not show, as `name`).
 
-    `node` is the host or, for a server, the database's key in the plan; NULL for a fact of a whole group.
+    `node` is the host or, for a server, the database's key in the plan; it is NULL for a fact about a whole group.
     """
 
     run_id: str
@@ -426,8 +434,8 @@ class FactRow(NamedTuple):
 
 
 class PropertyRow(NamedTuple):
-    """A property that a cell's numbers depend on: `latency`, `version`, ... of its tool, or the `node` that a host
-    (`source`) was."""
+    """A property that a cell's numbers depend on: `latency`, `version`, ... of the cell's tool, or the `node` that was
+    used as a host (`source`)."""
 
     run_id: str
     cell_id: str
@@ -437,7 +445,7 @@ class PropertyRow(NamedTuple):
 
 
 class NoteRow(NamedTuple):
-    """A note on the run (`cell_id` NULL) or on a cell. `severity` is info, warning or error.
+    """A note on the run (if `cell_id` is NULL) or on a cell. `severity` is info, warning or error.
 
     `origin` is a line of the spec, or the subject of the note: a file, or a probe's job (`probe:cpu:db-1`).
     """
@@ -452,7 +460,7 @@ class NoteRow(NamedTuple):
 class SentenceRow(NamedTuple):
     """A message of benchbrief that occurs in another table: its English words, and its code with arguments as JSON.
 
-    Texts that are not here are the words of a tool, or of an earlier version (`model/message.py`).
+    Texts that are not in this table are the words of a tool, or of an earlier version (`model/message.py`).
     """
 
     run_id: str
@@ -462,7 +470,8 @@ class SentenceRow(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A raw output behind the numbers, with its SHA-256 when it was kept. `reason` says what is wrong with it now."""
+    """A raw output behind the numbers, with the SHA-256 from when it was kept. `reason` says what is wrong with the
+    file now."""
 
     run_id: str
     cell_id: str
@@ -475,9 +484,9 @@ class FileRow(NamedTuple):
 
 
 class SearchRow(NamedTuple):
-    """A knee search on one hardware with one workload: its criterion, and what it found.
+    """A knee search on one hardware with one workload: its criterion, and its result.
 
-    `latency` is a statistic. `rise` and `gain` are shares. `knee` is a point on `axis` (threads or target); where it is
+    `latency` is a statistic. `rise` and `gain` are shares. `knee` is a point on `axis` (threads or target); if it is
     NULL, `reason` says why.
     """
 
@@ -497,7 +506,7 @@ class SearchRow(NamedTuple):
 class MetricRow(NamedTuple):
     """A metric of the spec, as it was when the run was planned. Its values are in the view `metric.NAME`.
 
-    `dims` are its dimensions, joined by commas. `expression` is its text in the spec, and `sql` computes it.
+    `dims` are its dimensions, joined by commas. `expression` is its text in the spec, and `sql` computes its values.
     """
 
     run_id: str
@@ -529,10 +538,10 @@ class SourceRow(NamedTuple):
 
 
 class PublishedRow(NamedTuple):
-    """A metric's value as a source publishes it, without the measures that the metric is made of.
+    """A metric's value as a source publishes it, without the measures from which the metric is computed.
 
-    It is for comparison only: a metric's query does not read it. `bound` is value, low or high. A dimension that the
-    source does not give is NULL. `value` is in `unit`, as published.
+    The value is for comparison only: a metric's query does not read it. `bound` is value, low or high. A dimension that
+    the source does not give is NULL. `value` is in `unit`, as published.
     """
 
     run_id: str
@@ -609,7 +618,7 @@ SENTENCES = "SELECT text, message FROM main.sentences"
 
 
 class Sentences:
-    """The messages among the fields of rows, each once. `rows` yields them for the table `sentences`."""
+    """The messages among the fields of rows, each kept once. `rows` yields them for the table `sentences`."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._known: dict[str, Message] = {}

@@ -1,4 +1,4 @@
-"""SQL of users: one statement that changes nothing, and one clear line when it can't be answered."""
+"""Answers users' SQL: a single statement that changes nothing. If it can't be answered, the error is one clear line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 4096
-"""How many rows of an answer are in memory when it is read row by row."""
+"""How many rows are in memory when an answer is read row by row."""
 _VIEWS = ("throughput", "latency", "errors", "sample", "mean", "cells", "spread")
 _TABLES_HINT = (
     f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}, metric.NAME; "
@@ -43,7 +43,7 @@ _READ_ONLY_HINT = "results are read-only: ask with SELECT; write files with --cs
 
 @dataclass(frozen=True)
 class QueryAnswer(Sequence[tuple[Any, ...]]):
-    """The answer to a user's SQL: a sequence of rows. `types` are the columns' types by DuckDB's names."""
+    """The answer to a user's SQL: a sequence of rows. `types` are DuckDB's names for the columns' types."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
@@ -61,7 +61,8 @@ class QueryAnswer(Sequence[tuple[Any, ...]]):
 
 
 def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
-    """Return the text's only statement, which must only read. Raises ResultsError for anything else, or several."""
+    """Return the only statement in the text, which must only read. Raises ResultsError if it does more, or if there are
+    several statements."""
     import duckdb
 
     try:
@@ -81,7 +82,7 @@ def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
 
 
 def ask(connection: duckdb.DuckDBPyConnection, text: str) -> QueryAnswer:
-    """Return the answer to a statement. Raises ResultsError, with the next step."""
+    """Return the answer to a statement. Raises ResultsError, which names the next step."""
     with _reading(connection, text) as statement:
         found = connection.execute(statement)
         columns = tuple(column[0] for column in found.description or ())
@@ -93,7 +94,7 @@ def ask(connection: duckdb.DuckDBPyConnection, text: str) -> QueryAnswer:
 def ask_in_rows(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Iterator[tuple[Any, ...]]]:
     """Yield the answer to a statement row by row, with few rows in memory. Raises ResultsError.
 
-    The connection can answer nothing else meanwhile.
+    Until all rows are read, the connection can't answer anything else.
     """
     with _reading(connection, text) as statement:
         found = connection.execute(statement)
