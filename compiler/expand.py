@@ -112,8 +112,8 @@ def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
 
 
 class DataAt(NamedTuple):
-    """A place for data, and the data there, or None for no data. Two equal objects also have equal `Dataset.hash`, and
-    are quicker to make."""
+    """A place for data, and the data there, or None for no data. Equal pairs also have an equal `Dataset.hash`, but are
+    quicker to make."""
 
     place: tuple[object, ...]
     data: tuple[object, ...] | None

@@ -16,21 +16,21 @@ from benchbrief.model.units import parse_unit
 
 ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
 SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
-"""Dimensions whose keys are known from the samples only. A gap in them is not a missing result."""
+"""Dimensions whose keys are known only from the samples. A missing key is not a missing result."""
 
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
-"""Dimensions with words as keys, in the order in which a bare word is looked up."""
+"""Dimensions whose keys are words, in the order in which a bare word is looked up."""
 
 AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase": "", "repeat": "", "time": "s"}
-"""The unit of each dimension with numeric keys. Threads have none, as in `threads = [8, 16]`."""
+"""The unit of each dimension whose keys are numbers. Threads have no unit, as in `threads = [8, 16]`."""
 
 
 @dataclass(frozen=True)
 class MeasureKind:
-    """A base measure: where its values are kept, and which dimensions it has on demand.
+    """A base measure, with the view that keeps its values and the dimensions that it has on demand.
 
-    `across_nodes` is how the values of several nodes become one, unless someone asks for nodes. The probe `probe`
-    samples the measure, or the load generator `tool` reports it; `said` is its description there.
+    `across_nodes` is the function that combines several nodes' values into one, unless an expression asks for nodes.
+    The measure is sampled by the probe `probe` or reported by the load generator `tool`, and `said` describes it there.
     """
 
     name: str
@@ -64,11 +64,11 @@ STATISTICS: Mapping[str, str] = {
     "p999": "p99.9",
     "p9999": "p99.99",
 }
-"""What may follow `latency.`, and the store's word for it."""
+"""Maps a word that may follow `latency.` to the store's word for it."""
 
 
 _SIZES: Mapping[str, str] = {"database.size": "B", "database.size_loaded": "B", "database.space_amplification": ""}
-"""The sizes of a cell's database with their units. They need no probe: each cell has them."""
+"""The sizes of a cell's database with their units. They need no probe, since each cell has them."""
 
 
 _OF_EVENTS: Mapping[str, str] = {
@@ -79,15 +79,16 @@ _OF_EVENTS: Mapping[str, str] = {
     "recovery.lowest": "ops/s",
     "recovery.before": "ops/s",
 }
-"""What events do to the throughput and the latency of their cell: see `results/statistics/recovery.py`."""
+"""Measures of how events affect the throughput and the latency of their cell (see `results/statistics/recovery.py`)."""
 
 _FUNCTIONS: Mapping[Across, Literal["sum", "avg", "max"]] = {"sum": "sum", "average": "avg", "largest": "max"}
-"""The SQL functions that combine the values of several nodes into one."""
+"""The SQL functions that combine several nodes' values into one."""
 _SERIES: Mapping[str, tuple[str, str, Literal["sum", "max"]]] = {
     "timeline.throughput": ("throughput", "ops/s", "sum"),
     "timeline.p99": ("timeline.p99", "s", "max"),
 }
-"""What load generators report by second: how it is stored, its unit, and how the values of several become one."""
+"""Values that load generators report for each second: the stored name, the unit, and the function that combines several
+generators' values into one."""
 
 
 def _kinds() -> dict[str, MeasureKind]:
@@ -126,7 +127,7 @@ def _kinds() -> dict[str, MeasureKind]:
 
 
 def measures_of(spec: ProbeSpec | ToolSpec) -> tuple[MeasureKind, ...]:
-    """Return the measures of a probe, or those that a load generator reports of itself."""
+    """Return the measures of a probe, or those that a load generator reports about itself."""
     probe, tool = (spec.name, "") if isinstance(spec, ProbeSpec) else ("", spec.word)
     of_all: frozenset[Dimension] = frozenset({"repeat", "node", "time"})
     return tuple(
@@ -150,8 +151,8 @@ KINDS: Mapping[str, MeasureKind] = _kinds()
 
 
 def find_measure(name: str) -> MeasureKind | None:
-    """Return a measure by its name: one of `KINDS`, or of the probe of another package or the tool that stands
-    before the dot."""
+    """Return the measure with this name, which is one of `KINDS`, or belongs to another package's probe or tool that is
+    named before the dot."""
     if name in KINDS:
         return KINDS[name]
     word, dot, _ = name.partition(".")
@@ -165,7 +166,7 @@ def _telling(word: str) -> tuple[ProbeSpec | ToolSpec, ...]:
 
 
 def family_of(word: str) -> tuple[str, ...]:
-    """Return the measures whose names begin with a word and a dot; none for other words."""
+    """Return the measures whose names begin with this word and a dot."""
     if word in FAMILIES:
         return FAMILIES[word]
     return tuple(measure for spec in _telling(word) for measure in spec.measures)
@@ -177,10 +178,10 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "timeline": tuple(_SERIES),
     **{name: tuple(each for each in KINDS if each.startswith(f"{name}.")) for name in _SAMPLED},
 }
-"""Words that are not measures themselves, each with the measures whose names begin with it."""
+"""Words that are not measures themselves, each with the measures whose names begin with the word."""
 
 FAMILIAR_FACTS = frozenset(name for name, spec in PROBE_SPECS.own.items() if spec.word_is_free)
-"""Families of measures whose name stays free as a fact of hardware: `memory = 512 GiB`."""
+"""Families of measures whose names may also be facts of hardware: `memory = 512 GiB`."""
 
 VIEW_COLUMNS = frozenset(
     (
@@ -190,4 +191,5 @@ VIEW_COLUMNS = frozenset(
         *("ratio", "difference", "level", "p", "p_holm", "verdict", "reason"),
     )
 )
-"""The columns of results beside those of factors: of the views `measure.*` and `metric.*`, exports and comparisons."""
+"""The columns of results, other than those of factors, in the views `measure.*` and `metric.*`, exports and
+comparisons."""

@@ -89,7 +89,7 @@ def _share(rule: UntilSteady) -> str:
 
 
 _TIMES = {"timeout": "timeout_s", "give_up": "give_up_s"}
-"""The fields of `Bounds` that are times."""
+"""Maps the bounds that are times to their fields."""
 
 
 def describe_arrivals(arrivals: Arrivals) -> str:

@@ -59,7 +59,7 @@ class SpecFile:
 class Loaded:
     """The files of a spec. `hashes` maps file names to the SHA-256 of their texts.
 
-    `broken` has the syntax errors of files whose rest could be read, `lost` the unreadable parts.
+    `broken` has the syntax errors of files that could be read in part, and `lost` the unreadable parts.
     """
 
     files: tuple[SpecFile, ...]
@@ -70,18 +70,18 @@ class Loaded:
 
     @property
     def is_long(self) -> bool:
-        """Whether checking the rest of a spec with syntax errors would take long."""
+        """Whether it would take long to check the rest of a spec with syntax errors."""
         return self.words > _MANY_WORDS
 
     @property
     def whole(self) -> bool:
-        """Whether every declaration could be read in spite of syntax errors."""
+        """Whether every declaration could be read despite syntax errors."""
         return all(lost.whole for lost in self.lost)
 
 
 def load(path: Path, files: Files | None = None) -> Loaded:
     """Read the spec at `path` with the files that it uses, from the disk unless `files` reads them elsewhere. Raises
-    SpecError when files can't be used: every name in them would be a further mistake."""
+    SpecError when files can't be used, since every use of a name in them would be a further mistake."""
     loader = _Loader(files or SpecFiles())
     loader.read(path, str(path), ())
     if loader.unread or loader.findings.failed:
@@ -103,7 +103,7 @@ class _Loader:
     seen: set[Path] = field(default_factory=set)
 
     def read(self, path: Path, name: str, chain: tuple[tuple[Path, str], ...]) -> None:
-        """Read a file. `chain` are the files that lead to it, with their names."""
+        """Read a file. `chain` has the files that lead to it, with their names."""
         here = _resolved(path)
         self.seen.add(here)
         try:
@@ -154,13 +154,13 @@ class _Loader:
 
 
 def _meant(missing: Path, folder: Path) -> str | None:
-    """Return the path, from a folder, of a spec that is named much like a missing one."""
+    """Return the path, relative to a folder, of an existing spec whose name resembles the missing one's."""
     found = neighbour(missing)
     return Path(os.path.relpath(found, folder)).as_posix() if found and found.endswith(".bench") else None
 
 
 def _resolved(path: Path) -> Path:
-    """Resolve symbolic links, unless they are broken: reading the file reports that."""
+    """Resolve symbolic links, except broken ones, which are reported when the file is read."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):

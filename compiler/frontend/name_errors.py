@@ -1,4 +1,4 @@
-"""Mistakes in names (E02xx), in files and circles (E06xx), warnings, and extensions that can't be used."""
+"""Mistakes in names (E02xx), in files and import circles (E06xx), warnings, and extensions that can't be used."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class NoVariants(CompileProblem):
 
 
 class MustChoose(CompileProblem):
-    """An experiment without a client or database, where there is not exactly one."""
+    """An experiment that names no client or database although the spec does not have exactly one."""
 
     code = "E0206"
     says = "experiment `{experiment}` has no `{kind}`, and {count}"
@@ -83,7 +83,7 @@ class MustChoose(CompileProblem):
     experiment: str
     known: tuple[str, ...]
     family: str = ""
-    """The family of the experiment's workloads: `ycsb` or `db_bench`; "" when unknown."""
+    """The family of the experiment's workloads, such as `ycsb` or `db_bench`, or "" when unknown."""
 
     @property
     def count(self) -> str:
@@ -130,7 +130,7 @@ class NothingNamed(CompileProblem):
 
 
 class NotAName(CompileProblem):
-    """A word in a value that is no parameter."""
+    """A word in a value that is not the name of a parameter."""
 
     code = "E0210"
     says = "`{word}` is not a parameter, so it has no value here"
@@ -183,7 +183,7 @@ class ParamCycle(Circle):
 
 
 class TooManyFiles(CompileProblem):
-    """Too many files or, with `words`, too many tokens in all of them."""
+    """Too many files or, with `words`, too many tokens in all files together."""
 
     code = "E0605"
     says = "a spec can {what} at most"
@@ -232,7 +232,7 @@ class Unused(CompileProblem):
 
 
 class OddFact(CompileProblem):
-    """A fact whose name is nearly `meant`, an attribute or a fact (`what`)."""
+    """A fact whose name is nearly the same as `meant`, which is an attribute or another fact (`what`)."""
 
     code = "W0202"
     says = "fact `{name}` looks like the {what} `{meant}`"
@@ -256,7 +256,7 @@ class UnsampledMeter(CompileProblem):
 
 
 class MetersLeftBehind(CompileProblem):
-    """A profile that replaces the hosts and not their power meters."""
+    """A profile that replaces the hosts but not their power meters."""
 
     code = "W0203"
     says = "profile `{profile}` replaces the hosts of {names:ticked}, and the new hosts have no power meters"
@@ -270,7 +270,8 @@ class MetersLeftBehind(CompileProblem):
 
 
 class InsertsFromOneHost(CompileProblem):
-    """A workload that inserts, on a client of several hosts: each process of the tool would insert the same keys."""
+    """A workload with inserts on a client with several hosts, where each process of the tool would insert the same
+    keys."""
 
     code = "W0204"
     says = "workload `{workload}` inserts, so its load comes from `{host}` alone, not from all of client `{client}`"
@@ -283,7 +284,7 @@ class InsertsFromOneHost(CompileProblem):
 
 
 class PrintedPercentiles(CompileProblem):
-    """A client of several hosts whose tool has no histograms."""
+    """A client with several hosts and a tool that provides no histograms."""
 
     code = "W0205"
     says = "`{tool}` prints percentiles only: percentiles of {hosts} hosts can't be merged, and will be missing"
@@ -295,7 +296,7 @@ class PrintedPercentiles(CompileProblem):
 
 
 class ServiceKnee(CompileProblem):
-    """A search over offered loads that uses service latency."""
+    """A search over offered loads that judges by service latency."""
 
     code = "W0206"
     says = "this search uses the latency of `{tool}`, which leaves out the time that late operations wait"
@@ -306,7 +307,7 @@ class ServiceKnee(CompileProblem):
     )
     tool: str
     others: tuple[str, ...]
-    """The tools of the engine that measure from when each operation was due."""
+    """The engine's tools that measure latency from the time when each operation was due."""
 
 
 class NoExperiment(CompileProblem):
@@ -334,7 +335,7 @@ class UnusableExtension(CompileProblem):
 
 
 class FoundByExtension(CompileProblem):
-    """A mistake that an engine or a load generator of another package finds in the plan."""
+    """A mistake that another package's engine or load generator finds in the plan."""
 
     code = "E0214"
     says = "{name}: {what}"
@@ -345,7 +346,7 @@ class FoundByExtension(CompileProblem):
 
 
 class WarnedByExtension(CompileProblem):
-    """A doubt of an engine or a load generator of another package about the plan."""
+    """A warning about the plan from another package's engine or load generator."""
 
     code = "W0216"
     says = "{name}: {what}"
@@ -356,7 +357,7 @@ class WarnedByExtension(CompileProblem):
 
 
 class BrokenCheck(CompileProblem):
-    """A check of another package that can't be made."""
+    """A check of another package that failed to run."""
 
     code = "W0217"
     says = "the {kind} `{name}` of {source} has not checked this spec: {why}"

@@ -1,7 +1,8 @@
 """The definitions and uses of every name that a spec declares, with their places.
 
-It needs only the syntax trees, so it also works for a spec with mistakes. A name without a declaration (a measure, a
-dimension, a word of the language, a misspelt name) has no occurrence."""
+The index needs only the syntax trees, so it also works for a spec with mistakes. A name without a declaration (a
+measure, a dimension, a word of the language, a misspelt name) has no occurrence.
+"""
 
 from __future__ import annotations
 
@@ -39,23 +40,24 @@ Kind = Literal[
 ]
 NOT_FACTS = frozenset({"hosts", "prepare", "power", "control"})
 NOT_LEVELS = frozenset(FACTOR.keys)
-"""Attributes of a factor that are no levels of it."""
+"""Attributes of a factor that are not its levels."""
 _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
-"""The kinds of keys in an index, in the order of lookup. Levels of factors come after them."""
+"""The kinds of keys in an index, in the order of lookup. Levels of factors are looked up after them."""
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A declared thing. A variant has its group's name too (`box.small`), as a level (`codec.lz4`) and a setting of
-    its bundles (`tuning.cache`) have their factor's. A fact of one name is one symbol on all hardware, a setting on
-    all levels."""
+    """A declared thing. The name of a variant includes its group's (`box.small`); the names of a level (`codec.lz4`)
+    and of a bundle's setting (`tuning.cache`) include their factor's. Facts of one name are one symbol on all hardware,
+    and so are settings at all levels.
+    """
 
     kind: Kind
     name: str
 
     @property
     def word(self) -> str:
-        """The name as its declaration has it: a variant's without its group, a level's without its factor."""
+        """The name as declared: for a variant, without its group's name; for a level, without its factor's."""
         return self.name.rpartition(".")[2]
 
 
@@ -73,8 +75,8 @@ Node = ast.Block | ast.Metric | ast.Param | ast.Attribute
 
 @dataclass
 class NameIndex:
-    """Where names are declared and used. `nodes` maps each symbol to its declaration: the first if there are several.
-    All attributes of a fact or a setting are in `occurrences`."""
+    """The places at which names are declared and used. `nodes` maps each symbol to its first declaration. All
+    attributes that declare a fact or a setting are in `occurrences`."""
 
     occurrences: list[Occurrence] = field(default_factory=list)
     nodes: dict[Symbol, Node] = field(default_factory=dict)
@@ -86,7 +88,7 @@ class NameIndex:
         return tuple(symbol.name for symbol in self.nodes if symbol.kind == kind)
 
     def at(self, source: Source, offset: int) -> Occurrence | None:
-        """Return the occurrence that contains or ends at an offset."""
+        """Return the occurrence that contains an offset or ends at it."""
         here = self._by_source.get(source, ())
         return next((each for each in here if each.span.start <= offset <= each.span.end), None)
 
@@ -99,12 +101,12 @@ class NameIndex:
 
     @cached_property
     def variants(self) -> Mapping[str, Symbol]:
-        """The variants by name: the full name, and the short one where it is unique."""
+        """The variants by their full names, and by their short names if these are unique."""
         return self._by_word("variant")
 
     @cached_property
     def levels(self) -> Mapping[str, Symbol]:
-        """The levels by name: that with the factor, and the short one where only one factor has it."""
+        """The levels by their names with the factor, and by their short names if only one factor has them."""
         return self._by_word("level")
 
     def _by_word(self, kind: Kind) -> Mapping[str, Symbol]:
@@ -177,7 +179,7 @@ def _define_levels(factor: ast.Block, name: str, found: NameIndex) -> None:
 
 
 def items_of(attribute: ast.Attribute) -> Iterator[ast.Expr]:
-    """Yield the values of an attribute, those of a list one by one."""
+    """Yield the values of an attribute. The values in a list are yielded one by one."""
     for value in attribute.values:
         yield from value.items if isinstance(value, ast.List) else (value,)
 
@@ -194,7 +196,7 @@ class _Uses:
         self.found = found
 
     def _use(self, kind: Kind, name: ast.Name) -> bool:
-        """Add the use, if there is a symbol of that kind and name."""
+        """Add the use and return True if there is a symbol of that kind and name."""
         symbol = Symbol(kind, name.text)
         if symbol not in self.found.nodes:
             return False
@@ -221,7 +223,7 @@ class _Uses:
     # --- values ---
 
     def block(self, block: ast.Block, kind: str) -> None:
-        """Walk a block of values. `kind` is the kind that its attributes belong to."""
+        """Walk a block of values. `kind` is the kind of block to which the attributes belong."""
         if isinstance(block.base, ast.Name):
             self._named(kind, block.base)
         for item in block.body:
@@ -239,7 +241,7 @@ class _Uses:
                 self.block(item, item.keyword.text)
 
     def factor(self, block: ast.Block, factor: str) -> None:
-        """Walk a factor. `default` names one of its levels; their values are like any others."""
+        """Walk a factor. `default` names one of its levels; the values of the levels are like any others."""
         for item in block.body:
             if isinstance(item, ast.Block):
                 self.block(item, "level")
@@ -254,7 +256,7 @@ class _Uses:
                 self._use(known, name)  # type: ignore[arg-type]  # all are Kinds
 
     def value(self, expr: ast.Expr, wanted: Kind | None) -> None:
-        """Walk a value. A name in it is a parameter, of the `wanted` kind, or a factor."""
+        """Walk a value. A name in it is that of a parameter, of a declaration of the `wanted` kind, or of a factor."""
         match expr:
             case ast.Name():
                 self._name_of(expr, wanted)
@@ -284,7 +286,8 @@ class _Uses:
             self._use(wanted or "factor", name)
 
     def hole_of_value(self, expr: ast.Expr) -> None:
-        """Add the use in a hole of a database's path or options: a fact, `{cache}`, or a factor, `{codec}`."""
+        """Add the use in a hole of a database's path or options, which names a fact (`{cache}`) or a factor
+        (`{codec}`)."""
         match expr:
             case ast.Name():
                 _ = self._use("fact", expr) or self._use("param", expr) or self._use("factor", expr)
@@ -296,7 +299,7 @@ class _Uses:
     # --- factors ---
 
     def _setting(self, factor: ast.Name, field: ast.Name) -> bool:
-        """Walk `tuning.cache`, or a level, `codec.lz4`."""
+        """Walk a setting such as `tuning.cache`, or a level such as `codec.lz4`."""
         if not self._use("factor", factor):
             return False
         for kind in ("setting", "level"):
@@ -306,7 +309,7 @@ class _Uses:
         return True
 
     def _level(self, factor: str, expr: ast.Expr) -> bool:
-        """Add the use of a level by its short name. `factor` is "" where it is not said."""
+        """Add the use of a level by its short name. `factor` is "" if the spec does not name it."""
         if not isinstance(expr, ast.Name):
             return False
         symbol = self.found.levels.get(f"{factor}.{expr.text}" if factor else expr.text)
@@ -315,7 +318,7 @@ class _Uses:
         return symbol is not None
 
     def _levels_of(self, factor: ast.Name, levels: Iterable[ast.Expr]) -> None:
-        """Walk what is compared with a factor, or is its key: the names of its levels, or other expressions."""
+        """Walk the expressions that are compared with a factor or used as its keys: names of its levels, or others."""
         for level in levels:
             if not self._level(factor.text, level):
                 self.expression(level)
@@ -331,7 +334,7 @@ class _Uses:
         return variant is not None
 
     def _dotted(self, expr: ast.Attr) -> bool:
-        """Walk `box.small`, `box.variants`, `two.price`, `box.small.price`."""
+        """Walk a dotted name: `box.small`, `box.variants`, `two.price`, `box.small.price`."""
         inner = self._dotted(expr.base) if isinstance(expr.base, ast.Attr) else None
         if inner is None and not (isinstance(expr.base, ast.Name) and self._hardware(expr.base)):
             return False
@@ -456,12 +459,12 @@ def _holes(string: ast.String) -> Iterator[ast.Hole]:
 
 
 def _dimensions(expr: ast.Expr) -> tuple[ast.Name, ...]:
-    """Return the dimensions that a function takes away, or that values are shown by."""
+    """Return the dimensions that a function reduces, or those after `by`."""
     return expr.over if isinstance(expr, ast.Call) else expr.dimensions if isinstance(expr, ast.By) else ()
 
 
 def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:
-    """Yield the expressions right below one, without words such as a function's name or a dimension."""
+    """Yield the direct parts of an expression, without words such as a function's name or a dimension."""
     match expr:
         case ast.List():
             yield from expr.items

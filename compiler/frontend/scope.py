@@ -1,7 +1,7 @@
-"""What expressions may refer to: the declared names of a spec after the check of names and values.
+"""The names to which expressions may refer: all that a spec declares, after the check of names and values.
 
-`resolve.py` makes it from the syntax tree; `expressions.py` and `lower_report.py` read it. Keys that differ only in
-their spans are equal.
+`resolve.py` makes the scope from the syntax tree; `expressions.py` and `lower_report.py` read it. Keys that differ only
+in their spans are equal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Levels, Quantit
 class HardwareKey:
     """A hardware group or variant. `aliases` are its other names (`server.micron_7450`).
 
-    `units` are the written units of the declared facts (`price = 4 USD/h`).
+    `units` are the units of the declared facts as written in the spec (`price = 4 USD/h`).
     """
 
     key: str
@@ -39,8 +39,8 @@ class HardwareKey:
 
 @dataclass(frozen=True)
 class WorkloadKey:
-    """A workload, as expressions see it. `operations` are what it performs (read, update, ...), in the words
-    of `model/measurement.py`."""
+    """A workload, as expressions see it. `operations` are those that it performs (read, update, ...), in the words of
+    `model/measurement.py`."""
 
     key: str
     label: str
@@ -54,8 +54,8 @@ class WorkloadKey:
 
 @dataclass(frozen=True)
 class LevelKey:
-    """A level of a factor. `key` is its name, or its number in the base unit. `facts` are the attributes of a
-    bundle, and `units` the written units of those that are numbers."""
+    """A level of a factor. `key` is the level's name, or its number in the base unit. `facts` are the attributes of a
+    bundle, and `units` the units of the numbers among them, as written in the spec."""
 
     key: DimKey
     label: str
@@ -65,8 +65,10 @@ class LevelKey:
 
 @dataclass(frozen=True)
 class FactorKey:
-    """A factor, as expressions see it. `unit` is that of its levels as written where all are bare numbers ("" for plain
-    ones); None for words. `of_load`: whether a workload uses it, so that its levels are different loads."""
+    """A factor, as expressions see it. If all levels are bare numbers, `unit` is their unit as written ("" without
+    one); otherwise, it is None. `of_load` tells whether a workload uses the factor, so that its levels are different
+    loads.
+    """
 
     key: str
     label: str
@@ -78,11 +80,11 @@ class FactorKey:
 
 @dataclass(frozen=True)
 class ExperimentKey:
-    """An experiment, as expressions see it. `levels` are the combinations of levels that it measures; () where it
-    varies no factor. `axis` is None when its only point is not found yet; `unknown` maps such
-    dimensions to their searches.
+    """An experiment, as expressions see it. `levels` are the combinations of levels that it measures; () if it varies
+    no factor. `axis` is None if the experiment's only point has not been found yet; `unknown` maps such dimensions to
+    their searches.
 
-    `phase_s` is the length of a phase in seconds, or of the whole measurement when there are none. `length` is the
+    `phase_s` is the length of a phase in seconds, or of the whole measurement when there are no phases. `length` is the
     warm-up, the shortest and the longest measured time, in seconds. `unmerged` has the place of repeats whose tool
     prints percentiles only, and that tool.
     """
@@ -103,21 +105,21 @@ class ExperimentKey:
     span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
     chosen: int | None = None
-    """How many points an adaptive ramp measures, which chooses them; None for any other experiment."""
+    """How many points an adaptive ramp chooses to measure, or None for any other experiment."""
     events: bool = False
     promise: bool = False
-    """Whether it searches for the highest rate of a promise."""
+    """Whether the experiment searches for the highest rate that keeps a promise."""
     service_only: tuple[Span, str, tuple[str, ...]] | None = None
     unmerged: tuple[Span, str, str] | None = None
     levels: tuple[Levels, ...] = ()
     measured_at: Span | None = field(default=None, compare=False)
-    """Where the spec says how long it is measured."""
+    """The place in the spec that tells how long the experiment is measured."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """All that expressions may refer to. `profile` is the applied profile: it may drop points of a ramp, or levels of a
-    factor, that an expression names."""
+    """Everything to which expressions may refer. `profile` is the applied profile, which may drop points of a ramp or
+    levels of a factor that an expression names."""
 
     hardware: tuple[HardwareKey, ...]
     workloads: tuple[WorkloadKey, ...]
@@ -128,10 +130,10 @@ class Scope:
     params: dict[str, ast.Expr]
     claims: tuple[ast.Block, ...] = ()
     factors: tuple[FactorKey, ...] = ()
-    """The factors of the spec, in its order."""
+    """The factors, in the order of the spec."""
     profile: str | None = None
     blocks: tuple[Entry, ...] = field(default=(), compare=False)
-    """All blocks but claims and reports, with what they inherit: for `settings`, not for expressions."""
+    """All blocks except claims and reports, with inherited attributes; used for `settings`, not for expressions."""
 
     @cached_property
     def settings(self) -> frozenset[units.Amount]:
@@ -149,7 +151,7 @@ class Scope:
 
     @cached_property
     def claimed_numbers(self) -> int:
-        """How many numbers the claims say: claims in two languages are sentences about one."""
+        """How many different numbers the claims state. Claims in two languages may be sentences about one number."""
         said = {
             tuple(text_of(value) for value in item.values)
             for claim in self.claims
@@ -164,18 +166,18 @@ class Scope:
 
     @cached_property
     def dimensions(self) -> tuple[Dimension, ...]:
-        """Every dimension, in the order of results: the factors stand behind `workload`."""
+        """Every dimension, in the order of results, with factors behind `workload`."""
         behind = DIMENSIONS.index("workload") + 1
         return (*DIMENSIONS[:behind], *self.factors_by_name, *DIMENSIONS[behind:])
 
     @cached_property
     def named(self) -> tuple[Dimension, ...]:
-        """The dimensions with words as keys, in the order in which a bare word is looked up."""
+        """The dimensions whose keys are words, in the order in which a bare word is looked up."""
         return (*NAMED, *(each.key for each in self.factors if each.unit is None))
 
     @cached_property
     def axis_units(self) -> Mapping[Dimension, str]:
-        """The unit of each dimension with numbers as keys, which are in its base unit."""
+        """The unit of each dimension whose keys are numbers. The numbers are in the base unit."""
         return {**AXIS_UNITS, **{each.key: each.unit for each in self.factors if each.unit is not None}}
 
     @cached_property
@@ -184,8 +186,8 @@ class Scope:
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The keys of each dimension that has words for keys, by all of their names. Of two keys with one name, the
-        first counts."""
+        """For each dimension whose keys are words, the keys by all of their names. If two keys have one name, the first
+        counts."""
         hardware: dict[str, str] = {}
         for each in self.hardware:
             for name in (each.key, *each.aliases):
@@ -228,7 +230,7 @@ def _amounts_of_block(block: Entry) -> Iterator[units.Amount]:
 
 
 def _amounts(expr: ast.Expr, usual: str) -> Iterator[units.Amount]:
-    """Yield the amounts in an expression, in base units; those without a unit of their own in the `usual` one."""
+    """Yield the amounts in an expression, in base units. A number without a unit is taken to be in the `usual` unit."""
     left: list[object] = [expr]
     while left:
         node = left.pop()

@@ -23,12 +23,12 @@ _ELSEWHERE = {
     "resource": "declare machines with `hardware some_name { hosts = ... }`",
     "output": "compute a value from the results with `metric some_name = expression`",
 }
-"""What to write here for blocks of infrastructure languages."""
+"""For blocks that infrastructure languages have, the advice on how to write them here."""
 NO_FACTS = {
     "tool": "a load generator is the `tool` of a `client`, or of a database without a server: `tool = db_bench`",
     "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",
 }
-"""Words that are no facts of hardware, unless they have quotes."""
+"""Words that can't be facts of hardware, unless their values are quoted."""
 _OF_REPORTS = ("headline", "footnote")
 _WRITTEN_OTHERWISE = {
     ("experiment", "reset"): "write it in the `database` block: all experiments on a database bring its data back in "
@@ -48,7 +48,7 @@ _WRITTEN_OTHERWISE = {
     ("figure", "kind"): "the attribute itself is the kind: `line`, `bars` or `curve`",
     ("figure", "type"): "the attribute itself is the kind: `line`, `bars` or `curve`",
 }
-"""How to write attributes that other languages have, by the kind of the block."""
+"""For attributes that other languages have, by the kind of the block, the advice on how to write them here."""
 _BLOCKS = frozenset((*DECLARATIONS, *INNER_BLOCKS, "at"))
 _OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
 """Options that follow the values of a figure."""
@@ -123,7 +123,7 @@ class WrongType(CompileProblem):
     found: str
     meant: str | None = None
     varies: bool = False
-    """Whether a list stands where a factor may stand."""
+    """Whether the value is a list in a place where a factor is allowed."""
 
     @property
     def help(self) -> str:
@@ -145,7 +145,7 @@ class ExclusiveAttributes(Again):
 
 
 class NotForThis(CompileProblem):
-    """An attribute of another engine or family of workloads."""
+    """An attribute that belongs to another engine or another family of workloads."""
 
     code = "E0506"
     says = "`{key}` is for {only}, and this is {actual}"
@@ -156,7 +156,7 @@ class NotForThis(CompileProblem):
 
 
 class MisplacedBlock(Misspelt):
-    """A block in the wrong place. `kind` is the block around it, "" for the spec itself."""
+    """A block in the wrong place. `kind` is the kind of the block around it, or "" for the spec itself."""
 
     code = "E0507"
     stands_alone = True
@@ -289,7 +289,7 @@ class StrayLabel(CompileProblem):
 
 
 class UnknownWord(Misspelt):
-    """A word that is none of an attribute's choices; `kind` is the attribute."""
+    """A word that is not one of an attribute's choices. `kind` is the attribute."""
 
     code = "E0522"
     stands_alone = True
@@ -302,7 +302,7 @@ class UnknownWord(Misspelt):
 
 
 class BadArgument(CompileProblem):
-    """A wrong or missing argument of a call. `mended` replaces it where that is known."""
+    """A wrong or missing argument of a call. `mended` is a replacement, if one is known."""
 
     code = "E0523"
     says = "`{call}` {why}"

@@ -1,4 +1,4 @@
-"""Mistakes in values: units (E03xx), and sizes, ramps and texts (E04xx)."""
+"""Mistakes in values: in units (E03xx), and in sizes, ramps and texts (E04xx)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 
 class UnknownUnit(CompileProblem):
-    """A unit that does not exist. `meant` is the unit that this very mistake stands for (`KB`, `sec`), if known."""
+    """A unit that does not exist. `meant` is the right unit for a common mistake (`KB`, `sec`), if known."""
 
     code = "E0301"
     stands_alone = True
@@ -84,7 +84,7 @@ class MissingUnit(CompileProblem):
 
     @property
     def with_unit(self) -> str:
-        """The number as written, with the unit of the example. Times, sizes and bandwidths are shown with another
+        """The number as written, with the unit of the example. A time, a size or a bandwidth is shown with a second
         unit, too."""
         unit = self.example.partition(" ")[2]
         if not unit or not _PLAIN.fullmatch(self.text):
@@ -128,7 +128,7 @@ class MixedDimensions(CompileProblem):
 
 
 class OutOfRange(CompileProblem):
-    """Too small or too large. `bound` is the allowed range ("above 0 s", "at most 1,000")."""
+    """A number that is too small or too large. `bound` is the allowed range ("above 0 s", "at most 1,000")."""
 
     code = "E0401"
     says = "`{key}` must be {bound}, not `{text}`"
@@ -142,7 +142,7 @@ class OutOfRange(CompileProblem):
     bound: str
     example: str
     percent: str | None = None
-    """What was most likely meant: the same digits with `%`."""
+    """The value that was most likely meant: the same digits with `%`."""
 
 
 class AgainstLimit(CompileProblem):
@@ -158,7 +158,7 @@ class AgainstLimit(CompileProblem):
 
 
 class BlockTooLarge(CompileProblem):
-    """Blocks that do not fit into the size of a database."""
+    """Blocks that do not fit into a database of the given size."""
 
     code = "E0420"
     says = "{needs} do not fit into the size of database `{database}`, {size}"
@@ -277,13 +277,13 @@ class BadText(CompileProblem):
 
 
 class NotConstant(CompileProblem):
-    """An expression that is unknown before the run, in the place of a value."""
+    """An expression in the place of a value whose result is unknown before the run."""
 
     code = "E0413"
     says = "expected a value, found {found}"
     found: str
     written_as: Literal["phases", "count", ""] = ""
-    """Whether it is written as phases are (`6 x 10 min`), or as a count of things (`2 x 16 cores`)."""
+    """Whether the expression has the form of phases (`6 x 10 min`), or of a count of things (`2 x 16 cores`)."""
 
     @property
     def help(self) -> str:
@@ -304,7 +304,7 @@ class HostTwice(CompileProblem):
 
 
 class PlainSecret(CompileProblem):
-    """A password in the spec, from where it would enter plans, journals and version control."""
+    """A password in the spec, which would spread from there to plans, journals and version control."""
 
     code = "E0415"
     says = "this address contains a password in plain text"
@@ -321,7 +321,7 @@ class NotWholeSeconds(CompileProblem):
 
 
 class TooLong(CompileProblem):
-    """A text of more than `limit` characters. `what` is its kind, `where` a place for the rest."""
+    """A text of more than `limit` characters. `what` is the kind of text, and `where` a place for the rest of it."""
 
     code = "E0418"
     stands_alone = True
@@ -335,7 +335,7 @@ class TooLong(CompileProblem):
 
 
 class SecretInTheOpen(CompileProblem):
-    """A password that is no `secret(...)`. `name` is a name for its secret."""
+    """A password that is not a `secret(...)`. `name` is a name that the secret could have."""
 
     code = "E0417"
     says = "`{key}` would be readable by everyone: {why}"

@@ -1,1 +1,1 @@
-"""Expressions: typed labelled arrays with units, lowered to SQL."""
+"""Expressions: labelled arrays with types and units, which are converted to SQL."""

@@ -1,6 +1,8 @@
-"""Functions of a whole curve (`knee`, `saturation`, `usl`, `time_to_steady`), of repeats, and the condition `steady`.
+"""Functions of a whole curve (`knee`, `saturation`, `usl`, `time_to_steady`), functions of repeats, and the condition
+`steady`.
 
-An unknown result is missing. `compiler/metrics/lower_to_sql.py` computes them."""
+An unknown result is missing. `compiler/metrics/lower_to_sql.py` computes the functions.
+"""
 
 from __future__ import annotations
 
@@ -48,16 +50,16 @@ CURVES: Mapping[str, tuple[Dimension, ...]] = {
     "usl": ("threads",),
     "time_to_steady": ("phase",),
 }
-"""The functions and the dimensions along which they read a curve. `knee` also takes a factor of numbers."""
+"""The functions, each with the dimensions along which it reads a curve. `knee` also accepts a factor of numbers."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "saturation": ("target",),
     "usl": ("lambda", "sigma", "kappa", "lambda_se", "sigma_se", "kappa_se", "r2", "peak", "peak_load"),
 }
-"""The fields behind a dot: `usl(throughput over threads).peak`."""
+"""The fields that may follow a function's dot: `usl(throughput over threads).peak`."""
 
 FEWEST_POINTS = 3
-"""The fewest points of a curve with a knee: one before it, one at it, one behind it."""
+"""The fewest points of a curve with a knee: one before the knee, one at it, and one behind it."""
 
 FEWEST_LOADS = 4
 """The fewest points for a fit of the Universal Scalability Law: one more than its parameters."""
@@ -77,11 +79,11 @@ ABSENT = {
     "sd": "two_values",
     "when": "none_fulfils",
 }
-"""For each function, the code of the sentence (`model/message.py`) on why it has no value."""
+"""For each function, the code of the sentence (`model/message.py`) that explains a missing value."""
 
 
 def why_absent(term: Term) -> tuple[str, ...]:
-    """Return codes for why a term may have no value although all of it was measured; none without such a reason."""
+    """Return the codes of reasons why a term may have no value although all its measures were measured."""
     return tuple(ABSENT[word] for word in dict.fromkeys(_unreached(term)))
 
 
@@ -98,7 +100,7 @@ def _unreached(term: Term) -> Iterator[str]:
 
 
 def total_throughput(term: Term) -> Term:
-    """Return the throughput of all operations at the points of a throughput."""
+    """Return the throughput of all operations together, at the points of a given throughput."""
     if not isinstance(term, Measure):
         raise TypeError(f"{type(term).__name__} is no throughput")
     fixed = tuple(pair for pair in term.fixed if pair[0] != "operation")
@@ -106,7 +108,7 @@ def total_throughput(term: Term) -> Term:
 
 
 def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
-    """Return `steady`: whether the throughput of all operations is in its steady state."""
+    """Return the condition `steady`: whether the throughput of all operations is in its steady state."""
     runs = typer.runs.in_phases
     if all(run.phases < FEWEST_PHASES for run in runs):
         _needs_phases(typer, span, "steady")
@@ -115,7 +117,7 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
 
 
 def with_keys_of(when: Term, operand: Term) -> Term:
-    """Return a condition in which `steady` has the fixed keys that the operand's measures share.
+    """Return a condition in which `steady` has the fixed keys that all the operand's measures share.
 
     In `mean(throughput[eco] over phase, when steady)` the throughput of `eco` has to be steady.
     """
@@ -130,7 +132,7 @@ def with_keys_of(when: Term, operand: Term) -> Term:
 
 
 def field_of(typer: Typer, expr: ast.Attr, call: ast.Call, demanded: Demanded) -> Typed | None:
-    """Return a field of a curve: `usl(throughput over threads).peak`; None after a mistake."""
+    """Return a field of a curve, such as `usl(throughput over threads).peak`, or None after a mistake."""
     function, name = call.function.text, expr.field
     if name.text not in FIELDS.get(function, ()):
         return typer.refuse(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
@@ -138,7 +140,7 @@ def field_of(typer: Typer, expr: ast.Attr, call: ast.Call, demanded: Demanded) -
 
 
 def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> Typed | None:
-    """Return a call of one of `CURVES`, with a `field` if wanted; None after a mistake."""
+    """Return a call of one of `CURVES`, with a `field` if wanted, or None after a mistake."""
     function = expr.function.text
     if function == "usl" and not field:
         usage = f"write which one: `{text_of(expr)}.peak`, or another of {', '.join(FIELDS[function])}"
@@ -205,7 +207,7 @@ def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
 
 
 def _at(typer: Typer, expr: ast.Call) -> float | None:
-    """Return the ratio `at: 95 %`, or the usual one; None after a mistake."""
+    """Return the ratio in `at: 95 %` or the usual ratio, or None after a mistake."""
     function = expr.function.text
     known = ARGUMENTS.get(function, ())
     ratio: float | None = KEEPS_UP
@@ -226,7 +228,7 @@ def _at(typer: Typer, expr: ast.Call) -> float | None:
 
 
 def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
-    """Return the phases before the first steady one, times the length of a phase."""
+    """Return the number of phases before the first steady one, times the length of a phase."""
     runs = [run for leaf in leaves(term) if isinstance(leaf, Measure) and "phase" in leaf.dims for run in leaf.runs]
     if "phase" not in term.dims or max((run.phases for run in runs), default=0) < FEWEST_PHASES:
         _needs_phases(typer, expr.function.span, "time_to_steady")
@@ -258,7 +260,7 @@ SPREADS = ("cv", "ci")
 
 
 def spread(typer: Typer, expr: ast.Call, operand: Typed, over: Dims, when: Term | None) -> Typed | None:
-    """Return `cv` or `ci` of an operand with the dimensions `over`; None after a mistake."""
+    """Return `cv` or `ci` of an operand with the dimensions `over`, or None after a mistake."""
     function, inner, term = expr.function.text, text_of(expr.arguments[0].value), operand.term
     why = usage = ""
     if function == "ci" and over != ("repeat",):
@@ -281,7 +283,7 @@ def spread(typer: Typer, expr: ast.Call, operand: Typed, over: Dims, when: Term 
 
 
 def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
-    """Return `p_value(throughput[a], throughput[b])` over their repeats; None after a mistake."""
+    """Return `p_value(throughput[a], throughput[b])` over the repeats of both, or None after a mistake."""
     usage = "write `p_value(throughput[one], throughput[other])`"
     why = ""
     if len(expr.arguments) != 2 or any(argument.key is not None for argument in expr.arguments):

@@ -1,6 +1,7 @@
-"""Types expressions: names become measures and indices keys, and every part has dimensions and a unit.
+"""Types expressions: names become measures, indices become keys, and every part gets dimensions and a unit.
 
-Mistakes go to the findings. A wrong expression is None, and expressions around it report nothing."""
+Mistakes go to the findings. A wrong expression becomes None, and expressions around it report nothing.
+"""
 
 from __future__ import annotations
 
@@ -83,16 +84,17 @@ Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
 
 
 def disjoint_parts(term: Term) -> Apart | None:
-    """Return a dimension along which two parts of a term share no point, with the points of each; None without one.
+    """Return a dimension along which two parts of a term share no point, with the points of each part, or None if there
+    is no such dimension.
 
-    A term with such parts never has a value. Points that only the results have (of a search, nodes, times) count
-    as shared.
+    A term with such parts never has a value. Points that only the results have (of a search, nodes, times) count as
+    shared.
     """
     return next(_apart(term), None) if _may_be_apart(term) else None
 
 
 def _may_be_apart(term: Term) -> bool:
-    """Return False if all leaves of a term share keys. That is quick to see, and most terms need no further check."""
+    """Return False if all leaves of a term share keys. This check is quick, and most terms need no further one."""
     if len(found_leaves := leaves(term)) < 2:
         return False
     found: dict[Dimension, tuple[DimKey, ...]] = {}
@@ -120,9 +122,9 @@ def _apart(term: Term) -> Iterator[Apart]:
 
 
 def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[ExperimentKey, ...]:
-    """Return the experiments of different lengths that an operation in the term combines; () without any.
+    """Return the experiments of different lengths that an operation in the term combines, or () if there are none.
 
-    A length is the warm-up and the measured time.
+    The length of an experiment is its warm-up and its measured time.
     """
     used = {name for leaf in leaves(term) if isinstance(leaf, Measure) for name in leaf.runs.keys("experiment")}
     if len(used) < 2:
@@ -169,17 +171,17 @@ FUNCTIONS = (
     *("cv", "ci", "p_value"),
     *("knee", "saturation", "usl", "time_to_steady"),
 )
-"""Functions that reduce a dimension. `range` gives two numbers, for the texts of a report."""
+"""Functions that reduce a dimension. `range` returns two numbers, for the texts of a report."""
 
 _PERCENTILE = re.compile(r"p[0-9]{2,}")  # a missing digit is a slip
 
 _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
 _MOST_METRICS = 1_000
-"""The most metrics to compare a misspelt word with."""
+"""The most metrics with which a misspelt word is compared."""
 
 
 def reserved_for(name: str) -> str:
-    """Return what a name is reserved for, so that no metric can have it; "" for other names."""
+    """Return the purpose for which a name is reserved, so that no metric can have it, or "" for other names."""
     if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"
     if name == "steady":
@@ -262,7 +264,7 @@ def _explain_dotted(typer: Typer, expr: ast.Attr) -> None:
 
 
 def _of_levels(typer: Typer, expr: ast.Attr, factor: FactorKey) -> Typed | None:
-    """Return an attribute of a bundle as a number for each measured level: `tuning.cache`."""
+    """Return an attribute of a bundle, such as `tuning.cache`, as a number for each measured level."""
     name = expr.field.text
     measured = frozenset(typer.runs.keys(factor.key))
     said = {level.key: level.facts[name] for level in factor.levels if name in level.facts and level.key in measured}
@@ -291,7 +293,7 @@ def _refused(family: str) -> RefusedExtension | None:
 
 
 def _fact(typer: Typer, word: str) -> Typed | None:
-    """Return a fact that hardware declares, in its declared unit where all hardware has the same."""
+    """Return a fact that hardware declares, in its declared unit if that is the same for all hardware."""
     if word not in typer.facts:
         typer.facts[word] = _declared(typer, word)
     return typer.facts[word]
@@ -385,7 +387,7 @@ def _keys(typer: Typer) -> tuple[str, ...]:
 
 
 def described_names(typer: Typer) -> tuple[str, ...]:
-    """Return every name with fields: `{workload.label}`, `{eco.storage}`."""
+    """Return every name that has fields, as in `{workload.label}` or `{eco.storage}`."""
     scope = typer.scope
     hardware = (name for each in scope.hardware for name in (each.key, *each.aliases))
     workloads, experiments = (each.key for each in scope.workloads), (each.key for each in scope.experiments)
@@ -426,7 +428,7 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
 def _over_the_same_points(
     typer: Typer, expr: ast.Call, reduced: Typed, operand: Term, over: tuple[Dimension, ...]
 ) -> Typed:
-    """Return a reduction, with a warning and a note of combinations that are left out where it goes over some."""
+    """Return a reduction. If it covers only some combinations, warn, and note those that are left out."""
     term = reduced.term
     found = left_out((operand, *((term.when,) if isinstance(term, Reduction) and term.when else ())), over)
     if not found or not isinstance(term, Reduction):
@@ -515,8 +517,8 @@ def _reduced(
 
 
 def _has_other_counts(typer: Typer, measure: Measure, over: tuple[Dimension, ...]) -> bool:
-    """Return whether a mean latency is of other numbers of operations along `over`. The phases of an even offered load
-    have as many."""
+    """Return whether a mean latency is taken from different numbers of operations along `over`. The phases of an even
+    offered load have equal numbers."""
     if measure.kind.view != "latency" or measure.kind.statistic != "mean":
         return False
     places = typer.scope.experiments_by_name
@@ -534,7 +536,7 @@ _NOTHING: Demanded = frozenset()
 
 
 class ReadMetrics(Mapping[str, ast.Metric]):
-    """The metrics of a spec by name. `read` has those that were asked for; to compare names is not to read."""
+    """The metrics of a spec by name. `read` has those that were looked up; a comparison of names does not count."""
 
     def __init__(self, metrics: Mapping[str, ast.Metric]) -> None:
         self._metrics = metrics
@@ -557,7 +559,7 @@ class Typer:
     """Types the expressions of one spec."""
 
     def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
-        """Pass `runs`, the planned runs, to share what is computed from them with other typers."""
+        """Pass `runs`, the planned runs, to share results that are computed from them with other typers."""
         self.scope = scope
         self.planning = planning
         self.findings = findings
@@ -567,7 +569,7 @@ class Typer:
         )
         self.facts: dict[str, Typed | None] = {}
         self.amounts: dict[Amount, bool] = {}
-        """The amounts in texts that were looked for among the settings of the spec, and whether they are there."""
+        """The amounts in texts that were looked up in the settings of the spec, and whether they were found."""
         self._has_lengths = len({each.length for each in scope.experiments}) > 1
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
