@@ -1,6 +1,6 @@
-"""Opening files that a stranger may have made, in runs and shared stores: only plain files, and only up to a size.
+"""Opens files that a stranger may have made, in runs and shared stores: only plain files, and only up to a size.
 
-Anything else raises an OSError that says what it is, like other files that can't be read.
+Anything else raises an OSError that says what it is, as for any file that can't be read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 
 SMALL = 64 << 20
-"""The most bytes that are read of a file as a whole. Every file has fewer, except for plans."""
+"""The most bytes of a file that is read as a whole. Every such file except a plan has fewer."""
 _HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _KINDS = {
     stat.S_IFLNK: "it is a link, and links are not followed",
@@ -25,17 +25,18 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """Not a plain file, or behind a link, or larger than what may be read."""
+    """A path that is not a plain file, is behind a link, or is larger than what may be read."""
 
 
 def why_not_plain(found: os.stat_result) -> str:
-    """Return what it is if it is not a plain file; "" for a plain one. Pass a result of `lstat`, which follows
+    """Return what a path is if it is not a plain file, or "" for a plain file. Pass a result of `lstat`, which follows
     no link."""
     return _KINDS.get(stat.S_IFMT(found.st_mode), "")
 
 
 def open_plain(path: Path | str, inside: Path | None = None) -> FileIO:
-    """Open a plain file for reading. With `inside`, a folder above it, no folder between them may be a link either.
+    """Open a plain file for reading. If `inside` is given, it is a folder above the file, and no folder between the two
+    may be a link.
 
     Never waits for a FIFO or a device. Raises OSError.
     """
@@ -76,7 +77,8 @@ def _open(path: Path | str, inside: Path | None) -> int:
 
 
 def _refused(path: Path | str, error: OSError) -> OSError:
-    """Return the error for a path that can't be opened: NotPlain, if it is not a plain file or is behind a link."""
+    """Return the error for a path that can't be opened. It is NotPlain if the path is not a plain file or is behind a
+    link."""
     for each in (path, *Path(path).parents):
         try:
             found = os.lstat(each)
@@ -89,8 +91,8 @@ def _refused(path: Path | str, error: OSError) -> OSError:
 
 
 def own_folder(above: Path, name: str) -> Path:
-    """Return a folder of a run, to write into. Raises NotPlain for a link, since its target does not belong to
-    the run."""
+    """Return a folder inside a run, to write into. Raises NotPlain for a link, since its target does not belong to the
+    run."""
     folder = above / name
     if folder.is_symlink():
         raise NotPlain(errno.EINVAL, _KINDS[stat.S_IFLNK], str(folder))
@@ -98,7 +100,7 @@ def own_folder(above: Path, name: str) -> Path:
 
 
 def why_not_kept(path: Path, inside: Path) -> str:
-    """Return why a folder does not have a plain file: "is missing", say; "" when it has it."""
+    """Return why a folder does not have a plain file (such as "is missing"), or "" when it has the file."""
     try:
         open_plain(path, inside).close()
     except FileNotFoundError:

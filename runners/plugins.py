@@ -1,4 +1,4 @@
-"""Loads the code of tools, engines, probes and meters by name: benchbrief's own, and that of other packages."""
+"""Loads the code of tools, engines, probes and meters by name, whether it is benchbrief's own or another package's."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments:
 
 
 def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = object) -> object:
-    """Return the class that the extension's spec names. Raises RunnerError when it does not implement the seam,
-    or offers a reset that it does not honour."""
+    """Return the class that the extension's spec names. Raises RunnerError when the class does not implement the seam,
+    or offers a reset without the methods for it."""
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
@@ -82,7 +82,7 @@ def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = ob
 
 
 def find_misfit(made: object, seam: type) -> str:
-    """Return why a class does not implement a seam, which is a protocol or an abstract class; "" if it does."""
+    """Return why a class does not implement a seam (a protocol or an abstract class), or "" if it does."""
     if not isinstance(made, type):
         return "is no class"
     if getattr(seam, "_is_protocol", False):
@@ -97,7 +97,7 @@ def find_misfit(made: object, seam: type) -> str:
 
 
 def find_private(made: object) -> str:
-    """Return which name a class takes that is private to a class of benchbrief below it; "" for none."""
+    """Return which private name of a benchbrief class its subclass takes for itself, as a sentence, or "" if none."""
     if not isinstance(made, type):
         return ""
     theirs: dict[str, str] = {}
@@ -126,7 +126,8 @@ _METHODS_OF_RESETS: Mapping[Reset, tuple[type, ...]] = {
 
 
 def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
-    """Return which reset an engine offers without the methods for it; "" when it has those of all."""
+    """Return which reset an engine offers without having the methods for it, or "" when it has the methods for all its
+    resets."""
     for reset in spec.resets if isinstance(spec, EngineSpec) else ():
         for seam in _METHODS_OF_RESETS.get(reset, ()):
             if wrong := find_misfit(made, seam):
@@ -153,7 +154,7 @@ def spec_of(registry: Registry[Spec], name: str) -> Spec:
 
 @contextmanager
 def _guarded(kind: str, name: str, target: str) -> Iterator[None]:
-    """Turn any error from an extension's code, while it is loaded, into a RunnerError."""
+    """While an extension's code is loaded, turn any error from it into a RunnerError."""
     try:
         yield
     except RunnerError:

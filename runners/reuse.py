@@ -1,10 +1,11 @@
-"""Results of earlier runs that are reused for cells of a new one, and whether they still hold.
+"""Results of earlier runs that are reused for cells of a new run, and whether they are still valid.
 
-Their raw outputs are linked (or copied) into the new run's directory. Their records come first in its journal, each
-cell's after a record of its source. The new run does not need the old one any more.
+The raw outputs of such results are linked (or copied) into the new run's directory. Their records come first in the new
+run's journal, each cell's after a record of its source. After that, the new run does not need the old one.
 
 A cell's hash covers what the spec says. Only a look at the host shows which machine it is, and which versions of tools
-and servers it has. Another machine under the same name, or another version, makes another measurement.
+and servers it has. A measurement on another machine with the same name, or with another version, is another
+measurement.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ from benchbrief.runners.journal.secret_masking import hide, hide_throughout
 from benchbrief.runners.plugins import driver, engine_class
 
 Facts = j.HostFacts | j.EngineFacts | j.ToolFound
-"""What a result depends on, as observed when it was measured."""
+"""The facts that a result depends on, as observed when it was measured."""
 _ATTEMPT = 1
 
 
 @dataclass(frozen=True)
 class Carried:
-    """The good attempt of an earlier run's cell `was`, which is the same measurement as the new plan's `cell`.
+    """The good attempt at an earlier run's cell `was`, which is the same measurement as the new plan's `cell`.
 
-    `run_id` is the run that measured it, as `as_cell`. `run_dir` is the run that it is taken from, which may have
-    reused it, too. `called` maps host names of that run to those of the new plan.
+    The run `run_id` measured it, as the cell `as_cell`. It is taken from the run in `run_dir`, which may itself have
+    reused it. `called` maps that run's host names to the names in the new plan.
     """
 
     cell: Cell
@@ -64,7 +65,7 @@ class Carried:
         return all(isinstance(record, j.CellSkipped) for record in self.records)
 
     def own_records(self) -> Iterator[j.AnyRecord]:
-        """Yield the attempt's records as those of the new run's cell."""
+        """Yield the attempt's records, changed to be records of the new run's cell."""
         for record in self.records:
             changes: dict[str, object] = {"cell": self.cell.id}
             if not isinstance(record, j.Remark | j.CellSkipped):
@@ -148,7 +149,7 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
 
 
 def subject(fact: Facts) -> tuple[str, ...]:
-    """Return the key of what the facts are about. Newer facts with the same key replace older ones."""
+    """Return the key of the thing that the facts describe. Newer facts with the same key replace older ones."""
     if isinstance(fact, j.HostFacts):
         return (fact.type, fact.host)
     if isinstance(fact, j.EngineFacts):
@@ -171,16 +172,16 @@ _AT_ONCE = 8
 
 @dataclass
 class Rechecked:
-    """Which results no longer hold: `changed` says what has changed, by cell. `warnings` do not prevent reuse."""
+    """Which results are no longer valid: `changed` says what has changed, by cell. `warnings` do not prevent reuse."""
 
     changed: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 def recheck(plan: Plan, carried: Sequence[Carried]) -> Rechecked:
-    """Check on the hosts whether earlier results still hold, looking only at what they depend on.
+    """Check on the hosts whether earlier results are still valid, looking only at what the results depend on.
 
-    Hosts that can't be reached give a warning.
+    A host that can't be reached only causes a warning.
     """
     found = Rechecked()
     if not carried:
@@ -200,7 +201,7 @@ def recheck(plan: Plan, carried: Sequence[Carried]) -> Rechecked:
 
 
 def _host(plan: Plan, carried: Sequence[Carried], pool: HostPool, host: str) -> Rechecked:
-    """Check the machine, and the tools on it."""
+    """Check the machine and the tools on it."""
     found = Rechecked()
     mine = [each for each in carried if host in each.cell.locks]
     paths = dict.fromkeys(path for each in mine if (path := plan.databases[each.cell.database].path))
@@ -248,8 +249,8 @@ def _program(pool: HostPool, host: str, name: str, path: str | None) -> _Program
 
 
 def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: DatabaseKey) -> Rechecked:
-    """Check the attached server, or the library. An embedded server, which only runs for its cells, is checked by
-    its build."""
+    """Check the attached server, or the library. An embedded server only runs for its cells, so its build is checked
+    instead."""
     found = Rechecked()
     database = plan.databases[key]
     mine = [each for each in carried if each.cell.database == key]
@@ -285,8 +286,8 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: Datab
 
 
 def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
-    """Yield the differences between facts from before and now. A name that ends in a blank stands for all with
-    that prefix.
+    """Yield the differences between the facts from before and the facts now. A name that ends in a blank means all
+    names that begin with it.
 
     The journal hides secrets in facts, so they are hidden on both sides before the comparison.
     """

@@ -1,4 +1,5 @@
-"""Probes: samplers that run beside the measurement. Each is a small shell loop on the host and a parser here.
+"""Probes are samplers that run during the measurement. Each consists of a small shell loop on the host and a parser
+here.
 
 The loop prints blocks with an end mark, so that a block that was cut off is not taken for a whole one:
 
@@ -7,7 +8,8 @@ The loop prints blocks with an end mark, so that a block that was cut off is not
     ...                             what was read
     .
 
-Probes that read the kernel's files and sample as often share one loop on their host: see `FileReads`."""
+Probes that read the kernel's files at the same rate share one loop on their host: see `FileReads`.
+"""
 
 from __future__ import annotations
 
@@ -29,28 +31,31 @@ from benchbrief.runners.jobs.commands import quote, read_script, shell_line, wit
 from benchbrief.runners.jobs.tasks import Job, JobFile, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
-"""A loop ends by itself after this long in seconds, or when its directory goes, so that none stays behind."""
+"""A loop ends by itself after this long, in seconds, or when its directory is removed, so that no loop stays behind."""
 _MAX_LINE = 10_000
 _STEPPED_S = 0.25
-"""The clock was set when it and the time since boot differ by more than this. The kernel's slewing bends both alike.
-The time since boot has hundredths of a second, and a busy host may pause between the two readings."""
+"""The clock was set when it differs from the time since boot by more than this, in seconds. The kernel's slewing bends
+both alike. The time since boot is known to hundredths of a second, and a busy host may pause between the two readings.
+"""
 _SLOW_S = 1.0
-"""How far apart two readings may always be, in seconds: a busy host is late without having missed a reading."""
+"""How far apart two readings may always be, in seconds, as a busy host is late without having missed a reading."""
 
 _LOOP = read_script(__file__, "sampling_loop.sh")
 
 
 def is_count(word: str) -> bool:
-    """Return whether the text is a number of the kernel's: digits, and not thousands of them, which Python refuses."""
+    """Return whether the text is a number that the kernel may print: digits, but not thousands of them, which Python
+    refuses."""
     return len(word) <= 20 and word.isdecimal()
 
 
 @dataclass(frozen=True)
 class FileReads:
-    """The kernel's files that a probe reads: for each file, an awk statement that prints the wanted parts of its lines.
+    """The kernel's files that a probe reads. Each file has an awk statement that prints the wanted parts of the file's
+    lines.
 
-    `header` is a shell script that prints what does not change. When it fails, its output is the probe's failure. A
-    missing file is left out.
+    `header` is a shell script that prints everything that does not change. When it fails, its output explains the
+    probe's failure. A missing file is left out.
     """
 
     files: Mapping[str, str]
@@ -59,14 +64,14 @@ class FileReads:
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A probe kind that can share another's loop: its parser finds its own lines among the others'."""
+    """A kind of probe that can share its loop with others, because its parser finds its own lines among theirs."""
 
     def reads(self, probe: Probe) -> FileReads: ...
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read at one moment, by the host's clock as it was when the probe began."""
+    """The lines that were read at one moment. `time` is by the host's clock as it was when the probe began."""
 
     time: float
     lines: tuple[str, ...]
@@ -74,9 +79,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class SampleStep:
-    """Two consecutive readings, with some of their time inside the window.
+    """Two consecutive readings whose time between them is partly or wholly inside the window.
 
-    `time` is the end of that part, in seconds from the start of the window, and `inside` its length.
+    `time` is the end of the part inside the window, in seconds from the window's start, and `inside` is its length.
     """
 
     before: Reading
@@ -99,11 +104,11 @@ def sampling_job(
     figures: tuple[str, ...] = (),
     counts: bool = False,
 ) -> Job:
-    """Return the job of a probe. `read` is a shell command that prints one reading, `header` one that prints what
-    does not change.
+    """Return the job of a probe. `read` is a shell command that prints one reading. `header` is a shell command that
+    prints everything that does not change.
 
-    It reads until it is stopped, or `rounds` times; with `counts`, once more when it is stopped. `files` are written
-    into the job's directory; for `figures`, see `tasks.Job`.
+    The job reads until it is stopped, or `rounds` times. With `counts`, it reads once more when it is stopped. `files`
+    are written into the job's directory. For `figures`, see `tasks.Job`.
     """
     every = round(probe.every_s * 1e9)
     most = rounds or math.ceil(_LONGEST_S / probe.every_s)
@@ -114,7 +119,7 @@ def sampling_job(
 
 
 def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
-    """Return one job that samples a host for all of these probes, equally often. Each reading takes three
+    """Return one job that samples a host for all of these probes, which have the same rate. Each reading takes three
     short processes."""
     rules: dict[str, dict[str, None]] = {}
     headers = []
@@ -138,8 +143,8 @@ _FAILED = "failed: "
 def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:
     """Return the header's lines, and the complete readings in order of time. Raises BadOutput.
 
-    `probe` selects the header where one loop reads for several. Setting the clock meanwhile does not move the
-    readings: they follow the time since boot.
+    `probe` selects the header if one loop reads for several probes. Setting the clock meanwhile does not move the
+    readings, as they follow the time since boot.
     """
     header: list[str] = []
     found: list[tuple[float, float | None, tuple[str, ...]]] = []
@@ -167,9 +172,10 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
 
 
 def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], booted: float | None) -> Iterator[Reading]:
-    """Return the readings in rising order of time; after a step of the clock, by the time since boot.
+    """Yield the readings in rising order of time. After the clock was set, their times follow the time since boot.
 
-    `booted` is the job's. Journals of earlier versions have none, and the first readings replace it.
+    `booted` is when the job's host booted. Journals of earlier versions do not have it, so the first readings replace
+    it.
     """
     first = [at - up for at, up, _ in found[:5] if up is not None]
     base = booted if booted is not None else statistics.median(first) if first else None
@@ -183,16 +189,16 @@ def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], boot
 
 
 def longest_step(every_s: float) -> float:
-    """Return the longest time between two readings, in seconds, at which none is missing.
+    """Return the longest time between two readings, in seconds, at which no reading counts as missing.
 
-    The values in a longer gap are unknown, and are not filled.
+    The values in a longer gap are unknown, and are not filled in.
     """
     return max(2.5 * every_s, every_s + _SLOW_S)
 
 
 def parse_recent(text: str) -> list[Reading]:
-    """Return the complete readings at the end of a probe's output, which may begin and end anywhere, in order
-    of time."""
+    """Return the complete readings from the end of a probe's output, in order of time. The text may begin and end
+    anywhere."""
     blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)(?: [\d.]{1,16})?\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
     return [Reading(float(match[1]), tuple(match[2].splitlines())) for match in blocks]
 
@@ -200,10 +206,10 @@ def parse_recent(text: str) -> list[Reading]:
 def steps_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[SampleStep]:
-    """Return the intervals between readings, without gaps, as far as they are inside the window.
+    """Return the parts inside the window of the intervals between readings, without gaps.
 
-    An interval across an end of the window has the rate of the whole interval: the counters are interpolated at the
-    end. Raises BadOutput when none of the window was sampled.
+    An interval across an end of the window has the rate of the whole interval, as the counters are interpolated at the
+    end. Raises BadOutput when no part of the window was sampled.
     """
     _require_some(probe, output, found, window)
     start, end = window
@@ -216,7 +222,7 @@ def steps_in_window(
 def readings_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[tuple[float, Reading]]:
-    """Return the readings inside the window, each with its seconds since the window's start. Raises as
+    """Return the readings inside the window, each with its seconds since the window's start. Raises BadOutput as
     `steps_in_window` does."""
     _require_some(probe, output, found, window)
     yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])
@@ -253,12 +259,12 @@ Resource = Literal["cpu", "io", "memory"]
 
 
 def pressure_rule(resource: Resource) -> dict[str, str]:
-    """Return the file, and the awk statement that prints its total, for `FileReads`."""
+    """Return the file of a resource's pressure, and the awk statement that prints its total, for `FileReads`."""
     return {f"/proc/pressure/{resource}": f'if (/^some /) print "{resource}-pressure " $NF'}
 
 
 def pressure(resource: Resource, step: SampleStep) -> float | None:
-    """Return the share of the time in which some task waited; None where the kernel does not count it."""
+    """Return the share of the time in which some task waited, or None if the kernel does not count it."""
     before, after = _total(resource, step.before), _total(resource, step.after)
     if before is None or after is None or after < before:
         return None

@@ -1,4 +1,4 @@
-"""The directory of one run: its name and its files (see `model/events.py`)."""
+"""A run's directory: its name and its files (see `model/events.py`)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from benchbrief.runners.plain_files import NotPlain, open_plain, own_folder, rea
 PLAN = "plan.json"
 REPORTS = "reports"
 HELD_OUT = "held-out"
-"""Below a run's folder: the runs that measured points of its claims again, where no command looks for runs."""
+"""The folder, inside a run's folder, of the runs that measured points of the run's claims again. No command looks for
+runs in this folder."""
 
 
 def held_out_folder(run_dir: Path, name: str) -> Path:
-    """Return the folder of a run that measured the point of a claim again. Raises RunnerError for a link, since its
-    target does not belong to the run."""
+    """Return the folder of a run that measured the point of a claim again. Raises RunnerError if the folder is a link,
+    since a link's target does not belong to the run."""
     try:
         return own_folder(own_folder(run_dir, HELD_OUT), name)
     except NotPlain as error:
@@ -39,21 +40,23 @@ def held_out_folder(run_dir: Path, name: str) -> Path:
 
 
 _RESULTS = ("raw", "store", REPORTS)
-"""The folders in a run that nothing is written into before its journal has begun."""
+"""The folders in a run into which nothing is written before its journal has begun."""
 SIMULATION = "simulation.json"
-"""How a run is simulated. Only a simulated run has this file."""
+"""The file that says how a run is simulated. Only a simulated run has this file."""
 REVISION = "revision.json"
-"""For a spec in a git repository: the `commit` that was run, and whether it was `dirty`."""
+"""The file that says, for a spec in a git repository, which `commit` was run, and whether it was `dirty`."""
 MOST_OF_A_PLAN = 1 << 30
-"""The most bytes of a plan that are read. A plan of 100,000 cells has a quarter of that."""
+"""The most bytes that are read of a plan. A plan of 100,000 cells has a quarter of this number."""
 LANE = "lane.json"
-"""Only in the folder of one lane of a run: which lane it is (see `LaneName`)."""
+"""The file that says which lane a folder belongs to (see `LaneName`). Only the folder of one lane of a run has this
+file."""
 
 
 class LaneName(NamedTuple):
-    """The number of a lane, and how many the whole plan has.
+    """The number of a lane, and how many lanes the whole plan has.
 
-    Where the folder has only the lane's part of the plan, `plan_sha256` is the digest of the whole one; else it is "".
+    If the folder has only the lane's part of the plan, `plan_sha256` is the digest of the whole plan. Otherwise it is
+    "".
     """
 
     number: int
@@ -75,14 +78,14 @@ def create_run(
     revision: Mapping[str, str] | None = None,
     into: Path | None = None,
 ) -> Path:
-    """Make `out/<run_id>` with the plan, the spec's files and its reports' house style, or make nothing.
+    """Make `out/<run_id>` with the plan, the spec's files and the house style of its reports, or make nothing.
 
-    With `into`, the run's folder is that one, which must be empty or absent.
+    If `into` is given, it becomes the run's folder, and must be empty or absent.
 
-    The name of a simulated run ends in `-simulated`, that of an imported one in `-imported`, so that neither is
-    mistaken for a measured one.
+    The name of a simulated run ends in `-simulated`, and the name of an imported run ends in `-imported`, so that
+    neither is mistaken for a measured run.
 
-    `begin` adds further files. The plan is written last, as it makes the folder a run. Raises RunnerError.
+    `begin` adds further files. The plan is written last, as its presence makes the folder a run. Raises RunnerError.
     """
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(plan.spec.name).stem)[:60] or "spec"
     first = f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}"
@@ -132,7 +135,7 @@ def _new_directory(out: Path, name: str, ending: str) -> Path:
 
 
 def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
-    """Keep the files of a spec, or of its reports' house style, in the run whose reports are rendered.
+    """Copy the files of a spec, or of the house style of its reports, into the run whose reports are rendered.
 
     Raises OSError when there is no room, and RunnerError for a file that changed since the spec was checked.
     """
@@ -148,7 +151,8 @@ def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
 
 
 def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
-    """Return what `keep_spec` kept. Raises OSError, and RunnerError when it changed since."""
+    """Return the content of a file that `keep_spec` kept. Raises OSError, and RunnerError when the content has changed
+    since."""
     path = kept_file(run_dir, name, sha256)
     content = read_plain(path, run_dir)
     if hashlib.sha256(content).hexdigest() != sha256:
@@ -160,7 +164,7 @@ def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
 
 
 def keep_plan(run_dir: Path, plan: Plan) -> None:
-    """Keep the plan of a report when it differs from the run's own, so that the report's numbers can be verified."""
+    """Keep the plan of a report if it differs from the run's own plan, so that the report's numbers can be verified."""
     digest = plan_sha256(plan)
     if plan_of_digest(run_dir, digest) is None:
         with suppress(OSError):  # a read-only run can still be read
@@ -169,7 +173,8 @@ def keep_plan(run_dir: Path, plan: Plan) -> None:
 
 
 def plan_of_digest(run_dir: Path, sha256: str) -> Plan | None:
-    """Return the run's plan with this digest: its own, or that of one of its reports. Raises RunnerError."""
+    """Return the plan with this digest: the run's own, or that of one of its reports. Returns None when there is none.
+    Raises RunnerError."""
     plan = load_plan(run_dir)
     if sha256 in (sha256_of(run_dir / PLAN), plan_sha256(plan)):  # equal, unless a later version wrote it
         return plan
@@ -186,10 +191,10 @@ def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
 
 
 def load_plan(run_dir: Path) -> Plan:
-    """Return the run's plan. For a lane's folder, it has only the cells of that lane.
+    """Return the run's plan. In a lane's folder, the plan has only the cells of that lane.
 
-    Raises RunnerError when it is missing, of another version, or was changed. Raises Damaged when the run has results,
-    but its journal is lost.
+    Raises RunnerError when the plan is missing, of another version, or was changed. Raises Damaged when the run has
+    results, but its journal is lost.
     """
     path = run_dir / PLAN
     require_journal(run_dir)
@@ -226,7 +231,7 @@ def _unread(path: Path, content: bytes) -> RunnerError:
 
 
 def lane_in(run_dir: Path) -> LaneName | None:
-    """Return which lane the folder belongs to; None for a whole run. Raises RunnerError."""
+    """Return which lane the folder belongs to, or None for a whole run. Raises RunnerError."""
     path = run_dir / LANE
     try:
         found = json.loads(read_plain(path))
@@ -252,7 +257,7 @@ def _of_its_lane(run_dir: Path, plan: Plan) -> Plan:
 
 
 def require_journal(run_dir: Path) -> None:
-    """Raises Damaged for a run's folder that holds results, but no journal of them."""
+    """Raises Damaged if a run's folder has results, but no journal of them."""
     journal = run_dir / JOURNAL
     if has_begun(journal):
         return
@@ -266,19 +271,20 @@ def require_journal(run_dir: Path) -> None:
 
 
 def recorded_plan(run_dir: Path) -> str:
-    """Return the SHA-256 of the plan that the run began with; "" when the journal has no readable start."""
+    """Return the SHA-256 of the plan that the run began with, or "" when the journal has no readable start."""
     start = first_start(run_dir / JOURNAL)
     return start.plan_sha256 if start else ""
 
 
 def files_of_beginning(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that a run keeps from its beginning, except for the plan, by path in the run."""
+    """Return the SHA-256 of each file that a run has had from its beginning, except for the plan, by its path in the
+    run."""
     paths = (run_dir / REVISION, run_dir / SIMULATION, run_dir / LANE, *sorted((run_dir / "spec").glob("*")))
     return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
 
 
 def revision_in(run_dir: Path) -> dict[str, str]:
-    """Return the revision of the run's spec; {} when it was in no git repository, or is unknown."""
+    """Return the revision of the run's spec, or {} when the spec was not in a git repository, or this is unknown."""
     try:
         found = json.loads(read_plain(run_dir / REVISION))
     except (OSError, ValueError):
@@ -287,7 +293,7 @@ def revision_in(run_dir: Path) -> dict[str, str]:
 
 
 def simulation_of(run_dir: Path) -> Simulated | None:
-    """Return how a run is simulated; None for a real one. Raises RunnerError when that can't be read."""
+    """Return how a run is simulated, or None for a real run. Raises RunnerError when this can't be read."""
     path = run_dir / SIMULATION
     try:
         return Simulated.model_validate_json(read_plain(path))
@@ -298,12 +304,13 @@ def simulation_of(run_dir: Path) -> Simulated | None:
 
 
 def cell_directory(cell_id: str, attempt: int) -> Path:
-    """Return the directory of a cell's raw outputs, relative to the run's: readable, and safe as a file name."""
+    """Return the directory of a cell's raw outputs, relative to the run's. The name is readable, and safe as a file
+    name."""
     return Path("raw") / _slug(cell_id) / str(attempt)
 
 
 def server_directory(database: str) -> Path:
-    """Return the directory for the output of a server that we start for a database, relative to the run's."""
+    """Return the directory, relative to the run's, for the output of a server that we start for a database."""
     return Path("raw") / "servers" / _slug(database)
 
 
@@ -315,8 +322,8 @@ def _slug(name: str) -> str:
 
 
 def digests(directory: Path, *, durable: bool = True) -> dict[str, str]:
-    """Return the SHA-256 of every file below a directory, after flushing each to the disk if `durable`.
-    Raises DiskFull."""
+    """Return the SHA-256 of every file below a directory. If `durable`, flushes each file to the disk first. Raises
+    DiskFull."""
     found, above = {}, f"{directory}{os.sep}"
     paths = sorted((f"{at}{os.sep}{name}" for at, _, names in os.walk(directory) for name in names), key=_by_parts)
     for path in paths:

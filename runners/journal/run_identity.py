@@ -1,8 +1,9 @@
-"""A run's identity, whatever its folder's path and its host's name. It is the owner of the run's jobs and claims.
+"""A run's identity, which does not depend on its folder's path or its host's name. It owns the run's jobs and claims.
 
-The identity lies in the folder, so a folder that is moved keeps it. A copy of a folder would have it too, and two
-controllers would own the same jobs. So a copy gets its own identity when it is first driven while the original exists,
-and it owns nothing that the original started. The original is the folder at the path that the identity names.
+The identity is a file in the run's folder, so a folder that is moved keeps it. A copy of a folder would have it too,
+and two controllers would own the same jobs. So a copy gets an identity of its own when it is first driven while the
+original exists, and it owns nothing that the original started. The original is the folder at the path that the identity
+names.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
 
 @dataclass(frozen=True)
 class RunName:
-    """The run that owns jobs on a host. `owner` is part of their names there, and stays the same when a run is resumed.
+    """The run that owns jobs on a host. `owner` is part of the jobs' names there, and stays the same when the run is
+    resumed.
 
-    The rest is for people who find them: the run and its folder, and the machine and process that drove it.
-    `machine` identifies one boot of a machine, whatever its name (`this_machine`).
+    The other fields are for people who find such jobs: the run and its folder, and the machine and process that drove
+    it. `machine` identifies one boot of a machine, whatever the machine's name (`this_machine`).
     """
 
     owner: str = "anyone"
@@ -47,7 +49,8 @@ class RunName:
 class Identity:
     """A run's identity. `owner` is part of the name of everything that the run has on a host.
 
-    `folder` is where the run was when it was last driven. `copied_from` is where the original of a copy was.
+    `folder` is where the run was when it was last driven. If the run is a copy, `copied_from` is where its original
+    was.
     """
 
     owner: str
@@ -57,7 +60,7 @@ class Identity:
 
 @cache
 def this_machine() -> str:
-    """Return an id of this machine's boot and of the process numbers that we can see; "" when it is unknown."""
+    """Return an id of this machine's boot and of the process numbers that we can see, or "" when it is unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
@@ -70,7 +73,7 @@ def new_identity(folder: Path, copied_from: str = "") -> bytes:
 
 
 def owner_in(folder: Path) -> str:
-    """Return the owner that the folder's identity names; "" when there is none, or it can't be read."""
+    """Return the owner that the folder's identity names, or "" when there is no identity, or it can't be read."""
     try:
         return _read(folder).owner
     except (OSError, RunnerError):
@@ -78,7 +81,7 @@ def owner_in(folder: Path) -> str:
 
 
 def original_of(folder: Path) -> str:
-    """Return the run that this folder is a copy of, and owns nothing of; "" for an original.
+    """Return the run that this folder is a copy of and whose jobs it does not own, or "" for an original.
 
     Raises RunnerError when an identity can't be read.
     """
@@ -94,8 +97,8 @@ def has_identity(run_dir: Path) -> bool:
 def run_name(run_dir: Path) -> RunName:
     """Return the names that the run has on every host. The caller must hold the run's journal.
 
-    Gives a copy whose original still exists its own identity. Raises RunnerError when an identity can't be read
-    or written.
+    If the run is a copy whose original still exists, gives it an identity of its own. Raises RunnerError when an
+    identity can't be read or written.
     """
     identity, folder = _identity(run_dir), run_dir.resolve()
     if _is_copy(identity, folder):
@@ -105,12 +108,12 @@ def run_name(run_dir: Path) -> RunName:
 
 
 def copied_from(run_dir: Path) -> str:
-    """Return the folder of the run that this one was copied from; "" when it is no copy. A copy owns no jobs."""
+    """Return the folder of the run that this run was copied from, or "" when it is not a copy. A copy owns no jobs."""
     return _identity(run_dir).copied_from
 
 
 def settle(run_dir: Path) -> None:
-    """Record that the run is driven here now. Raises RunnerError."""
+    """Record that the run is now driven in this folder. Raises RunnerError."""
     before = _identity(run_dir)
     now = replace(before, folder=str(run_dir.resolve()))
     if now != before or not has_identity(run_dir):

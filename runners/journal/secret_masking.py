@@ -1,9 +1,9 @@
-"""Secrets in text: every form in which a tool may write them, and how they are replaced by ***.
+"""Finds secrets in text, in every form in which a tool may write them, and replaces them by ***.
 
-A character of a secret may be written plainly, percent-encoded in either case, as an escape of Go, Java, JSON,
-Python or C, as an entity of HTML, or, beyond ASCII, as a wrong character set decodes it. Each character may have
-another form. The whole may be in base64 or in hexadecimal digits. The patterns are POSIX extended regular
-expressions over bytes that Python reads alike, so that `sed` on a host masks what the controller masks with this.
+A character of a secret may be written plainly, percent-encoded in upper or lower case, as an escape of Go, Java, JSON,
+Python or C, as an HTML entity, or, beyond ASCII, as a wrong character set decodes it. Each character may have another
+form. The whole secret may be in base64 or in hexadecimal digits. The patterns are POSIX extended regular expressions
+over bytes, which Python reads in the same way, so that `sed` on a host masks exactly what the controller masks.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from benchbrief.model.message import mapped
 
 MASK = "***"
 _SHORTEST_PART = 4
-"""A shorter part of a secret, such as the password in a URI, is not masked alone, as that would hide numbers."""
+"""A part of a secret that is shorter than this, such as the password in a URI, is not masked alone, as that would hide
+numbers."""
 _SHORTEST_DIGITS = 8
-"""A number with fewer digits is not masked in a message: `1000` occurs in many places."""
+"""A number with fewer digits than this is not masked in a message, as a number such as `1000` occurs in many places."""
 _SHORTEST_ALONE = 16
-"""In messages, a shorter secret of letters and digits only is masked only as a word of its own."""
+"""In messages, a secret that is shorter than this and has only letters and digits is masked only as a separate word."""
 _SHORTEST_CODED = 6
-"""A secret of this many bytes or more is masked in base64 and in hexadecimal digits, too."""
+"""A secret of at least this many bytes is also masked in base64 and in hexadecimal digits."""
 _MOST_VARIED = 400
-"""A longer secret, such as a key file, is masked plain and encoded as a whole only."""
+"""A secret longer than this, such as a key file, is masked only in its plain form and encoded as a whole."""
 _LONGEST_LINE = 1 << 16
-"""A longer line is not a figure of a tool."""
+"""A line longer than this is not a figure of a tool."""
 _NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 _ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 _SPECIAL = frozenset(b".[]{}()*+?|^$\\")
@@ -42,10 +43,10 @@ _SPECIAL = frozenset(b".[]{}()*+?|^$\\")
 
 @dataclass(frozen=True)
 class Secret:
-    """A word that must never be shown or stored, nor passed as a process argument when that can be avoided.
+    """A word that must never be shown or stored, and that must not be a process argument if that can be avoided.
 
-    `written` is its form in a file with its own escapes, such as a property file. `of` are the original secrets
-    from which it was put together.
+    `written` is the secret's form in a file with escapes of its own, such as a property file. `of` are the original
+    secrets that it was put together from.
     """
 
     value: str = field(repr=False)
@@ -55,10 +56,10 @@ class Secret:
 
 
 class Masking:
-    """Replaces secrets by ***, in text or in a stream of bytes cut anywhere.
+    """Replaces secrets by ***, in text or in a stream of bytes that may be cut anywhere.
 
-    `figures` are extended regular expressions for whole lines with a tool's measured numbers. These lines stay, so
-    that a secret such as `42` does not change the numbers.
+    `figures` are extended regular expressions for whole lines with a tool's measured numbers. These lines are left as
+    they are, so that a secret such as `42` does not change the numbers.
     """
 
     def __init__(self, secrets: Iterable[Secret], figures: Sequence[str] = ()) -> None:
@@ -110,8 +111,8 @@ class Masking:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines with their ends. A line that is too long for a figure comes in parts that do not count
-    as figures."""
+    """Yield the lines with their line ends. A line that is too long for a figure comes in parts, which do not count as
+    figures."""
     rest = b""
     for chunk in chunks:
         first, *others = (rest + chunk).split(b"\n")
@@ -131,7 +132,8 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class _Forms:
-    """The forms to look for: `literals` as they are, `varied` only near a `mark` of some encoding.
+    """The forms of secrets to look for: `literals` as they are, and `varied` only near a mark of some encoding
+    (`marks`).
 
     Patterns with alternatives for each character are slow, and most of an output has no such mark.
     """
@@ -142,7 +144,8 @@ class _Forms:
     longest: int
 
     def found(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Yield each place, from left to right, with the longest form that begins there."""
+        """Yield each place where a form occurs, from left to right, with the end of the longest form that begins
+        there."""
         spans = [(at, -len(literal)) for literal in self.literals for at in _places(literal, text)]
         for start, end in self._windows(text) if self.varied else ():
             for pattern in self.varied:
@@ -196,8 +199,8 @@ def host_patterns(secrets: Iterable[Secret]) -> list[bytes]:
 
 
 def _values(secret: Secret) -> Iterator[str]:
-    """Yield all that must be masked: the secret, its form in a file, the secret parts of both, and each of
-    these percent-decoded."""
+    """Yield every text that must be masked: the secret, its form in a file, the secret parts of both, and each of these
+    percent-decoded."""
     whole = [value for value in (secret.value, secret.written) if value]
     parts = [*secret.of, *(password for value in whole for password in _passwords(value))]
     for value in (*whole, *(part for part in parts if len(part) >= _SHORTEST_PART)):
@@ -232,7 +235,7 @@ def _varied(value: str) -> tuple[int, bytes]:
 
 @lru_cache(512)
 def _ways(character: str, lossy: bool) -> tuple[int, bytes]:
-    """Return how one character may be written: the length of the longest form, and a group of all forms."""
+    """Return the forms of one character: the length of the longest form, and a group with all forms."""
     data = _bytes(character)
     code = ord(character)
     units = character.encode("utf-16-be", "surrogatepass")
@@ -275,7 +278,7 @@ def _escape(data: bytes) -> bytes:
 
 
 def _in_base64(data: bytes) -> Iterator[bytes]:
-    """Yield the digits that encode only these bytes, for each of three offsets within longer encoded data."""
+    """Yield the base64 digits that encode only these bytes, for each of three offsets within longer encoded data."""
     for before in range(3):
         bits = 8 * (before + len(data))
         start, end = -(-8 * before // 6), bits // 6
@@ -291,7 +294,7 @@ def _bytes(text: str) -> bytes:
 
 
 class Known:
-    """Secrets that this process has read, for messages that may quote a part of one."""
+    """The secrets that this process has read, for messages that may quote a part of one."""
 
     def __init__(self) -> None:
         self._values: set[str] = set()
@@ -307,7 +310,7 @@ class Known:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Forget all secrets for the length of the block, and know the previous ones again afterwards."""
+        """Forget all secrets during the block, and restore them afterwards."""
         before = self._values, self._pattern
         self._values, self._pattern = set(), None
         try:
@@ -334,7 +337,8 @@ def _is_simple(value: str) -> bool:
 
 
 def _whole(word: str) -> str:
-    """Return a word's pattern. Letters and digits only match as a word of their own, or encoded."""
+    """Return the pattern of a word. If the word has only letters and digits, it matches only as a separate word, or
+    encoded."""
     if not _is_simple(word):
         return re.escape(word)
     coded = (re.escape(form.decode("ascii")) for form in sorted(_literals(word) - {_bytes(word)}) if form.isascii())
@@ -363,7 +367,7 @@ _PUBLIC = frozenset(
 
 
 def _words(value: str) -> Iterator[str]:
-    """Yield the secret and its parts: a library may have split it."""
+    """Yield the secret and its parts, as a library may have split it."""
     for part in dict.fromkeys([value, percent_decode(value), *re.split(r"[\s,;:/@&=?]+", percent_decode(value))]):
         least = _SHORTEST_DIGITS if part.isdecimal() else _SHORTEST_PART
         if len(part) >= least and part.lower() not in _PUBLIC and (part == value or not part.isdecimal()):
@@ -371,13 +375,14 @@ def _words(value: str) -> Iterator[str]:
 
 
 KNOWN = Known()
-"""The secrets of this process. They stay the state of a module: each error hides its text where it is made, so that no
-place that shows or keeps the text can forget to. Errors are made in all rooms, in extensions and in any thread, also
-before a run begins. All of them would have to pass an object through."""
+"""The secrets of this process. They are kept as the module's state because each error masks its text where the error is
+made, so that no place that shows or keeps the text can forget to. Errors are made in all rooms, in extensions and in
+any thread, even before a run begins. Otherwise, all of these would have to pass an object along.
+"""
 
 
 def hide_throughout(text: str) -> str:
-    """Return a text without secrets, hiding them even within a sentence's own words, as earlier versions did."""
+    """Return a text with secrets masked even inside a sentence's own words, as earlier versions did."""
     return KNOWN.hide(text)
 
 

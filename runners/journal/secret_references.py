@@ -14,8 +14,8 @@ _KINDS = {"env": "environment variable", "secret": "secret"}
 
 
 def read_reference(reference: Reference, needed_by: str) -> str:
-    """Return the value. Raises RunnerError when it is not set; `needed_by` is the sentence's subject ("the uri of
-    database db")."""
+    """Return the value of a reference. Raises RunnerError when the value is not set. `needed_by` is the subject of the
+    error's sentence ("the uri of database db")."""
     value = os.environ.get(reference.name)
     if not value:
         raise RunnerError(
@@ -28,7 +28,7 @@ def read_reference(reference: Reference, needed_by: str) -> str:
 
 
 def secrets_of(database: Database) -> tuple[str, ...]:
-    """Return the secrets for reaching the database that are set."""
+    """Return those secrets for reaching the database that are set in the environment."""
     auth = database.start.auth if database.start else None
     named = [*database.uri, *((auth.user, auth.password, auth.key) if auth else ())]
     secret = (part for part in named if isinstance(part, Reference) and part.kind == "secret")
@@ -37,7 +37,7 @@ def secrets_of(database: Database) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Unset:
-    """A reference without a value: what needs it, and where that is declared."""
+    """A reference without a value, with the thing that needs it, and where that thing is declared."""
 
     reference: Reference
     needed_by: str

@@ -1,1 +1,1 @@
-"""What all power meters have, and the probe that reads those of a host."""
+"""The common part of all power meters, and the probe that reads a host's meters."""

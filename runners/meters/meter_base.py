@@ -1,4 +1,4 @@
-"""The base classes of power meters. A meter has a job that reads it, and finds the watts in the output."""
+"""The base classes of power meters. A meter supplies a job that reads it, and finds the watts in the job's output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from benchbrief.runners.sampling import Reading, SampleStep, sampling_job
 from benchbrief.runners.seams import Node
 
 _NOISE = ("IANA PEN registry", "Created directory: ")
-"""Lines that explain no failure: those of ipmitool 1.8.19 without its list of vendors, and of snmpget."""
+"""Words in output lines that do not explain a failure. ipmitool 1.8.19 prints the first without its list of vendors,
+and snmpget prints the second."""
 
 ENDED = re.compile(r"code (\d{1,3})")
 """The line that follows the output of a command that failed."""
@@ -54,8 +55,8 @@ def describe_failure(
 
 
 def _last_line_of(output: JobOutput) -> str:
-    """Return the line that says best why a reading has no watts: a sensor's reading, the last error, or the
-    last output."""
+    """Return the line that best explains why a reading has no watts: a sensor's reading, the last error, or the last
+    output."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
     stdout = _lines(output.stdout)
     codes = [match[1] for line in stdout if (match := ENDED.fullmatch(line))]
@@ -74,8 +75,8 @@ def _lines(path: Path) -> list[str]:
 class AnyMeter(ABC):
     """The base of all meters.
 
-    `tool` is the program that reads the meter, and the Debian package that has the program. Each of `hints` is a
-    regular expression for the meter's output, and the next step.
+    `tool` has the name of the program that reads the meter, and of the Debian package that has the program. Each of
+    `hints` has a regular expression for the meter's output, and a text on what to do next.
     """
 
     tool: ClassVar[tuple[str, str]] = ("", "")
@@ -86,7 +87,7 @@ class AnyMeter(ABC):
         """Return a job that reads the meter once, before anything is measured."""
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the watts in a reading of one point; None when it has none. Never raises for odd text."""
+        """Return the watts in a reading of one point, or None when there are none. Never raises for odd text."""
         return parse_watts(reading)
 
 
@@ -104,7 +105,8 @@ class SampledMeter(AnyMeter):
 
 
 class Meter(SampledMeter):
-    """A meter that shell commands read. When each command prints one number of watts, a subclass needs only `reader`.
+    """A meter that is read by shell commands. If each command prints one number of watts, a subclass needs only
+    `reader`.
 
     `figures` are regular expressions for the lines with watts, in addition to `meter_points.FIGURES`.
     """
@@ -114,17 +116,19 @@ class Meter(SampledMeter):
 
     @abstractmethod
     def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
-        """Return how to read the points. The first line that the header prints is `meter` and the meter's name."""
+        """Return how to read the points. The first line that the header command prints must be `meter` and the meter's
+        name."""
 
     def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
-        """Return a job that samples until it is stopped, or `rounds` times. It ends at once when its header fails."""
+        """Return a job that samples until it is stopped, or `rounds` times. The job ends at once when its header
+        command fails."""
         reader = self.reader(points, node)
         read, figures = _together(reader.reads), (*FIGURES, *self.figures)
         return sampling_job(probe, read, reader.header, reader.env, reader.files, rounds, figures, self.counts)
 
 
 class CountingMeter(Meter):
-    """A meter with energy counters. Two readings give the watts between them."""
+    """A meter with energy counters. The watts follow from two readings, for the time between them."""
 
     counts: ClassVar[bool] = True
     trial_rounds: ClassVar[int] = 2
@@ -137,7 +141,7 @@ class CountingMeter(Meter):
 
 
 class RecordedMeter(AnyMeter):
-    """A meter that writes a log itself. The log is read after each measurement."""
+    """A meter that writes a log by itself. The log is read after each measurement."""
 
     @abstractmethod
     def job_after(self, points: tuple[MeterPoint, ...], since: float, until: float) -> Job:
@@ -154,7 +158,7 @@ def _together(reads: Sequence[str]) -> str:
 
 
 def parse_watts(reading: Reading) -> float | None:
-    """Return the one number that a command printed, with or without its unit; None for anything else."""
+    """Return the one number that a command printed, with or without its unit, or None for anything else."""
     text = " ".join(line for line in reading.lines if line.strip() and not ENDED.fullmatch(line)).strip()
     match = re.fullmatch(r"(-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?:\s*W(?:atts?)?)?", text)
     watts = float(match[1]) if match else math.nan
@@ -162,7 +166,7 @@ def parse_watts(reading: Reading) -> float | None:
 
 
 def sampler_job(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
-    """Return a background job on the controller that runs a module: a program that prints readings. It should import
-    little, as each job starts Python anew."""
+    """Return a background job on the controller that runs a module, which is a program that prints readings. The module
+    should import little, as each job starts Python anew."""
     words = (sys.executable, "-P", "-m", module)
     return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=FIGURES)

@@ -16,7 +16,7 @@ from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Node
 
 ANSWER_S = 10
-"""How long a meter may take to answer, in seconds. A slower one gives no reading."""
+"""How long a meter may take to answer, in seconds. A slower meter gives no reading."""
 
 
 FIGURES = (
@@ -30,12 +30,12 @@ FIGURES = (
     r"[ \t]*Power reading state is:[ \t]+(de)?activated[ \t]*",
     r"[ \t]*Sensor Reading[ \t]*:[ \t]*-?[0-9]{1,6}([.][0-9]{1,6})?([ \t]*[(][^)]{0,40}[)])?[ \t]*(Watts)?[ \t]*",
 )
-"""Patterns of the lines with watts: see `tasks.Job.figures`."""
+"""Patterns that match the lines with watts: see `tasks.Job.figures`."""
 
 
 @dataclass(frozen=True)
 class MeterPoint:
-    """One thing to read: `part` of `meter` ("" for all of it) at `address` ("" for the host)."""
+    """One thing to read: the `part` of a `meter` ("" means all of it) at an `address` ("" means the host)."""
 
     meter: PowerMeter
     address: str
@@ -44,10 +44,10 @@ class MeterPoint:
 
 @dataclass(frozen=True)
 class MeterReader:
-    """How to read points. `header` is the command that prints what does not change, and each of `reads` reads
-    one point.
+    """How to read points. `header` is the command that prints everything that does not change. Each of `reads` is a
+    command that reads one point.
 
-    `env` and `files` may hold secrets.
+    `env` and `files` may contain secrets.
     """
 
     header: str
@@ -57,7 +57,7 @@ class MeterReader:
 
 
 def points_of(node: Node) -> tuple[MeterPoint, ...]:
-    """Return the points of the node, or of the whole hardware for a shared meter. Raises RunnerError when there is
+    """Return the points of the node, or of the whole hardware if its meter is shared. Raises RunnerError when there is
     no meter."""
     hardware = node.hardware
     if not hardware.power:
@@ -77,7 +77,7 @@ def _of(meter: PowerMeter, index: int) -> Iterator[MeterPoint]:
 
 
 def given(meter: PowerMeter, key: str) -> str:
-    """Return an option as text, with its reference resolved; "" when it is not set. Raises RunnerError."""
+    """Return an option as text, with its reference resolved, or "" when the option is not set. Raises RunnerError."""
     value = meter.options.get(key, "")
     if isinstance(value, Reference):
         return read_reference(value, f"the power meter at {meter.origin}")
@@ -85,7 +85,7 @@ def given(meter: PowerMeter, key: str) -> str:
 
 
 def secret(meter: PowerMeter, key: str, whose: str) -> Secret:
-    """Return the text of an argument as a secret. `whose` meter it is stands in messages."""
+    """Return the text of an argument as a secret. Messages use `whose` to name the meter's owner."""
     return Secret(given(meter, key), name=f"{key} of {whose}")
 
 

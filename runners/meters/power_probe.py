@@ -1,9 +1,9 @@
-"""The `power` probe: the watts of hosts, by their meters.
+"""The `power` probe, which samples the watts of hosts with their meters.
 
-A host has one job that reads all its meters and adds their watts. With a shared meter, the whole hardware has one.
-Lines of `@ 0`, `@ 1` separate the outputs of several meters. A reading that fails or is below zero is a gap without a
-sample, and the probe's output has the meter's words. A job on the controller outlives it as any job does, and ends by
-itself when its directory goes.
+Each host has one job that reads all its meters and adds up their watts. If a meter is shared, the whole hardware has
+one job. Lines such as `@ 0` and `@ 1` separate the outputs of several meters. A reading that fails or is below zero
+leaves a gap without a sample, and the probe's output quotes the meter. A job on the controller outlives it as any job
+does, and ends by itself when its directory is removed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from benchbrief.runners.sampling import Reading, parse_readings, parse_recent, r
 from benchbrief.runners.seams import Node, Transport
 
 _TRY_S = 60.0
-"""How long a trial reading may take, in seconds. The first of a BMC by Redfish takes several slow requests."""
+"""How long a trial reading may take, in seconds. A BMC's first reading by Redfish takes several slow requests."""
 _MARGIN_S = 60.0
-"""How much of a log from before the measurement is fetched, in seconds by the controller's clock."""
+"""How much of the log from before the measurement is fetched, in seconds by the controller's clock."""
 
 
 class Power:
-    """Watts of a node, or of hardware with shared meters; see `seams.ProbeKind` and `seams.ReadsAfter`."""
+    """The watts of a node, or of hardware with shared meters. Implements `seams.ProbeKind` and `seams.ReadsAfter`."""
 
     name: ClassVar[str] = "power"
 
@@ -79,8 +79,8 @@ class Power:
         return known
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """Implement `seams.TellsNow`. The text may lack the header that names the meter, so every kind of meter
-        is tried."""
+        """Implement `seams.TellsNow`. Tries every kind of meter, as the text may lack the header that names the
+        meter."""
         for reading in parse_recent(text)[-1:]:
             watts = [next(_any(each), None) for each in _apart(reading)]
             known = [each for each in watts if each is not None and each >= 0]
@@ -97,7 +97,7 @@ class Power:
 
 
 def _of(probe: Probe, output: JobOutput) -> str:
-    """Return whose power it is: a host's, or for a shared meter the hardware's."""
+    """Return what the power belongs to: the host, or the whole hardware if the meter is shared."""
     return probe.options.get("of", output.host)
 
 
@@ -105,7 +105,7 @@ def _of(probe: Probe, output: JobOutput) -> str:
 
 
 class _Read(NamedTuple):
-    """A reading at `time`, or over the `seconds` up to it. `watts` is None when it failed."""
+    """A reading at `time`, or over the `seconds` up to `time`. `watts` is None when the reading failed."""
 
     time: float
     watts: float | None
@@ -130,7 +130,7 @@ def _read(time: float, meter: AnyMeter, reading: Reading) -> _Read:
 
 
 def _why(read: Sequence[_Read], output: JobOutput) -> str:
-    """Return why readings failed: the last power below zero, else the last words of the meter."""
+    """Return why readings failed: the last power below zero, or else the meter's last words."""
     below_zero = [each.below_zero for each in read if each.below_zero is not None]
     return below_zero_words(below_zero[-1]) if below_zero else read_last_words(output)
 
@@ -144,7 +144,7 @@ def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
 
 
 def _all(meter: AnyMeter, reading: Reading) -> list[float]:
-    """Return the watts of all points in a reading; none when one point lacks them."""
+    """Return the watts of all points in a reading, or an empty list when one point lacks them."""
     watts = [meter.watts(each) for each in _apart(reading)]
     known = [each for each in watts if each is not None]
     return known if len(known) == len(watts) else []
@@ -164,7 +164,7 @@ def _apart(reading: Reading) -> Iterator[Reading]:
 
 
 def _any(reading: Reading) -> Iterator[float]:
-    """Yield the watts that any of benchbrief's own meters finds in the reading."""
+    """Yield the watts that each of benchbrief's own meters finds in the reading."""
     found = (meter_kind(name).watts(reading) for name in METER_SPECS.own)
     return (watts for watts in found if watts is not None)
 
@@ -173,10 +173,10 @@ def _any(reading: Reading) -> Iterator[float]:
 
 
 def try_meter(node: Node, transport: Transport) -> float | None:
-    """Read the node's power once, as the probe will. Returns None when there is no log yet, as it may come with
-    the run.
+    """Read the node's power once, as the probe will. Returns None when the meter has no log yet, as the log may only
+    come with the run.
 
-    Raises RunnerError, with the meter's words and the place of its line in the spec, when the power can't be read.
+    When the power can't be read, raises RunnerError with the meter's words and the place of its line in the spec.
     """
     found = points_of(node)
     meter = meter_kind(found[0].meter.kind)

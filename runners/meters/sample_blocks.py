@@ -1,5 +1,5 @@
-"""The output format of our programs that read meters: blocks with a time each, as the probes' shell loops print them
-(see `runners/sampling.py`)."""
+"""The output format of our programs that read meters: blocks with a time each, as the shell loops of the probes print
+them (see `runners/sampling.py`)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable
 
 
 def head(line: str) -> None:
-    """Print a header line, before the first reading."""
+    """Print a header line before the first reading."""
     print(line, flush=True)
 
 
 def block(at: float, watts: Iterable[float | None], up: float | None = None) -> None:
-    """Print one reading: its time, and the watts of each point; None for a point without. `up` is in seconds
+    """Print one reading: its time, and the watts of each point, or None for a point without watts. `up` is in seconds
     since boot."""
     values = list(watts)
     print(f"= {at:.9f}{f' {up:.2f}' if up is not None else ''}")
@@ -32,7 +32,7 @@ def fail(text: str) -> None:
 
 
 def number(value: object) -> float | None:
-    """Return a number from JSON or text; None for anything else. Negative watts are refused later, by the probe."""
+    """Return a number from JSON or text, or None for anything else. The probe refuses negative watts later."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

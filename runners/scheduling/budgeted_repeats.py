@@ -1,8 +1,9 @@
-"""A budget while a run goes on: each point once, then repeats where the rule of the budget sends them.
+"""Budgets during a run: each point is measured once, and then the budget's rule chooses the points to repeat.
 
-Everything is decided by what the journal says: verdicts, and the time that cells have taken. So a resumed run decides
-as the interrupted one did, and counts what was spent before. A budget is that of each lane, which works by itself; in
-a simulated run, each cell takes as long as planned."""
+All decisions follow from the journal: verdicts, and the time that cells have taken. So a resumed run decides as the
+interrupted run did, and counts the time that was spent before. Each lane has the whole budget for itself, as lanes work
+independently. In a simulated run, each cell takes as long as planned.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +37,10 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 
 @dataclass(frozen=True)
 class RepeatValues:
-    """The values of a probe at a point, or of a metric over them: one for each repeat, in any unit.
+    """The values of a probe at a point, or of a metric over such values: one value for each repeat, in any unit.
 
-    The width of their interval is a share of the mean, or of `least` if the mean is smaller: a share near 0 %, or a
-    disk that rests, is no reason to repeat.
+    The width of their interval is a share of the mean, or of `least` if the mean is smaller, because a share near 0 %,
+    or an idle disk, is no reason to repeat.
     """
 
     of: str
@@ -49,12 +50,12 @@ class RepeatValues:
 
 @dataclass(frozen=True)
 class UndecidedPoints:
-    """The points that expectations read, and what their repeats say so far.
+    """The points that expectations read, and the results of their repeats so far.
 
     `open` has the points that can't be decided yet, each with its distance from a decision: half the width of the
-    interval of the mean difference, as a share of that difference. At the `decided` points, each expectation that reads
-    them is decided. `compared` has, for a point, the points that open expectations read together with it. `sampled` has
-    the values that are asked for from probes.
+    interval of the mean difference, as a share of that difference. `decided` has the points at which every expectation
+    that reads them is decided. `compared` has, for each point, the other points that open expectations read together
+    with it. `sampled` has the wanted values from probes.
     """
 
     open: Mapping[Point, float] = field(default_factory=dict)
@@ -81,7 +82,7 @@ class _Reset:
 
 
 class ExpectedTimes:
-    """How long cells of a lane would take now. `repeats_of` returns all cells of a cell's point."""
+    """How long a lane's cells would take now. `repeats_of` returns all cells at a cell's point."""
 
     def __init__(
         self, plan: Plan, record: RunRecord, lane: Iterable[Cell], repeats_of: Callable[[Cell], Sequence[Cell]]
@@ -91,7 +92,7 @@ class ExpectedTimes:
         self._states = DataStates()
         self._resets: list[_Reset] = []
         self._planned: dict[tuple[str, str, ResetWork], float] = {}
-        """The longest planned reset, by the database, the data set and the kind."""
+        """The seconds of the longest planned reset, by database, data set and kind of reset."""
         began: list[tuple[float, Cell]] = []
         for cell in lane:
             for step in cell.steps:
@@ -106,13 +107,13 @@ class ExpectedTimes:
     def seconds(self, cells: Sequence[Cell], *, guessed: bool = True) -> float:
         """Return how many seconds the cells take, one after another.
 
-        Unless `guessed`, a reset counts only once the run has shown how long a reset like it takes.
+        Unless `guessed`, a reset counts only once the run has shown how long similar resets take.
         """
         states = deepcopy(self._states)
         return sum(self._own_s(cell) + self._reset_s(cell, self._next(cell, states), guessed) for cell in cells)
 
     def _next(self, cell: Cell, states: DataStates) -> ResetWork:
-        """Return how the next cell gets its data set, and note what it changes in `states`."""
+        """Return how the next cell gets its data set, and note in `states` what the cell changes."""
         database = self._plan.databases[cell.database]
         if cell.database not in self._places:
             self._places[cell.database] = place_of(self._plan.hardware[cell.hardware], database, self._plan.hosts)
@@ -150,10 +151,10 @@ class ExpectedTimes:
         return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
 
     def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
-        """Estimate the seconds of a reset from the run's most similar ones: those of the same data set, else of the
-        same database, else all.
+        """Estimate the seconds of a reset from the most similar resets in the run: resets of the same data set, or else
+        of the same database, or else all resets.
 
-        Before the first one, returns the planned time if `guessed`, else 0.
+        If there was none yet, returns the planned time if `guessed`, or else 0.
         """
         planned_s = self._planned.get(self._key(cell, work), 0.0)
         alike = [each for each in self._resets if each.work == work]
@@ -165,8 +166,8 @@ class ExpectedTimes:
         return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
-        """Return by how many times the planned time of a reset exceeds that of a reset that was seen; 1
-        when unknown."""
+        """Return the factor by which the planned time of a reset exceeds that of a reset that was seen, or 1 when
+        unknown."""
         theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 
@@ -177,13 +178,13 @@ class ExpectedTimes:
 
 
 _LEAST = 1e-9
-"""The least need of a group that still wants repeats, such as one whose repeats are all alike."""
+"""The least need of a group that still wants repeats, such as a group whose repeats are all alike."""
 
 
 @dataclass
 class PointSoFar:
-    """What is known about a point: the values of each statistic in its good repeats, and how many repeats
-    have `ended`."""
+    """What is known about a point: the values of each statistic in its good repeats, and how many repeats have
+    `ended`."""
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
     ended: int = 0
@@ -194,11 +195,15 @@ class PointSoFar:
 class Group:
     """Points that are repeated together.
 
-    `left`: a repeat is left. `open`: how far an open expectation is from its decision; None without one. `decided`:
-    expectations judge all its points, and none is open. `within`: the target width as a share of the mean; None when
-    all repeats are wanted. `at_least`: how many repeats make an interval count. `level`: the confidence level of each
-    interval. `asked`: something is asked for at these points. `expected`: an expectation reads a point. `compared`: the
-    indexes of the groups that open expectations compare with this one.
+    - `left`: whether there is a repeat left.
+    - `open`: how far an open expectation is from its decision, or None if no expectation is open.
+    - `decided`: whether expectations judge all points of the group, and no expectation is open.
+    - `within`: the target width as a share of the mean, or None when all repeats are wanted.
+    - `at_least`: how many repeats make an interval count.
+    - `level`: the confidence level of each interval.
+    - `asked`: whether anything is asked for at these points.
+    - `expected`: whether an expectation reads a point.
+    - `compared`: the indexes of the groups that open expectations compare with this one.
     """
 
     points: Sequence[PointSoFar]
@@ -223,12 +228,12 @@ class Group:
 
     @property
     def nearness(self) -> float:
-        """Return how near an open expectation is to its decision: a higher number is nearer."""
+        """Return how near an open expectation is to its decision. A higher number is nearer."""
         return -math.inf if self.open is None else -self.open
 
     def need(self) -> float:
-        """Return how much the group needs another repeat: infinite while an interval is missing, 0 when none
-        is needed."""
+        """Return how much the group needs another repeat: infinitely if an interval is missing, or 0 when no repeat is
+        needed."""
         if not self.asked:
             return 0.0
         widest = max((self._width(point) for point in self.points), default=0.0)
@@ -237,7 +242,8 @@ class Group:
         return max(widest / self.within, _LEAST) if widest > self.within or self.open is not None else 0.0
 
     def _width(self, point: PointSoFar) -> float:
-        """Return the widest interval of a point; infinite while a statistic has too few good repeats."""
+        """Return the width of a point's widest interval, which is infinite while a statistic has too few good
+        repeats."""
         widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
         # A probe's sample may be missing, which is no reason to go on.
         widths += [
@@ -249,9 +255,9 @@ class Group:
 
 
 def width_so_far(values: Sequence[float], at_least: int, level: float, least: float | None = None) -> float:
-    """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values.
+    """Return half the width of a mean's interval as a share of the mean, or infinity with fewer than `at_least` values.
 
-    With `least`, it is a share of the mean's absolute value, or of `least` if that is more.
+    With `least`, the width is a share of the mean's absolute value, or of `least` if that is more.
     """
     if len(values) < at_least:
         return math.inf
@@ -266,7 +272,7 @@ def width_so_far(values: Sequence[float], at_least: int, level: float, least: fl
 
 
 def next_group(groups: Sequence[Group]) -> int | None:
-    """Return the index of the group to repeat next; None when no group needs a repeat."""
+    """Return the index of the group to repeat next, or None when no group needs a repeat."""
     found = [
         (group.begun, lacks := math.isinf(need), lacks and group.expected, group.nearness, need, -group.repeats, -place)
         for place, group in enumerate(groups)
@@ -287,8 +293,8 @@ _Turn = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class _Over:
-    """A budget that is spent, or will be with the next cells: its size, what was spent, what comes next, and what is
-    left for held-out repeats, in seconds."""
+    """A budget that is spent, or will be spent with the next cells. The fields have the budget's size, the time spent,
+    the next cells' time, and the time reserved for held-out repeats, in seconds."""
 
     budget_s: float
     spent_s: float
@@ -303,7 +309,7 @@ class _Over:
 
 
 class Budgets:
-    """The budgets of a run, shared by its lanes. `record` is the run so far, which its journal extends."""
+    """The budgets of a run, shared by its lanes. `record` is the run so far, which the journal extends."""
 
     def __init__(
         self,
@@ -318,7 +324,7 @@ class Budgets:
         self._read_tables = read_tables
         self._lock = threading.Lock()
         self._reasons: dict[str, tuple[str, j.NoRoom]] = {}
-        """Why cells are not run, by their ids."""
+        """Why cells are not run, by the cells' ids."""
         self._announced: set[str] = set()
         self._unread = False
         self._of_point: dict[Point, list[Cell]] = {}
@@ -330,7 +336,8 @@ class Budgets:
         self._expected_points: set[Point] = set()
         self._held = numbers_held_out(plan)
         self._reserved: dict[tuple[int, str, frozenset[Point]], float] = {}
-        """The seconds that are left for held-out repeats, by lane, experiment ("": all of them) and failed points."""
+        """The seconds that are left for held-out repeats, by lane, experiment ("" means all of them) and failed points.
+        """
         self._asked = AskedStatistics(plan)
         if any(is_budgeted(plan, each) for each in plan.experiments.values()) or plan.budget_s is not None:
             self._sort()
@@ -356,25 +363,26 @@ class Budgets:
             self._turn_of |= dict.fromkeys(points, tuple(points))
 
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return the statistics of latency that the budget's rule needs from a cell; none for a cell without
-        a budget."""
+        """Return the latency statistics that the budget's rule needs from a cell, or nothing for a cell without a
+        budget."""
         planned = self._cells.get(cell.id)  # as the plan has it, without what a search has found
         budgeted = planned is not None and Point.of(planned) in self._of_point
         return self._asked.values(planned, measurement) if planned and budgeted else {}
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell is not run; "" when it is."""
+        """Return why a cell is not run, or "" when it is run."""
         return self._reasons.get(cell.id, ("", ""))[0]
 
     def no_room(self, cell: Cell) -> j.NoRoom:
-        """Return whether the budget had no room for the cell's `point` or for this `repeat` of it; "" when the cell
+        """Return whether the budget had no room for the cell's `point`, or for this `repeat` of it, or "" when the cell
         is run."""
         return self._reasons[cell.id][1] if cell.id in self._reasons else ""
 
     def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run: those of the plan, but repeats where they are wanted.
+        """Yield a lane's cells in the order in which they run: the plan's order, except that repeats come as they are
+        chosen.
 
-        Cells that are not run are yielded too: `not_needed` says so.
+        Also yields the cells that are not run, for which `not_needed` returns a reason.
         """
         left = {cell.id: cell for cell in cells}
         for cell in self._without_first(cells):
@@ -393,9 +401,9 @@ class Budgets:
     def _hold_first(self, cell: Cell) -> None:
         """Leave out a cell of the first pass that no longer fits in its budget.
 
-        A search is not cut short, as others need its knee, nor an adaptive ramp, whose points depend on each other. The
-        check before the run knew how long earlier runs took, which the plan does not. So the plan's own guesses of
-        loads do not count here.
+        A search is not cut short, as other cells need its knee. Neither is an adaptive ramp, whose points depend on
+        each other. The check before the run knew how long earlier runs took, which the plan does not know. So the
+        plan's own guesses of load times do not count here.
         """
         if not self._lane_of or chooses(self._plan.experiments[cell.experiment]):
             return
@@ -416,8 +424,8 @@ class Budgets:
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
 
     def _why_left_out(self, point: Point) -> str | None:
-        """Return why the first cell of a point was left out; None if it was not. Without it, later cells are
-        not repeats."""
+        """Return why the first cell of a point was left out, or None if it was not. Without the first cell, there is
+        nothing that later cells repeat."""
         first = self._record.cells.get(self._of_point[point][0].id)
         return first.skipped if first and first.ended is None else None
 
@@ -431,14 +439,14 @@ class Budgets:
         return out
 
     def _pool(self, cell: Cell, left: Collection[Cell]) -> list[Cell]:
-        """Return the repeats that compete for time: of one experiment, or of all with the run's budget."""
+        """Return the repeats that compete for time: those of one experiment, or all of them if the run has a budget."""
         every = self._plan.budget_s is not None
         return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
 
     def _choose(self, pool: list[Cell]) -> list[Cell]:
-        """Return the next turn of the pool, after the cells that no longer fit and are left out.
+        """Return the next turn from the pool, preceded by the cells that no longer fit and are left out.
 
-        When nothing more of the pool is run, returns the whole pool.
+        Returns the whole pool when no more of its cells are run.
         """
         left: dict[Point, list[Cell]] = {}
         for cell in pool:
@@ -483,8 +491,8 @@ class Budgets:
                 so_far.sampled = known.sampled.get(point, ())
 
     def _readings(self, cell: Cell) -> UndecidedPoints:
-        """Return what the tables say. If they can't be read, all points are open, so that no repeat is missed for
-        that reason.
+        """Read the tables, and return which points are undecided. If the tables can't be read, all points are open, so
+        that no repeat is missed for that reason.
 
         The time for reading counts against the budget of `cell`, except in a simulated run.
         """
@@ -542,7 +550,7 @@ class Budgets:
     # --- time -----------------------------------------------------------------------------------------------------
 
     def _expected(self, cell: Cell, *, guessed: bool = True) -> Callable[[Sequence[Cell]], float]:
-        """Return what says how long cells of this cell's lane would take now."""
+        """Return the expected times of the cells in this cell's lane."""
         if self._simulated:
             return lambda cells: sum(map(_planned_s, cells))
         lane = self._lanes[self._lane_of[cell.id]]
@@ -550,7 +558,7 @@ class Budgets:
         return partial(times.seconds, guessed=guessed)
 
     def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:
-        """Return the budget in which the cells no longer fit; None when they fit."""
+        """Return the budget that the cells no longer fit in, or None when they fit."""
         experiment = self._plan.experiments[chosen[0].experiment]
         number = self._lane_of[chosen[0].id]
         lane = self._lanes[number]
@@ -566,7 +574,8 @@ class Budgets:
         return None
 
     def _reserved_s(self, number: int, of: str, theirs: Sequence[Cell]) -> float:
-        """Return the seconds that held-out repeats of these cells may take. A point whose cells failed wins nothing."""
+        """Return the seconds that held-out repeats of these cells may take. A point whose cells failed can't win, so it
+        needs none."""
         if not self._held:
             return 0.0
         good: dict[Point, bool] = {}
@@ -587,8 +596,8 @@ class Budgets:
 
 
 def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
-    """Return the seconds that a cell has taken so far. In a simulated run, each attempt that ended counts
-    as planned."""
+    """Return the seconds that a cell has taken so far. In a simulated run, each attempt that ended took as long as
+    planned."""
     if simulated:
         history = record.cells.get(cell.id)
         return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
@@ -596,7 +605,7 @@ def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
 
 
 def _enough(group: Group) -> Message:
-    """Return why a group that could go on needs no further repeat."""
+    """Return why a group that has repeats left needs no further repeat."""
     if not group.asked:
         return say.budget_unasked()
     if group.within is None:

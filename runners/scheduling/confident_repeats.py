@@ -1,6 +1,6 @@
-"""Repeats that end when the mean is known well enough: which cells are no longer needed.
+"""Repeats that end when the mean is known well enough: decides which cells are no longer needed.
 
-Everything is decided by what the journal says about the cells, so that a resumed run decides as the interrupted one
+All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
 did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those before
 it, satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
 
@@ -29,8 +29,8 @@ from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 @dataclass
 class _Repeats:
-    """The repeats of one point on one hardware at one level of each factor, in the plan's order. `verdicts` are those
-    of cells that have ended."""
+    """The repeats of one point on one hardware at one level of each factor, in the plan's order. `verdicts` has the
+    verdicts on those cells that have ended."""
 
     cells: list[Cell] = field(default_factory=list)
     verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
@@ -38,11 +38,12 @@ class _Repeats:
 
     @property
     def taken_out(self) -> bool:
-        """Return whether the search has ended before this point, so that it needs no repeat."""
+        """Return whether the search has ended before this point, so that the point needs no repeat."""
         return self.cells[0].id in self.skipped
 
     def rates(self, count: int) -> list[float] | None:
-        """Return the throughputs of the good repeats among the first `count`; None until all of those have ended."""
+        """Return the throughputs of the good repeats among the first `count` repeats, or None until all of these have
+        ended."""
         first = [self.verdicts.get(cell.id) for cell in self.cells[:count]]
         if None in first:
             return None
@@ -51,8 +52,8 @@ class _Repeats:
 
 @dataclass
 class _Group:
-    """The repeats of a point that end together: on each hardware and at the levels that take turns. `end` is how many
-    were needed."""
+    """The repeats of a point that end together: all hardware and levels that take turns. `end` is how many repeats were
+    needed."""
 
     experiment: Experiment
     rule: Confident
@@ -82,7 +83,7 @@ class _Group:
         return say.repeats_enough(n=self.end, width=share_figure(widest, 1), wanted=self._wanted)
 
     def unconfident(self) -> Iterator[str]:
-        """Yield remarks on hardware whose repeats are all done, but not close enough to each other."""
+        """Yield remarks about hardware whose repeats are all done, but not close enough to each other."""
         most = self.experiment.repeats
         for (hardware, _), each in self.repeats.items():
             rates = each.rates(most)
@@ -102,15 +103,15 @@ class _Group:
 
 
 class RepeatsUntil:
-    """The repeats of a run that may end early, shared by its lanes. Those of one group are in one lane of the plan.
+    """The repeats in a run that may end early, shared by its lanes. Each group's repeats are in one lane of the plan.
 
-    `record` is the run so far, in which the cells of `done` are good or not needed. `tell` writes to it.
+    `record` is the run so far, in which the cells in `done` are good or not needed. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, done: set[str], tell: Callable[[j.AnyRecord], None]) -> None:
         self._tell = tell
         self._lock = threading.Lock()
-        """A resumed run has lanes of the remaining cells, so that one group's cells may be in several."""
+        """Guards the repeats, as several lanes may use this object at the same time."""
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._of: dict[str, tuple[_Group, _Repeats]] = {}
         self._sort(plan)
@@ -143,7 +144,7 @@ class RepeatsUntil:
                 self._of[cell.id] = group, repeats
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell need not be measured; "" when it must."""
+        """Return why a cell need not be measured, or "" when it must be."""
         if cell.id not in self._of:
             return ""
         group, repeats = self._of[cell.id]
