@@ -1,7 +1,8 @@
 """The seams of the runners: what a driver, an engine, a probe and a transport are.
 
-A driver and a probe say *what* to run (typed commands) and what its output means; they never touch a network. A
-transport runs commands and moves files on one host. An engine looks after the system under test."""
+A driver and a probe define *what* to run (typed commands) and what its output means; they never touch a network. A
+transport runs commands and moves files on one host. An engine looks after the system under test.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from benchbrief.runners.session import Session
 
 
 class Stopping(Protocol):
-    """A flag that says whether the run was asked to stop, by Ctrl-C for example."""
+    """A flag that tells whether the run was asked to stop, for example by Ctrl-C."""
 
     def is_set(self) -> bool: ...
 
 
 class GoesOn:
-    """A `Stopping` that never asks anything to stop."""
+    """A `Stopping` that is never set."""
 
     def is_set(self) -> bool:
         return False  # nobody asks it to stop
@@ -33,8 +34,8 @@ class GoesOn:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that a tool needs on a host. The command `check` exits 0 and prints a version; `hint` says how to
-    install it."""
+    """Something that a tool needs on a host. If it is there, the command `check` exits with 0 and prints a version.
+    `hint` says how to install it."""
 
     name: str
     check: Command
@@ -47,7 +48,7 @@ class Driver(Protocol):
     name: ClassVar[str]
 
     def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
-        """Return the paths at which to look for the tool, best first: only the configured one, if there is one."""
+        """Return the paths at which to look for the tool, best first. If a path is configured, it is the only one."""
         ...
 
     def requirements(self, path: str) -> tuple[Requirement, ...]: ...
@@ -61,8 +62,8 @@ class Driver(Protocol):
         ...
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Return a separate warm-up job. None when there is no warm-up, or `measure` includes it and `parse` cuts
-        it off."""
+        """Return a separate warm-up job. Returns None when there is no warm-up, or when `measure` includes it and
+        `parse` cuts it off."""
         ...
 
     def measure(self, context: CellContext) -> Job: ...
@@ -74,8 +75,8 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Interim:
-    """A load generator's current numbers: throughput, a named latency (`p99 read`), the operations so far, and the
-    seconds from its first operation to this output."""
+    """A load generator's current numbers: throughput, a named latency (`p99 read`), the number of operations so far,
+    and the seconds from its first operation to this output."""
 
     ops_per_s: float
     latency_s: float | None = None
@@ -89,21 +90,23 @@ class TellsInterim(Protocol):
     """A driver whose tool prints its progress while it runs."""
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
-        """Read the current numbers from the end of the tool's output, cut anywhere. None: not known yet.
+        """Read the current numbers from the end of the tool's output, which may be cut anywhere. Returns None if they
+        are not known yet.
 
-        The context has neither the load's host nor its endpoint. Never raises for odd text.
+        The context has neither the load generator's host nor its endpoint. Never raises for odd text.
         """
         ...
 
 
 @runtime_checkable
 class TellsBeginning(Protocol):
-    """A driver whose tool says when the measured part of its job began, so that events come at their times."""
+    """A driver whose tool reports when the measured part of its job began, so that events come at their times."""
 
     def measured_from(self, context: CellContext, text: str) -> float | None:
-        """Read from the end of the output when measuring began, in seconds since the host booted. None: not yet.
+        """Read from the end of the output when measuring began, in seconds since the host booted. Returns None if it
+        has not begun.
 
-        The context is that of `measure`. Never raises for odd text.
+        The context is the same as for `measure`. Never raises for odd text.
         """
         ...
 
@@ -117,15 +120,15 @@ class Node:
 
 
 class ProbeKind(Protocol):
-    """A sampler that runs beside the measurement."""
+    """A sampler that runs during the measurement."""
 
     name: ClassVar[str]
 
     def job(self, probe: Probe, node: Node) -> Job:
         """Return a background job that samples the node every `probe.every_s` until it is stopped.
 
-        The probe says whether the job runs on the node or on the controller. Raises RunnerError when no job can
-        be made.
+        The probe says whether the job runs on the node or on the controller. Raises RunnerError when no job can be
+        made.
         """
         ...
 
@@ -139,38 +142,39 @@ class TellsNow(Protocol):
     """A probe kind that can be read while it samples."""
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """Return the latest values by measure (`power` in watts, `cpu.utilisation` as a share) from the end of
-        the output.
+        """Return the latest values by measure (`power` in watts, `cpu.utilisation` as a share) from the end of the
+        output.
 
-        Returns an empty mapping when there are none. Never raises for odd text.
+        Returns an empty mapping when there are no values. Never raises for odd text.
         """
         ...
 
 
 @runtime_checkable
 class ReadsAfter(Protocol):
-    """A probe kind that fetches samples which another system recorded, after the measurement (`read = after`)."""
+    """A probe kind that fetches samples after the measurement, which another system has recorded (`read = after`)."""
 
     def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
-        """Return a job that fetches what was recorded in the window (epoch seconds of the controller), then ends."""
+        """Return a job that fetches the samples that were recorded in the window (epoch seconds by the controller), and
+        then ends."""
         ...
 
 
 @runtime_checkable
 class TellsGaps(Protocol):
-    """A probe kind that may fail at some readings while the others are good."""
+    """A probe kind that may fail at some readings while other readings are good."""
 
     def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
-        """Say in a sentence which readings inside the window failed, and why. Returns "" when none failed."""
+        """Return a sentence about which readings inside the window failed, and why, or "" when none failed."""
         ...
 
 
 @runtime_checkable
 class RecordsStatus(Protocol):
-    """A probe kind whose readings come from the engine (`TellsStatus`). There is no job of it."""
+    """A probe kind whose readings come from the engine (`TellsStatus`). It has no job."""
 
     def reading(self, status: Mapping[str, float]) -> str:
-        """Return the text of a reading, as `parse` finds it in the lines of a `Reading`."""
+        """Return the text of a reading, in the form in which `parse` finds it in the lines of a `Reading`."""
         ...
 
 
@@ -179,7 +183,7 @@ class TellsStatus(Protocol):
     """An engine whose server reports its status."""
 
     def status(self) -> Mapping[str, float]:
-        """Return its counters and gauges by name. Raises RunnerError. Another thread may call this."""
+        """Return the server's counters and gauges by name. Raises RunnerError. May be called from another thread."""
         ...
 
 
@@ -188,31 +192,31 @@ JobState = Literal["running", "ended", "killed"]
 
 @runtime_checkable
 class ChecksPlace(Protocol):
-    """An engine that knows where its data may go, such as to a device that may be destroyed."""
+    """An engine that knows where its data may go, for example to a device whose contents may be destroyed."""
 
     def check_place(self) -> str:
-        """Return what is at the path, or "" for a directory. Changes nothing. Raises RunnerError."""
+        """Return a description of the thing at the path, or "" for a directory. Changes nothing. Raises RunnerError."""
         ...
 
 
 @runtime_checkable
 class Restores(Protocol):
-    """An engine that can restore a data set without a load, where the database declares how."""
+    """An engine that can restore a data set without a load, if the database declares how."""
 
     def restore(self, cell: Cell) -> str:
-        """Restore the cell's data set, and return how in a few words. Raises RunnerError.
+        """Restore the cell's data set, and return in a few words how. Raises RunnerError.
 
-        Called when `holds` says that this is possible.
+        Only called when `holds` has returned that this is possible.
         """
         ...
 
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows what shapes the bytes of a data set besides the plan and the load generator."""
+    """An engine that knows which facts shape the bytes of a data set in addition to the plan and the load generator."""
 
     def shaping(self) -> dict[str, str]:
-        """Return what shapes the data, by name: contents of files, the server's build and the like. Called
+        """Return the facts that shape the data, by name: contents of files, the server's build and the like. Called
         after `start`.
 
         Raises RunnerError.
@@ -222,7 +226,7 @@ class ShapesData(Protocol):
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a database: the bytes of its files, and its records. A size is None when unknown."""
+    """The size of a database: the bytes of its files, and the number of its records. Each is None when unknown."""
 
     on_disk: float | None
     logical: float | None
@@ -235,13 +239,13 @@ class TellsSize(Protocol):
     """An engine that can measure the database's size while no load runs."""
 
     def size(self, cell: Cell) -> Size:
-        """Return the database's current size, with the data of this cell. Raises RunnerError."""
+        """Return the database's current size, with this cell's data. Raises RunnerError."""
         ...
 
 
 @runtime_checkable
 class Settles(Protocol):
-    """An engine that has work to do, or to wait for, between the load and the measurement."""
+    """An engine that has to do something, or to wait for something, between the load and the measurement."""
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Wait until the system under test is ready for this cell.
@@ -273,16 +277,16 @@ class RunningJob(Protocol):
         ...
 
     def stop(self) -> None:
-        """End the job's whole process group. No error when it has ended already."""
+        """End the job's whole process group. Does nothing when it has ended already."""
         ...
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals stay on the
-        host until `discard`."""
+        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals remain on the host until
+        `discard`."""
         ...
 
     def discard(self) -> None:
-        """Remove an ended job's files from its host. No error when they are gone."""
+        """Remove an ended job's files from its host. Does nothing when they are gone."""
         ...
 
     def tail(self, limit: int = 2000) -> str:
@@ -291,61 +295,64 @@ class RunningJob(Protocol):
 
 
 class Transport(Protocol):
-    """One host. Every method raises HostError when the host can't do it."""
+    """One host. Every method raises HostError when the host can't do what is asked."""
 
     host: Host
     given_up_at: float
-    """When calls to it were last given up, by the monotonic clock; minus infinity when it answers."""
+    """When calls to the host last failed for good, by the monotonic clock, or minus infinity while it answers."""
     session: Session
-    """What the command keeps for all its hosts. An engine notes in its `underway` what a stop waits for."""
+    """The objects that one command shares among all its hosts. In its `underway`, an engine notes what a stop has to
+    wait for."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
-        """Run a short command and wait. A non-zero exit is a result, not an error."""
+        """Run a short command and wait for it. A non-zero exit code is a result, not an error."""
         ...
 
     def start(self, job: Job) -> RunningJob:
-        """Start a job. Attaches instead to a job, running or ended, that was started before with the same key."""
+        """Start a job. If a job with the same key was started before, attaches to that job instead, even if it has
+        ended."""
         ...
 
     def find(self, key: str) -> JobState | None:
-        """Return the state of the job with this key. None when it was never started, or was discarded.
+        """Return the state of the job with this key, or None when it was never started, or was discarded.
 
-        A job is `killed` when it neither runs nor left an exit code: the host restarted, the job was killed with its
-        keeper, or it ended itself without a controller.
+        A job is `killed` when it neither runs nor left an exit code: the host restarted, the job was killed together
+        with its keeper, or it ended itself because it had no controller.
         """
         ...
 
     def end_leftovers(self, kept: Collection[str] = ()) -> int:
-        """Stop and remove what the run's jobs, or an earlier controller of it, left here. Returns how many jobs and
-        processes ran.
+        """Stop and remove what the run's jobs or an earlier controller left here. Returns how many jobs and processes
+        were running.
 
-        Jobs whose keys are in `kept` stay, and what ended jobs had started stays with them.
+        Jobs whose keys are in `kept` remain, and so do the processes that ended jobs had started.
         """
         ...
 
     def claim(self) -> str:
-        """Claim the host for the run. Does nothing when the run holds it. Raises HostBusy when another one does.
+        """Claim the host for the run. Does nothing when the run already holds the host. Raises HostBusy when another
+        run does.
 
-        Takes over a claim whose run has shown no sign of life for long, and ends its jobs. Returns a sentence about
-        that, else "".
+        If the claim's run has shown no sign of life for long, takes over the claim and ends that run's jobs. Returns a
+        sentence about that, or "".
         """
         ...
 
     def claimed_as(self) -> str:
-        """Return the id of the host under which the run last claimed this machine, or "" when it holds none."""
+        """Return the id under which the run last claimed this machine, or "" when it holds no claim."""
         ...
 
     def release(self, *, keep_jobs: bool = False) -> int:
-        """Release the host and remove the run's files from it. Jobs stay when `keep_jobs` is set.
+        """Release the host and remove the run's files from it. Jobs remain when `keep_jobs` is set.
 
-        Returns how many jobs still ran and were ended.
+        Returns how many jobs were still running and were ended.
         """
         ...
 
     def get(self, path: str, to: Path) -> None: ...
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        """Yield an address on the controller that reaches host:port as seen from this host."""
+        """Yield an address on the controller that leads to host:port as seen from this host."""
         ...
 
     def close(self) -> None: ...
@@ -360,8 +367,8 @@ class Hosts(Protocol):
 class Engine(Protocol):
     """Looks after one database on one hardware group while its cells run.
 
-    `keep` is the folder for the output of a server that the engine starts; with None the output is not kept. Once
-    `stopping` is set, long calls raise Interrupted. Only `stop` completes, so that nothing is left behind.
+    `keep` is the folder for the output of a server that the engine starts. If it is None, the output is not kept. Once
+    `stopping` is set, long calls raise Interrupted. Only `stop` still completes, so that nothing is left behind.
     """
 
     name: ClassVar[str]
@@ -371,26 +378,28 @@ class Engine(Protocol):
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None: ...
 
     def start(self) -> Endpoint:
-        """Reach the server, or start the embedded one. Idempotent. Raises ServerFailed."""
+        """Connect to the server, or start the embedded one. Idempotent. Raises ServerFailed."""
         ...
 
     def look(self) -> None:
-        """Reach a server that already runs, in order to describe it. Changes nothing and runs no declared command.
+        """Connect to a server that already runs, in order to describe it. Changes nothing and runs no declared command.
 
-        Does not reach a server that would have to be started. Raises ServerFailed. `stop` disconnects, also without
-        a command.
+        Does nothing about a server that the run would have to start. Afterwards, `stop` disconnects, also without
+        running a command. Raises ServerFailed.
         """
         ...
 
     def describe(self) -> dict[str, str]:
         """Return facts for the disclosure: `server`, `version`, `topology` and others.
 
-        `stand_in` is a sentence for a stand-in; `other_server`, for a product other than the engine's name says.
+        `stand_in` is a sentence about a stand-in, if there is one. `other_server` is a sentence about the server if it
+        is another product than the engine's name says.
         """
         ...
 
     def build(self) -> str:
-        """Return the SHA-256 of the embedded server's program, started or not; "" when there is none or unknown."""
+        """Return the SHA-256 of the embedded server's program, whether it is started or not, or "" when there is no
+        such program or the SHA-256 is unknown."""
         ...
 
     def holds(self, cell: Cell) -> bool:
@@ -406,7 +415,8 @@ class Engine(Protocol):
         ...
 
     def counters(self) -> dict[str, float]:
-        """Return the server's monotonic counters (such as opcounters.query). Empty when there are none."""
+        """Return the server's monotonic counters (such as opcounters.query), or an empty mapping when there are
+        none."""
         ...
 
     def healthy(self) -> None:
@@ -414,7 +424,7 @@ class Engine(Protocol):
         ...
 
     def stop(self) -> None:
-        """Stop what `start` started. Leaves an attached server alone."""
+        """Stop everything that `start` started. Leaves an attached server alone."""
         ...
 
 
@@ -422,25 +432,26 @@ class Engine(Protocol):
 class OutlivesController(Protocol):
     """An engine whose server outlives a killed controller, so that the next controller can attach to it.
 
-    The server's jobs have the keys of `job_keys`. `start` attaches to those that run, and keeps their data.
+    `job_keys` returns the keys of the server's jobs. `start` attaches to those that run, and keeps their data.
     """
 
     def take_over(self) -> None:
-        """Skip what comes before the first `start`, such as hooks: an earlier controller did it."""
+        """Skip everything that comes before the first `start`, such as hooks, as an earlier controller has done it."""
         ...
 
     def job_keys(self) -> Mapping[str, str]:
-        """Return the keys of the jobs that `start` may start, each with its host's id. Empty when it starts none."""
+        """Return the keys of the jobs that `start` may start, each with its host's id, or nothing when it starts no
+        job."""
         ...
 
     def require_running_since(self, at: float) -> None:
-        """Raises ServerFailed when the server started after that time (by the controller's clock)."""
+        """Raises ServerFailed when the server was started after that time (by the controller's clock)."""
         ...
 
 
 @runtime_checkable
 class HasStandIn(Protocol):
-    """An engine that starts a stand-in for its server: `server` may be `embedded` in its spec."""
+    """An engine that can start a stand-in for its server, so its spec may offer the server `embedded`."""
 
     @staticmethod
     def find_stand_in(transport: Transport) -> str:
@@ -450,56 +461,58 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers what cells did to a data set, and so can keep it for cells that this does not affect.
+    """An engine that remembers what cells did to a data set, and so can keep the data set for cells that are not
+    affected.
 
-    From `begin` to `finish`, a cell that writes counts as one that leaves unknown data.
+    From `begin` to `finish`, a cell that writes counts as a cell that leaves unknown data.
     """
 
     def finish(self, cell: Cell) -> None:
-        """Remember what the cell changed. Called when it has ended well. Raises RunnerError."""
+        """Remember what the cell changed. Called when the cell has ended well. Raises RunnerError."""
         ...
 
     def doubt(self, cell: Cell) -> str:
-        """Return why a data set that should be there is not, after `holds` returned False; "" when that is
-        no surprise."""
+        """After `holds` returned False, return why a data set that should be there is not, or "" when that is no
+        surprise."""
         ...
 
 
 @runtime_checkable
 class KnowsUnchanged(Protocol):
-    """An engine that can tell that cells have only read a data set: then a snapshot need not bring it back."""
+    """An engine that can tell whether cells have only read a data set. If so, a snapshot need not bring it back."""
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Return whether the data set is there as its load left it. Called when `holds` found the snapshot whole."""
+        """Return whether the data set is still as its load left it. Called when `holds` found the snapshot complete."""
         ...
 
 
 @runtime_checkable
 class CountsWriters(Protocol):
-    """An engine that remembers beside the data which cells have written to them."""
+    """An engine that records, next to the data, which cells have written to them."""
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Count the cell among those that write, if it does: its load generator is about to start.
+        """Count the cell among the cells that write, if it writes, as its load generator is about to start.
 
         Only from now on does the data set differ from what its load left. A cell that is interrupted earlier, such as
-        in its wait for a turn, leaves it as it found it. Returns remarks on the cells before it. Raises RunnerError.
+        while it waits for its turn, leaves the data set as it was. Returns remarks about the cells before this one.
+        Raises RunnerError.
         """
         ...
 
 
 @runtime_checkable
 class Undoes(Protocol):
-    """An engine that can delete what cells have inserted."""
+    """An engine that can delete the records that cells have inserted."""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Return whether the data set is there, and all that cells did to it was to insert and update records."""
+        """Return whether the data set is there, and cells did nothing to it but insert and update records."""
         ...
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Delete what cells inserted. Returns whether the data set again has as many records as after its load, and a
-        sentence about it.
+        """Delete the records that cells inserted. Returns whether the data set again has as many records as after its
+        load, and a sentence about that.
 
-        Raises ServerFailed and Interrupted. Then the data set must be loaded again.
+        Raises ServerFailed and Interrupted, after which the data set must be loaded again.
         """
         ...
 
@@ -509,16 +522,16 @@ class NamesKeys(Protocol):
     """A driver that knows the keys of the records that it inserts."""
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
-        """Return the key of the record with this number. The first one of the load is 0.
+        """Return the key of the record with this number. The first record of the load has the number 0.
 
-        `ordered`: the keys have the order of the numbers, and are not hashed. Fewer digits than `padding` are filled up
-        with zeros.
+        If `ordered`, the keys are in the order of the numbers, and are not hashed. A number with fewer digits than
+        `padding` is filled up with zeros.
         """
         ...
 
 
 class Room(NamedTuple):
-    """How many bytes a load needs, and a text on what they are for."""
+    """How many bytes a load needs, and a text that says what they are for."""
 
     needed: int
     why: str
@@ -529,13 +542,14 @@ class KnowsRoom(Protocol):
     """An engine that refuses a load for which there is too little room."""
 
     def room_for_load(self, cell: Cell) -> Room:
-        """Return how much room the cell's load needs, and what for."""
+        """Return how much room the cell's load needs, and what the room is for."""
         ...
 
 
 @runtime_checkable
 class TellsDatabase(Protocol):
-    """A driver whose tool has the database in its own process. Only this tool can report the database's counters."""
+    """A driver whose tool has the database in its own process, so that only the tool can report the database's
+    counters."""
 
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
@@ -549,8 +563,9 @@ class TellsDatabase(Protocol):
 
 @runtime_checkable
 class HoldsEngine(Protocol):
-    """A driver whose tool runs the database inside its own process, so that it decides on the database's version."""
+    """A driver whose tool runs the database inside its own process, so that the tool determines the database's
+    version."""
 
     def engine_version(self, path: str) -> Command:
-        """Return the command that makes the tool at this path print its library's version, after the library's name."""
+        """Return the command that makes the tool at this path print the name and then the version of its library."""
         ...

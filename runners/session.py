@@ -1,6 +1,8 @@
-"""What one command keeps for all the hosts that it reaches.
+"""The objects that one command shares among all the hosts that it reaches.
 
-Journals are imported where they are needed: their records take longer to import than all else that reaches a host."""
+Journals are only imported where they are needed, because their records take longer to import than everything else that
+reaches a host.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_mac
 
 
 def find_driving_processes() -> Iterator[tuple[int, Path]]:
-    """Yield the processes of this machine that drive runs, each with its run's folder, as far as we may see them.
+    """Yield the processes on this machine that drive runs, each with its run's folder, as far as we may see them.
 
-    A process that drives a run has its journal open for writing, or its identity while the brief is made. Works on
-    Linux only.
+    A process that drives a run has its journal open for writing, or its identity file while the brief is made. Works
+    only on Linux.
     """
     from benchbrief.runners.journal.journal_file import JOURNAL
 
@@ -41,28 +43,28 @@ def find_driving_processes() -> Iterator[tuple[int, Path]]:
 
 
 def _open_files() -> Iterator[Path]:
-    """Yield the links of the files that the processes have open. A process that ends meanwhile is passed over."""
+    """Yield the links of the files that the processes have open. Skips a process that ends meanwhile."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             yield from (process / "fd").iterdir()
 
 
 def is_driven_here(run_dir: Path) -> bool:
-    """Return whether a process holds the run: its journal, or its identity while the brief is made."""
+    """Return whether a process holds the run's journal, or its identity file while the brief is made."""
     from benchbrief.runners.journal.journal_file import is_being_written, is_locked
 
     return is_being_written(run_dir) or is_locked(run_dir / IDENTITY)
 
 
 def is_making_brief(run_dir: Path) -> bool:
-    """Return whether a process makes the brief of the run, whose cells are over."""
+    """Return whether a process makes the brief of the run, whose cells have all ended."""
     from benchbrief.runners.journal.journal_file import is_being_written, is_locked
 
     return is_locked(run_dir / IDENTITY) and not is_being_written(run_dir)
 
 
 def makes_brief(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether the run of a claim is on this machine, and only makes its brief."""
+    """Return whether the run of a claim is on this machine and is only making its brief."""
     try:
         return is_here(claim, owner) and is_making_brief(Path(str(claim["folder"])))
     except (OSError, ValueError, RunnerError):
@@ -70,7 +72,7 @@ def makes_brief(claim: Mapping[str, Any], owner: str) -> bool:
 
 
 def driver_of(owner: str) -> tuple[int, Path] | None:
-    """Return the other process of this machine that drives the run with this owner, and the run's folder."""
+    """Return the other process on this machine that drives the run with this owner, and the run's folder."""
     found = (
         (pid, folder) for pid, folder in find_driving_processes() if pid != os.getpid() and owner_in(folder) == owner
     )
@@ -83,17 +85,20 @@ def is_this_machine(claim: Mapping[str, Any]) -> bool:
 
 
 def is_here(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether a claim or job is of this machine, and its folder exists here and belongs to no other run."""
+    """Return whether a claim or job was made on this machine, and its folder exists here and belongs to no other
+    run."""
     return is_this_machine(claim) and _owner_at(claim) in (owner, "")
 
 
 def is_ours(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether we may end a job or claim: a controller of this machine left it, or its run's folder is here."""
+    """Return whether we may end a job or claim, because a controller on this machine left it, or its run's folder is
+    here."""
     return is_this_machine(claim) or _owner_at(claim) == owner
 
 
 def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether it is certain that no process drives the run. Only a run of this machine can be certain."""
+    """Return whether it is certain that no process drives the run. That can be certain only for a run on this
+    machine."""
     try:
         if is_here(claim, owner):
             return not is_driven_here(Path(str(claim["folder"])))
@@ -103,7 +108,8 @@ def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
 
 
 def process_is_gone(claim: Mapping[str, Any]) -> bool:
-    """Return whether it is certain that the process of a claim has ended: it was on this machine, since it booted."""
+    """Return whether it is certain that the process of a claim has ended. It must have been on this machine since the
+    boot."""
     pid = claim.get("pid")
     if not _is_this_boot(claim) or not isinstance(pid, int) or not 0 < pid < 1 << 31:
         return False
@@ -116,7 +122,8 @@ def _is_this_boot(claim: Mapping[str, Any]) -> bool:
 
 
 def _owner_at(claim: Mapping[str, Any]) -> str | None:
-    """Return the owner of the named folder: "" when the folder has none, None when it does not exist."""
+    """Return the owner of the folder that a claim names, "" when the folder has no owner, or None when it does not
+    exist."""
     folder = str(claim.get("folder") or "")
     try:
         return owner_in(Path(folder)) if folder and Path(folder).is_dir() else None
@@ -125,9 +132,9 @@ def _owner_at(claim: Mapping[str, Any]) -> str | None:
 
 
 _AT_ONCE = 32
-"""How many hosts are sent heartbeats in parallel. One that does not answer holds its thread until its time-out."""
+"""How many hosts are sent heartbeats in parallel. A host that does not answer holds its thread until its time-out."""
 _FAILING_AT_ONCE = 8
-"""How many of those may be hosts whose last heartbeat failed."""
+"""How many of these may be hosts whose last heartbeat failed."""
 _TIMES = 6
 """How many heartbeats a host gets within the time after which its jobs would end themselves."""
 _AT_LEAST_EVERY_S = 60.0
@@ -135,9 +142,9 @@ _AT_LEAST_EVERY_S = 60.0
 
 @dataclass
 class _Kept:
-    """A host with jobs. `holds` has how long each job waits for a sign of life, in seconds.
+    """A host with jobs. `holds` has, for each job, how long it waits for a sign of life, in seconds.
 
-    `due` is when the next heartbeat is sent, by the monotonic clock.
+    `due` is when the next heartbeat must be sent, by the monotonic clock.
     """
 
     tell: Callable[[], None]
@@ -146,15 +153,15 @@ class _Kept:
     busy: bool = False
     failing: bool = False
     sent_at: float = field(default_factory=time.monotonic)
-    """The last heartbeat, or when the host was added."""
+    """When the last heartbeat was sent, or when the host was added."""
 
     @property
     def every_s(self) -> float:
         return min(_AT_LEAST_EVERY_S, min(self.holds.values()) / _TIMES)
 
     def pause_s(self) -> float:
-        """Return the seconds until the next heartbeat. A host that was away longer than its jobs wait has
-        longer pauses."""
+        """Return the seconds until the next heartbeat. If the host has been away for longer than its jobs wait, the
+        pauses are longer."""
         away_s = time.monotonic() - self.sent_at
         if self.failing and away_s > min(self.holds.values()):
             return max(self.every_s, min(_AT_LEAST_EVERY_S, away_s / 2))
@@ -162,7 +169,8 @@ class _Kept:
 
 
 class Heartbeats:
-    """Sends heartbeats. Safe to use from several threads. Its own threads live while there is a host to send to."""
+    """Sends heartbeats. Safe to use from several threads. Its own threads live as long as there is a host to send
+    to."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -173,7 +181,7 @@ class Heartbeats:
     def keep(self, host: object, tell: Callable[[], None], unattended_s: float) -> Callable[[], None]:
         """Call `tell` regularly for this host, until the returned function is called or the host is forgotten.
 
-        The caller makes the first heartbeat itself. An error in `tell` does not end the calls.
+        The caller sends the first heartbeat. An error in `tell` does not end the calls.
         """
         if not math.isfinite(unattended_s):
             return lambda: None
@@ -198,7 +206,7 @@ class Heartbeats:
         return release
 
     def forget(self, host: object) -> None:
-        """Send no more heartbeats to this host: its connection is closed."""
+        """Send no more heartbeats to this host, as its connection is closed."""
         with self._changed:
             self._hosts.pop(id(host), None)
             self._changed.notify_all()
@@ -219,7 +227,7 @@ class Heartbeats:
                 self._changed.notify_all()
 
     def _next(self) -> _Kept | None:
-        """Wait for the next host that is due, and return it. None when this thread has no host left."""
+        """Wait for the next host that is due, and return it, or None when there is no host left for this thread."""
         with self._changed:
             while True:
                 if self._threads > min(_AT_ONCE, len(self._hosts)):
@@ -238,7 +246,7 @@ class Heartbeats:
 
 
 class Underway:
-    """What the run waits for. `tell` is called when a wait begins after the run was asked to stop."""
+    """The things that the run waits for. `tell` is called when a wait begins after the run was asked to stop."""
 
     def __init__(self) -> None:
         self._jobs: dict[int, str] = {}
@@ -247,7 +255,8 @@ class Underway:
         self.tell: Callable[[str], None] | None = None
 
     def job(self, what: str) -> Callable[[], None]:
-        """Note a job that runs on a host. Call the result when the job has ended, or its controller has lost it."""
+        """Note a job that runs on a host. Call the returned function when the job has ended, or its controller has lost
+        it."""
         number = next(self._numbers)
         self._jobs[number] = what
 
@@ -258,7 +267,7 @@ class Underway:
 
     @contextmanager
     def waited_for(self, what: str, most_s: float, *, short: bool = False) -> Iterator[None]:
-        """Name a wait that a stop does not cut short. It lasts at most `most_s` seconds after the run was asked
+        """Name a wait that a stop does not cut short. The wait lasts at most `most_s` seconds after the run was asked
         to stop.
 
         A `short` wait, which seldom takes long, is only reported when the stop comes during it.
@@ -281,12 +290,13 @@ class Underway:
 
 
 _OPENED_AT_ONCE = 64
-"""How many connections all threads may open at a time. After a network outage, every lane of a fleet opens its own
-again, perhaps through one jump host, whose sshd refuses some of many."""
+"""How many connections all threads together may open at the same time. After a network outage, every lane of a fleet
+opens its own connection again, perhaps through one jump host, whose sshd refuses some when there are many."""
 
 
 class Session:
-    """What a command keeps for all its hosts: heartbeats, what it waits for, and its turns to open a connection."""
+    """The objects that a command shares among all its hosts: heartbeats, the list of what it waits for, and turns to
+    open connections."""
 
     def __init__(self) -> None:
         self.heartbeats = Heartbeats()

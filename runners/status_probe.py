@@ -1,6 +1,6 @@
-"""The base of probes whose readings are the status of an engine (`seams.TellsStatus`): counters and gauges by name.
+"""The base of probes whose readings are an engine's status (`seams.TellsStatus`): counters and gauges by name.
 
-A counter that went back was reset, or its server was started anew: what it did meanwhile is not known, and is left out.
+A counter that went back was reset, or its server was restarted. What it counted meanwhile is unknown, and is left out.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from benchbrief.runners.seams import Node
 
 
 class StatusProbe(ABC):
-    """Samples an engine's status. Has all of `ProbeKind` and `RecordsStatus` but `name`.
+    """Samples an engine's status. Implements `ProbeKind` and `RecordsStatus`, except for `name`.
 
-    `rates` and `gauges` have the status's name of each measure. `spec` has their units."""
+    `rates` and `gauges` map each measure to its name in the status. `spec` has the units of the measures.
+    """
 
     spec: ClassVar[ProbeSpec]
     rates: ClassVar[Mapping[str, str]] = {}
     gauges: ClassVar[Mapping[str, str]] = {}
     counted: ClassVar[tuple[str, ...]] = ()
-    """What `of_whole` needs, by the status's names."""
+    """The names of the counters in the status that `of_whole` needs."""
 
     def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
-        """Return the measures of the whole measurement, from how much each name of `counted` grew in it.
+        """Return measures of the whole measurement, from how much each counter in `counted` grew during it.
 
-        A name is left out where a part of that is not known."""
+        A counter is missing in `grew` if a part of its growth is not known.
+        """
         return {}
 
     def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
-        """Return a reading with the names of now, where an earlier version wrote others: its runs are read, too."""
+        """Return a reading with the current names, if an earlier version wrote others, as its runs are still read."""
         return status
 
     def reading(self, status: Mapping[str, float]) -> str:
@@ -68,7 +70,7 @@ class StatusProbe(ABC):
         return tuple(sorted(samples, key=lambda sample: sample.time))
 
     def _whole(self, steps: list[SampleStep], output: JobOutput, length: float) -> Iterator[Sample]:
-        """Yield nothing where a part of the measured time is not known."""
+        """Yield the samples of the whole measurement, or nothing if a part of the measured time is not known."""
         grew = {name: sum(self._grew(step, name) for step in steps) for name in self.counted}
         gap = any(one.after is not other.before for one, other in pairwise(steps))
         if steps and not gap:
@@ -81,7 +83,7 @@ class StatusProbe(ABC):
         return Sample(measure, output.host, "", time, value, self.spec.measures[measure].unit, seconds)
 
     def _grew(self, step: SampleStep, name: str) -> float:
-        """Return by how much a counter grew; not a number where that is unknown."""
+        """Return by how much a counter grew, or NaN if that is unknown."""
         before, after = (self._status(each).get(name, math.nan) for each in (step.before, step.after))
         return after - before if after >= before else math.nan
 

@@ -1,7 +1,7 @@
-"""Stopping a run from another process.
+"""Stops a run from another process.
 
-Its controller is asked to stop. If it has none, its hosts are cleaned up. If its lanes are jobs of a scheduler, those
-are cancelled first.
+The run's controller is asked to stop. If there is no controller, the run's hosts are cleaned up here. If the run's
+lanes are jobs of a scheduler, the jobs are cancelled first.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
-"""In seconds. A live controller sends each host more heartbeats than this, even when one of its hosts is lost."""
+"""In this many seconds, a live controller sends each host more than one heartbeat, even when one of its hosts is lost.
+"""
 
 
 def refuse_driven_here(owner: str, run_dir: Path) -> None:
-    """Raises RunnerError when another process of this machine drives a run with this identity, or makes its brief."""
+    """Raises RunnerError when another process on this machine drives a run with this identity, or makes its brief."""
     found = driver_of(owner)
     if found is not None:
         pid, folder = found
@@ -58,7 +59,7 @@ def refuse_driven_here(owner: str, run_dir: Path) -> None:
 
 
 def refuse_driven_elsewhere(hosts: Hosts, ids: Iterable[str], owner: str) -> None:
-    """Raises HostBusy when a controller on another machine has lately shown a sign of life for this run."""
+    """Raises HostBusy when a controller on another machine has recently shown a sign of life for this run."""
 
     def look(host_id: str) -> None:
         host = hosts[host_id]
@@ -71,7 +72,7 @@ def refuse_driven_elsewhere(hosts: Hosts, ids: Iterable[str], owner: str) -> Non
 
 
 def refuse_alive(host_id: str, found: Iterable[Listed], owner: str) -> None:
-    """Raises HostBusy for one host, by its list of jobs and claims."""
+    """Raises HostBusy if one host's jobs and claims show that a controller on another machine is alive."""
     for each in found:
         fresh = each.silent_s is not None and each.silent_s <= QUIET_S
         if each.owner == owner and fresh and not is_this_machine(each.claim):
@@ -96,10 +97,11 @@ class FoundLeftover(NamedTuple):
 
 @dataclass(frozen=True)
 class Stopped:
-    """How a run ended. `how`: its controller stopped it, it had none and was ended here, or it had ended before.
+    """How a run was stopped. `how` says whether its controller stopped it, it had no controller and was ended here, or
+    it had ended before.
 
-    `found` are its jobs and claims that were ended or removed here. `unclean` has the hosts that could not be cleaned,
-    each with the reason. `copied_from` is the run that this one is a copy of, and whose jobs are not touched.
+    `found` are the run's jobs and claims that were ended or removed here. `unclean` has the hosts that could not be
+    cleaned, each with the reason. If the run is a copy, `copied_from` is its original, whose jobs are not touched.
     """
 
     how: Literal["stopped", "cleaned", "ended"]
@@ -114,7 +116,8 @@ class Stopped:
 
 
 def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
-    """End a run, and leave nothing of it on its hosts. Passes what it waits for to `say`. Raises RunnerError."""
+    """End a run, and leave nothing of it on its hosts. Calls `say` with the things that it waits for. Raises
+    RunnerError."""
     if is_driven_here(run_dir):
         _ask(run_dir, say)
         if read_run(run_dir).end is not None:
@@ -123,9 +126,9 @@ def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
 
 
 def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
-    """Ask the run's controller to stop, and wait until it has.
+    """Ask the run's controller to stop, and wait until it has stopped.
 
-    Does not use SIGINT: a script's shell starts background commands (`bench run ... &`) with that ignored.
+    Does not use SIGINT, because a script's shell starts background commands (`bench run ... &`) with SIGINT ignored.
     """
     pid = _controller(run_dir)
     if pid is None:
@@ -152,7 +155,7 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
 
 
 def _controller(run_dir: Path) -> int | None:
-    """Return the process that drives the run. A pid in the journal may be an old one."""
+    """Return the process that drives the run. The journal's pid is not used if avoidable, as it may be an old one."""
     if sys.platform != "linux":
         starts = read_run(run_dir).starts
         return starts[-1].controller_pid if starts else None
@@ -160,7 +163,7 @@ def _controller(run_dir: Path) -> int | None:
 
 
 def _clean_up(run_dir: Path) -> Stopped:
-    """End a run without a controller, with the runs below it that measure held-out repeats."""
+    """End a run that has no controller, together with the runs inside its folder that measure held-out repeats."""
     below = [held_out_folder(run_dir, plan.parent.name) for plan in sorted((run_dir / HELD_OUT).glob(f"*/{PLAN}"))]
     parts = [_cleaned_up(folder) for folder in below if read_run(folder).end is None]
     whole = _cleaned_up(run_dir)
@@ -170,7 +173,7 @@ def _clean_up(run_dir: Path) -> Stopped:
 
 
 def _cleaned_up(run_dir: Path) -> Stopped:
-    """End the jobs of a run without a controller, remove what it left on its hosts, and end its journal."""
+    """End the jobs of a run that has no controller, remove what it left on its hosts, and end its journal."""
     plan = load_plan(run_dir)
     journal = Journal(run_dir)  # so that nobody resumes it meanwhile
     try:
@@ -196,7 +199,7 @@ def _cleaned_up(run_dir: Path) -> Stopped:
 
 
 def nodes_ever(plan: Plan, record: RunRecord) -> dict[str, Host]:
-    """Return the nodes that the lane was ever given, as hosts of their own."""
+    """Return all nodes that the lane was ever given, as hosts of their own."""
     return {
         node: plan.hosts[host].model_copy(update={"id": node, "name": node, "asked": None})
         for each in record.given
@@ -219,7 +222,8 @@ def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> li
 
 
 def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
-    """Return whether a job or claim is the run's, under an owner derived from its folder's earlier path or host name.
+    """Return whether a job or claim belongs to the run under an owner derived from its folder's earlier path or host
+    name.
 
     Only runs of earlier versions have such an owner, until they are driven again.
     """
@@ -265,7 +269,7 @@ def _stop_jobs(run_dir: Path, say: Callable[[str], None]) -> Stopped:
 
 
 def _clean(folder: Path, say: Callable[[str], None]) -> Stopped:
-    """End what a lane has left. Its process may outlive its job for a moment."""
+    """End everything that a lane has left. The lane's process may outlive its scheduler job for a moment."""
     began = time.monotonic()
     while is_being_written(folder):
         time.sleep(_LOOK_AT_JOBS_EVERY_S)

@@ -1,9 +1,9 @@
-"""Knee searches while they run: which point is the knee, which cells are no longer needed, and which cells wait.
+"""Knee searches during a run: which point is the knee, which cells are no longer needed, and which cells wait.
 
-Everything is decided by what the journal says about the cells (their throughput and latency), so that a resumed run
-decides as the interrupted one did. A point counts when each of its repeats is good. It has their mean throughput and
-the highest of their latencies (percentiles are not averaged). The knee is the last point before one where latency has
-risen by `rise` or more while throughput has gained less than `gain`.
+All decisions follow from the journal's records about the cells (their throughput and latency), so that a resumed run
+decides as the interrupted run did. A point counts when each of its repeats is good. Its throughput is their mean
+throughput, and its latency is the highest of their latencies, as percentiles are not averaged. The knee is the last
+point before a point where latency has risen by `rise` or more while throughput has gained less than `gain`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SLICE_S = 0.5
 
 
 def knee_of(points: Sequence[j.SearchPoint], search: KneeSearch) -> float | None:
-    """Return the first point, in rising order, at which the next point meets the knee criterion; None when there is no
-    such point."""
+    """Return the first point, in rising order, whose next point meets the knee criterion, or None when there is no such
+    point."""
     for here, after in pairwise(points):
         risen = after.latency_s >= here.latency_s * (1 + search.rise)
         if risen and after.ops_per_s < here.ops_per_s * (1 + search.gain):
@@ -41,10 +41,10 @@ def knee_of(points: Sequence[j.SearchPoint], search: KneeSearch) -> float | None
 
 
 def latency_of(measurement: Measurement, statistic: str) -> float | None:
-    """Return a statistic of all operations together, in seconds: intended latency if the tool reports it.
+    """Return a latency statistic of all operations together, in seconds. Uses intended latency if the tool reports it.
 
-    Percentiles come from the merged histograms. A tool that only prints percentiles, which can't be merged, gives
-    the highest of any operation. None when the tool does not report the statistic.
+    Percentiles come from the merged histograms. If a tool only prints percentiles, which can't be merged, returns the
+    highest of any operation. Returns None when the tool does not report the statistic.
     """
     whole = [op for op in measurement.operations if op.phase is None and op.count]
     done = [op for op in whole if op.kind == "intended"] or [op for op in whole if op.kind == "service"]
@@ -90,16 +90,16 @@ def point_of(cell: Cell, experiment: Experiment) -> float | None:
 
 
 def load_text(knee: float, axis: str) -> str:
-    """Format a knee: `96 threads`, `1 thread`, `20,000 ops/s`."""
+    """Format a knee, such as `96 threads`, `1 thread` or `20,000 ops/s`."""
     number = figure(knee, ",.0f")
     return say.load_target(n=number) if axis == "target" else say.load_threads(n=number)
 
 
 @dataclass
 class _Search:
-    """One search. `verdicts` are those of good cells, `spared` the repeats that a point does not need.
+    """One search. `verdicts` has the verdicts on good cells. `spared` has the repeats that a point does not need.
 
-    `failure` is why it can't be decided.
+    `failure` is the reason why the search can't be decided.
     """
 
     experiment: Experiment
@@ -112,7 +112,7 @@ class _Search:
     ended: j.SearchEnded | None = None
 
     def points(self) -> list[j.SearchPoint]:
-        """Return the leading points whose repeats are all good."""
+        """Return the first points in order, up to the first one that has a repeat that is not good."""
         found: list[j.SearchPoint] = []
         for point in self.experiment.points:
             of_point = [
@@ -132,17 +132,17 @@ class _Search:
 
     @property
     def unknown(self) -> str:
-        """Return why the search has no point; "" if it has a knee, may still find one, or has a point to use
-        without one."""
+        """Return why the search has no point. Returns "" if it has a knee, may still find one, or has a point to use
+        without a knee."""
         if self.failure:
             return say.knee_unknown(experiment=self.experiment.name, what=self.failure)
         return _no_knee(self) if self.ended and self.ended.knee is None and self.criterion.otherwise is None else ""
 
 
 class Searches:
-    """The searches of a run, shared by its lanes. The cells of one search are in one lane, in rising order.
+    """The searches in a run, shared by its lanes. The cells of one search are in one lane, in rising order.
 
-    `record` is the run so far, in which the cells of `done` are good. `tell` writes to it.
+    `record` is the run so far, in which the cells in `done` are good. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, done: set[str], tell: Callable[[j.AnyRecord], None]) -> None:
@@ -176,19 +176,19 @@ class Searches:
                 self._tell(j.Remark(at=now(), severity="warning", text=search.unknown, origin=search.origin))
 
     def criterion(self, cell: Cell) -> KneeSearch | None:
-        """Return the criterion of the cell's search; None for a cell outside a search."""
+        """Return the criterion of the cell's search, or None for a cell outside a search."""
         search = self._by_cell.get(cell.id)
         return search.criterion if search else None
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell need not be measured; "" when it must."""
+        """Return why a cell need not be measured, or "" when it must be."""
         search = self._by_cell.get(cell.id)
         if search is None or search.ended is None or search.ended.knee is None:
             return ""
         return say.knee_found(load=load_text(search.ended.knee, search.ended.axis))
 
     def refuse_undecided(self, cell: Cell) -> None:
-        """Raises RunnerError for a cell whose search can't be decided any more: its measurement would be useless."""
+        """Raises RunnerError for a cell whose search can no longer be decided, as its measurement would be useless."""
         search = self._by_cell.get(cell.id)
         if search is not None and search.failure:
             raise RunnerError(say.search_stopped(what=search.failure))
@@ -209,7 +209,7 @@ class Searches:
             self._decide(search)
 
     def skipped(self, cell: Cell) -> None:
-        """Record that a point does not need this repeat: the others may decide the point."""
+        """Record that a point does not need this repeat, so that the point's other repeats may decide about it."""
         search = self._by_cell.get(cell.id)
         if search is not None and search.ended is None:
             search.spared.add(cell.id)
@@ -223,8 +223,8 @@ class Searches:
     def resolved(self, cell: Cell, stopping: Stopping) -> Cell | None:
         """Wait for the searches, and return the cell with the threads and the target that they found for it.
 
-        Returns None when the run must stop before. Raises RunnerError when a knee is unknown, or too small for the
-        load hosts.
+        Returns None when the run must stop before the searches end. Raises RunnerError when a knee is unknown, or too
+        small for the load generators.
         """
         threads, target = cell.threads, cell.target
         if cell.threads_from:
@@ -240,7 +240,7 @@ class Searches:
 
     @staticmethod
     def _hold_to_hosts(cell: Cell, knee: Knee | None, found: float | None, axis: str) -> None:
-        """Raises NoKnee when a load generator would get no share of the number that was found."""
+        """Raises NoKnee when the number that was found is so small that a load generator would get no share of it."""
         hosts = len(cell.load_hosts)
         if knee is not None and found is not None and found < hosts:
             raise NoKnee(
@@ -293,7 +293,8 @@ class Searches:
 
 
 def _without_knee(search: _Search) -> str:
-    """Return the advice for a search without a knee: to search further, or the load that later cells use instead."""
+    """Return a text about a search without a knee: the advice to search further, or the load that later cells use
+    instead."""
     otherwise = search.criterion.otherwise
     if otherwise is None:
         return say.search_further()

@@ -1,4 +1,4 @@
-"""The records and warnings about a measurement that ends by itself, once it is steady."""
+"""The records and warnings about measurements that end by themselves once they are steady."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def steady_end(verdict: SteadyVerdict, within: float, lasted_s: float) -> Steady
 
 
 def measuring_ended(cell: Cell, attempt: int, rule: UntilSteady, end: SteadyEnd) -> j.MeasuringEnded:
-    """Return the record of how a cell's measurement ended."""
+    """Return the journal record that says how a cell's measurement ended."""
     times = {"from_s": rule.from_s, "most_s": cell.measure_s}
     return j.MeasuringEnded(at=now(), cell=cell.id, attempt=attempt, within=rule.within, **times, **asdict(end))
 
 
 def unsteady_warnings(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
-    """Return a warning that the longest time passed before the measurement was steady, and why; () if it was steady."""
+    """Return a warning that the longest time passed before the measurement was steady, with the reason, or () if it was
+    steady."""
     if end.steady:
         return ()
     return (

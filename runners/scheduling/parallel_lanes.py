@@ -1,8 +1,8 @@
 """What runs at the same time: lanes, and their turns at measuring.
 
 Cells that share hosts or other equipment form a lane, and run one after another. Lanes run in parallel. With `overlap =
-loading`, one hardware group is measured at a time, while others load. A cell waits for its turn once its data set is
-there, and keeps it until its measurement has ended. The cell that has waited longest is next.
+loading`, only one hardware group is measured at a time, while others load. A cell waits for its turn once its data set
+is ready, and keeps the turn until its measurement has ended. The cell that has waited longest gets the next turn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchbrief.runners.errors import Interrupted
 
 
 def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Group cells that share hosts or equipment, directly or through others. Each group keeps the plan's order."""
+    """Group cells that share hosts or equipment, directly or through other cells. Each group keeps the plan's order."""
     lane_of: dict[str, list[Cell]] = {}
     order = {cell.id: index for index, cell in enumerate(cells)}
     for cell in cells:
@@ -37,22 +37,23 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
     """Return the lanes of a run without the cells whose ids are in `done`, and without lanes that have no cell left.
 
-    Two groups may share a lane only because of a third one. Once the third is done, they still share it: points and
-    repeats are chosen by the lanes of the whole plan, and in two lanes each cell would run twice.
+    Two groups may share a lane only because of a third group. They still share it after the third group is done,
+    because points and repeats are chosen by the lanes of the whole plan, and in two lanes each cell would run twice.
     """
     left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
     return [lane for lane in left if lane]
 
 
 _MOST_THREADS = 32
-"""The most lanes that may have begun at a time: those at work, and those that wait for others."""
+"""The most lanes that may have begun at the same time, including lanes that wait for others."""
 
 
 class LaneWorkers:
-    """Lets `at_once` lanes work at the same time; None for all of them. One that waits for another makes room.
+    """Lets `at_once` lanes work at the same time, or all lanes if it is None. A lane that waits for another one makes
+    room.
 
-    A number is for lanes that only compute: threads of one Python process take turns at computing, and many cost each
-    other more than they gain.
+    A number is for lanes that only compute, as threads of one Python process take turns at computing, and many threads
+    cost each other more than they gain.
     """
 
     def __init__(self, at_once: int | None) -> None:
@@ -69,7 +70,7 @@ class LaneWorkers:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Let another lane work, which this one waits for while the block runs."""
+        """During the block, in which this lane waits for another lane, let another lane work."""
         if isinstance(self._places, nullcontext):
             yield
             return
@@ -85,10 +86,10 @@ _LOOK_EVERY_S = 0.5
 
 
 class MeasuringTurns:
-    """The turns of a run, shared by its lanes. `left` are the attempts to resume: one that was being measured keeps
-    its turn.
+    """The measuring turns of a run, shared by its lanes. `left` are the attempts to resume. An attempt among them that
+    was being measured keeps its turn.
 
-    `making_room` is entered while a cell waits for another one.
+    The context manager `making_room` is entered while a cell waits for another one.
     """
 
     def __init__(
@@ -100,12 +101,12 @@ class MeasuringTurns:
         self._making_room = making_room
         self._changed = threading.Condition()
         self._measured: dict[str, str] = {}
-        """The cell that has the turn, by turn."""
+        """The id of the cell that has the turn, by the turn's name."""
         self._waiting: dict[str, list[str]] = {}
-        """The cells that wait, by turn, the next one first."""
+        """The ids of the cells that wait, the next one first, by the turn's name."""
         self._loading: dict[str, Cell] = {}
         self._beside: dict[str, dict[str, None]] = {}
-        """The hardware that has loaded during a cell's turn, by the cell's id."""
+        """The hardware that has loaded data during a cell's turn, by the cell's id."""
         for cell in cells:
             if cell.turn and cell.id in left and left[cell.id].current in ("warm_up", "measure"):
                 self._measured.setdefault(cell.turn, cell.id)
@@ -114,9 +115,9 @@ class MeasuringTurns:
     def taken(
         self, cell: Cell, stopping: threading.Event, waiting: Callable[[], AbstractContextManager[None]]
     ) -> Iterator[None]:
-        """Take the cell's turn for the length of the block. Enters `waiting` while it has to wait.
+        """Hold the cell's turn during the block. Enters `waiting` while the cell has to wait.
 
-        Raises Interrupted when the run must stop before. Does nothing for a cell that takes no turns.
+        Raises Interrupted when the run must stop before the turn comes. Does nothing for a cell that takes no turns.
         """
         if not cell.turn:
             yield
@@ -142,7 +143,8 @@ class MeasuringTurns:
 
     @contextmanager
     def loading(self, cell: Cell) -> Iterator[None]:
-        """Note that the cell's data set is loaded or restored during the block, beside any cell that is measured."""
+        """Note that the cell's data set is loaded or restored during the block, at the same time as other cells are
+        measured."""
         with self._changed:
             self._loading[cell.id] = cell
             if measured := self._measured.get(cell.turn):
@@ -154,12 +156,12 @@ class MeasuringTurns:
                 del self._loading[cell.id]
 
     def beside(self, cell: Cell) -> list[str]:
-        """Return the hardware that has loaded since the cell got its turn. The cell must still have it."""
+        """Return the hardware that has loaded data since the cell got its turn. The cell must still have the turn."""
         with self._changed:
             return list(self._beside.get(cell.id, ()))
 
     def give_up(self, cell: Cell) -> None:
-        """End the cell's turn, if it has it. Also used for an attempt that could not be resumed."""
+        """End the cell's turn, if it has one. Also used for an attempt that could not be resumed."""
         with self._changed:
             if self._measured.get(cell.turn) == cell.id:
                 del self._measured[cell.turn]

@@ -1,9 +1,9 @@
-"""Adaptive ramps while they run: which points of a curve are measured, and in which order.
+"""Adaptive ramps during a run: which points of a curve are measured, and in which order.
 
-Everything is decided by what the journal says about the cells, so that a resumed run decides as the interrupted one
-did. A point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good
-repeats. It counts as one of the ramp's points even if no repeat is good. On a resume, points whose cells failed or were
-cut off come first, with one that was chosen and not begun; then the rule goes on.
+All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
+did. A point has been tried once all its cells have their verdicts. Its value is the mean throughput of its good
+repeats. It counts as one of the ramp's points even if no repeat is good. After a resume, points whose cells failed or
+were cut off come first, together with a point that was chosen but not begun. After them, the rule chooses again.
 
 Each hardware chooses the points of its own curves, at each level of a factor. When measured in turns (`interleaved`),
 the hardware and the levels of one lane share their points, as they are measured side by side.
@@ -31,20 +31,22 @@ from benchbrief.runners.scheduling.promise_search import at_first_cells
 from benchbrief.runners.seams import Stopping
 
 EVEN = 0.25
-"""The change of the scaling exponent that counts as much as the length of an interval alone."""
+"""The change in the scaling exponent that counts as much as the length of an interval alone."""
 _SAME = 1e-9
-"""Scores and distances that differ by no more than this share are equal: their last digits are rounding."""
+"""Scores and distances that differ by no more than this share count as equal, as their last digits are rounding errors.
+"""
 
 Why = Literal["first", "last", "middle", "bend"]
 Curve = Mapping[float, float | None]
-"""The throughput at each point that was tried, in ops/s; None if no repeat is good."""
+"""The throughput in ops/s at each point that was tried, or None if no repeat is good."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The next point to measure, and why.
+    """The next point to measure, with the reason for the choice.
 
-    If it halves an interval, `low` and `high` are the interval's ends, and `bend` is the larger bend at them.
+    If the point halves an interval, `low` and `high` are the interval's ends, and `bend` is the larger of the bends at
+    both ends.
     """
 
     point: float
@@ -55,9 +57,9 @@ class Choice:
 
 
 def next_point(candidates: Sequence[float], curves: Sequence[Curve]) -> Choice | None:
-    """Return the next point of curves that were tried at the same points; None when no candidate is left.
+    """Return the next point of curves that were tried at the same points, or None when no candidate is left.
 
-    `candidates` are in rising order.
+    `candidates` must be in rising order.
     """
     tried = sorted({point for curve in curves for point in curve})
     first, last = candidates[0], candidates[-1]
@@ -79,7 +81,7 @@ def next_point(candidates: Sequence[float], curves: Sequence[Curve]) -> Choice |
 
 
 def bend_at(point: float, curve: Curve) -> float:
-    """Return how much the scaling exponent changes at a point: 0 at an end of the curve, and without a result."""
+    """Return how much the scaling exponent changes at a point, or 0 at an end of the curve or without a result."""
     known = sorted(each for each, rate in curve.items() if rate)
     if point not in known:
         return 0.0
@@ -95,7 +97,8 @@ def _exponent(low: float, high: float, curve: Curve) -> float:
 
 
 def _middle(low: float, high: float, candidates: Sequence[float]) -> float | None:
-    """Return the candidate nearest to the middle of an interval; None when there is none inside."""
+    """Return the candidate inside an interval that is nearest to its middle, or None when there is no candidate
+    inside."""
     middle = math.log(low * high) / 2
     inside = [each for each in candidates if low < each < high]
     if not inside:
@@ -105,7 +108,7 @@ def _middle(low: float, high: float, candidates: Sequence[float]) -> float | Non
 
 @dataclass
 class _Ramp:
-    """Curves that share their points, with their cells by point, in the plan's order."""
+    """Curves that share their points. Their cells are grouped by point, in the plan's order."""
 
     experiment: Experiment
     cells: dict[float, list[Cell]] = field(default_factory=dict)
@@ -124,9 +127,9 @@ class _Ramp:
 
 
 class AdaptiveRamps:
-    """The adaptive ramps of a run, shared by its lanes. The cells of one are in one lane.
+    """The adaptive ramps in a run, shared by its lanes. The cells of one ramp are in one lane.
 
-    `record` is the run so far, which its journal extends. `tell` writes to it.
+    `record` is the run so far, which the journal extends. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, tell: Callable[[j.AnyRecord], None]) -> None:
@@ -134,34 +137,37 @@ class AdaptiveRamps:
         self._ramps = ramps_of(plan)
         self._ramp_of = {cell.id: ramp for ramp in self._ramps for cells in ramp.cells.values() for cell in cells}
         self._judged: set[str] = set()
-        """Cells that this execution took over from an earlier controller, and has judged."""
+        """The cells that this execution took over from an earlier controller and that have their verdicts."""
         self._left_out: dict[str, str] = {}
-        """Why cells are not run, by their ids."""
+        """Why cells are not run, by the cells' ids."""
 
     def taken_over(self, cell: Cell) -> None:
-        """Take note of a cell whose attempt was resumed, and has its verdict: it is not run again."""
+        """Note that a resumed attempt at the cell has its verdict, so that the cell is not run again."""
         self._judged.add(cell.id)
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell is not run; "" when it is."""
+        """Return why a cell is not run, or "" when it is run."""
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Return a lane's cells in the order in which they run, each adaptive ramp at its first cell.
+        """Yield a lane's cells in the order in which they run. All cells of an adaptive ramp come at the ramp's first
+        cell.
 
-        Cells that are not run are among them: `not_needed` says so. Nothing more is chosen once `ending` is set.
+        Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more points once
+        `ending` is set.
         """
         return at_first_cells(cells, self._ramp_of, lambda ramp: self._measured(ramp, ending))
 
     def _measured(self, ramp: _Ramp, ending: Stopping) -> Iterator[Cell]:
-        """Yield the cells that are left of a ramp: those of its points in their order, then all others."""
+        """Yield a ramp's remaining cells: first the cells of the chosen points, in the order of the choices, then all
+        others."""
         count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else len(ramp.cells)
         for point in dict.fromkeys((*begun(ramp, self._record), *self._chosen(ramp))):
             yield from self._left(ramp.cells[point])
             if ending.is_set():
                 return
         passed: list[float] = []
-        """Points that were chosen although none of their cells may begin. Each is chosen once only."""
+        """The points that were chosen although none of their cells may begin. Each such point is chosen only once."""
         while len(tried := begun(ramp, self._record)) < count:
             tried = [*tried, *passed]
             choice = next_point(ramp.experiment.points, list(curves(ramp, tried, self._record).values()))
@@ -187,7 +193,7 @@ class AdaptiveRamps:
             yield from self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload, levels), {})
 
     def _note(self, ramp: _Ramp, choice: Choice, number: int) -> None:
-        """Write a choice to the journal, for each of the levels, unless an earlier controller has."""
+        """Write a choice to the journal, for each of the levels, unless an earlier controller has written it."""
         for levels in ramp.levels:
             chosen = j.PointChosen(
                 at=now(),
@@ -206,7 +212,7 @@ class AdaptiveRamps:
 
 
 def ramps_of(plan: Plan) -> list[_Ramp]:
-    """Return the adaptive ramps of a plan, in its order."""
+    """Return the adaptive ramps of a plan, in the plan's order."""
     if not any(experiment.adaptive for experiment in plan.experiments.values()):
         return []
     found: dict[tuple[object, ...], _Ramp] = {}

@@ -1,12 +1,13 @@
-"""Searches for a promise while they run: which rate is next, by the rule of `model/rate_search.py`.
+"""Searches for promises during a run: which rate is next, by the rule in `model/rate_search.py`.
 
-Everything is decided by what the journal says about the cells, so that a resumed run decides as the interrupted one
-did, and a later run takes the results of an earlier one as far as the rule asks for them. A cell that failed is tried
-again by a resumed run. A rate whose repeats are cells of the plan takes them in their order: those that judge, then
-those that are held out.
+All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
+did, and a later run takes results from an earlier run as far as the rule asks for them. A resumed run tries failed
+cells again. The repeats at a rate are cells of the plan, and are taken in their order: first the repeats that judge the
+rate, then the held-out repeats.
 
 Each hardware and workload has a search of its own, at each level of a factor. When measured in turns (`interleaved`),
-the searches of one lane take turns run by run, so that drift affects them alike."""
+the searches of one lane take turns run by run, so that drift affects them alike.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ ERRORS, SERVED = "errors", "served"
 
 
 def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> dict[str, float]:
-    """Return a measurement's values for what the promise limits, and the share of the offered load that was served.
+    """Return a measurement's values of everything that the promise limits, and the share of the offered load that was
+    served.
 
     Latencies are in seconds. Errors are the share of the operations that failed or were never sent. A latency that the
     tool does not report is left out.
@@ -62,10 +64,10 @@ def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> d
 
 
 def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> float:
-    """Return the share of the operations due in the window that were done, including those that failed.
+    """Return which share of the operations due in the window were done, including failed operations.
 
-    If the tool does not tell how many were due, they follow from the rate. For random arrivals, that number is lowered
-    by two standard deviations: fewer are due in only one of 40 runs.
+    If the tool does not report how many were due, the number follows from the rate. For random arrivals, the number is
+    lowered by two standard deviations, so that fewer operations are due in only one of 40 runs.
     """
     total = measurement.total
     done = total.count + total.errors
@@ -79,7 +81,7 @@ def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> f
 
 
 def is_kept(promise: Promise, values: Mapping[str, float]) -> bool:
-    """Return whether these values keep a promise: see `values_of`. A missing value breaks it."""
+    """Return whether these values (see `values_of`) keep a promise. A missing value breaks it."""
     limits = all(limit.name in values and limit.keeps(values[limit.name]) for limit in promise.limits)
     return limits and values.get(SERVED, 0.0) >= to_serve(promise)
 
@@ -87,8 +89,8 @@ def is_kept(promise: Promise, values: Mapping[str, float]) -> bool:
 def is_kept_though_late(experiment: Experiment, cell: Cell, measurement: Measurement) -> bool:
     """Return whether a run keeps its search's promise although its load generator was late.
 
-    Lateness only adds to the latency since an operation was due, so limits that hold with it also hold without it. A
-    run that lacks operations proves nothing.
+    Lateness only adds to the latency since an operation was due, so limits that are kept with it would also be kept
+    without it. A run that lacks operations proves nothing.
     """
     if experiment.promise is None or measurement.dropped or measurement.total.errors:
         return False
@@ -101,9 +103,10 @@ _Group = TypeVar("_Group")
 def at_first_cells(
     cells: Iterable[Cell], group_of: Mapping[str, _Group], measured: Callable[[_Group], Iterator[Cell]]
 ) -> Iterator[Cell]:
-    """Yield the cells, and at the first cell of each group all that `measured` yields for the group instead.
+    """Yield the cells, but replace the first cell of each group by everything that `measured` yields for the group, and
+    drop the group's other cells.
 
-    `group_of` is by the ids of cells. Cells that are not in it have no group.
+    `group_of` maps cell ids to groups. Cells that are not in it have no group.
     """
     done: set[int] = set()
     for cell in cells:
@@ -116,14 +119,15 @@ def at_first_cells(
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return what a cell's last verdict says about its rate: see `vote_by`."""
+    """Return what a cell's last verdict says about the cell's rate: see `vote_by`."""
     return vote_by(history.ended if history else None, cell, promise)
 
 
 def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | None:
     """Return a verdict's vote on the cell's rate.
 
-    None without a verdict, for one on another definition of the cell, and for one that another attempt was to replace.
+    Returns None if there is no verdict, if the verdict is on another definition of the cell, or if another attempt was
+    to replace it.
     """
     if ended is None or ended.retried or ended.hash != cell.hash or cell.target is None:
         return None
@@ -136,7 +140,7 @@ def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | N
 
 
 def votes_of(plan: Plan, record: RunRecord) -> dict[str, Vote]:
-    """Return the votes of all cells of searches for promises, by the cells' ids."""
+    """Return the votes of all cells in searches for promises, by the cells' ids."""
     promises = {name: each.promise for name, each in plan.experiments.items() if each.promise}
     asked = [(cell, promise) for cell in plan.cells if promises and (promise := promises.get(cell.experiment))]
     votes = ((cell.id, vote_of(record.cells.get(cell.id), cell, promise)) for cell, promise in asked)
@@ -145,7 +149,7 @@ def votes_of(plan: Plan, record: RunRecord) -> dict[str, Vote]:
 
 @dataclass
 class Search:
-    """A search, with its cells by rate, in the order of their repeats."""
+    """A search. Its cells are grouped by rate, in the order of their repeats."""
 
     experiment: Experiment
     promise: Promise
@@ -163,12 +167,12 @@ class Search:
         return self.cells[rate][self.promise.judged :]
 
     def tallies(self, votes: Mapping[str, Vote]) -> tuple[dict[float, Tally], dict[float, Tally]]:
-        """Return how the cells voted on each rate: the cells that judge it, and the cells that are held out."""
+        """Return how the cells voted on each rate: first the cells that judge the rate, then the held-out cells."""
         judged = {rate: _tally(self.judging(rate), votes) for rate in self.cells}
         return judged, {rate: _tally(self.held_out(rate), votes) for rate in self.cells}
 
     def next(self, votes: Mapping[str, Vote]) -> tuple[SearchStep | SearchAnswer, Cell | None]:
-        """Return the next step with its cell, or the search's answer with None."""
+        """Return the next step and its cell, or the search's answer and None."""
         judged, held = self.tallies(votes)
         step = next_step(self.experiment.points, judged, held, self.rule)
         if isinstance(step, SearchAnswer):
@@ -191,7 +195,7 @@ def _tally(cells: Iterable[Cell], votes: Mapping[str, Vote]) -> Tally:
 
 
 def searches_of(plan: Plan) -> list[Search]:
-    """Return the searches for promises of a plan, in its order."""
+    """Return a plan's searches for promises, in the plan's order."""
     found: dict[Knee, Search] = {}
     for cell in plan.cells:
         experiment = plan.experiments[cell.experiment]
@@ -205,9 +209,9 @@ def searches_of(plan: Plan) -> list[Search]:
 
 
 class PromiseSearches:
-    """The searches for promises of a run, shared by its lanes. The cells of one are in one lane.
+    """The searches for promises in a run, shared by its lanes. The cells of one search are in one lane.
 
-    `record` is the run so far, which its journal extends. `tell` writes to it.
+    `record` is the run so far, which the journal extends. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, tell: Callable[[j.AnyRecord], None]) -> None:
@@ -223,31 +227,34 @@ class PromiseSearches:
             theirs = (cell.id for each in together for of in each.cells.values() for cell in of)
             self._turns |= {} if search is not together[0] else dict.fromkeys(theirs, together)
         self._tried: set[str] = set()
-        """Cells that this execution ran, or took over, so that their failures count."""
+        """The cells that this execution ran or took over, and whose failures therefore count."""
         self._left_out: dict[str, str] = {}
-        """Why cells are not run, by their ids."""
+        """Why cells are not run, by the cells' ids."""
 
     def taken_over(self, cell: Cell) -> None:
-        """Take note of a cell whose attempt was resumed, and has its verdict."""
+        """Note that a resumed attempt at the cell has its verdict."""
         self._tried.add(cell.id)
 
     def learns_from(self, cell: Cell, error: RunnerError) -> bool:
-        """Return whether a failure is an answer to the cell's search: its numbers are refused for their rate."""
+        """Return whether a failure answers the cell's search, because it means that the numbers at this rate are
+        refused."""
         return cell.id in self._of and bool(error.refused_by)
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return what the cell's verdict must have for the search; nothing for a cell outside one."""
+        """Return the values that the cell's verdict must have for the search, or nothing for a cell outside a
+        search."""
         search = self._of.get(cell.id)
         return values_of(search.experiment, cell, measurement) if search else {}
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell is not run; "" when it is."""
+        """Return why a cell is not run, or "" when it is run."""
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Return a lane's cells in the order in which they run, each search at its first cell.
+        """Yield a lane's cells in the order in which they run. All cells of a search come at the search's first cell.
 
-        Cells that are not run are among them: `not_needed` says so. Nothing more is chosen once `ending` is set.
+        Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more rates once
+        `ending` is set.
         """
 
         def measured(together: tuple[Search, ...]) -> Iterator[Cell]:
@@ -261,7 +268,7 @@ class PromiseSearches:
         return one is other or (alike and by_turns)
 
     def _measured(self, search: Search, ending: Stopping) -> Iterator[Cell]:
-        """Yield the cells of a search that are measured, then all others."""
+        """Yield the cells of a search that are measured, then its other cells."""
         number = len(self._votes(search))
         while not ending.is_set():
             votes = self._votes(search)
@@ -320,7 +327,7 @@ class PromiseSearches:
         """Write the search's result to the journal unless it is there already, with a warning when no rate can be
         relied on.
 
-        Returns whether the result is an answer: a rate, or that each rate breaks the promise.
+        Returns whether the result is an answer: either a rate, or that every rate breaks the promise.
         """
         ended = ended_of(search, answer, votes)
         before = self._record.promises.get(search.key)
@@ -335,7 +342,7 @@ class PromiseSearches:
 
 
 def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) -> j.PromiseEnded:
-    """Return the record of a search's answer."""
+    """Return the journal record of a search's answer."""
     judged, held = search.tallies(votes)
     seen = [rate for rate in search.experiment.points if judged[rate].runs or held[rate].runs]
     rates = tuple(
@@ -374,9 +381,10 @@ def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) ->
 
 
 def bounds_of(ended: j.PromiseEnded, rates: Sequence[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate up to which no run broke the promise, and the lowest from which on no run kept it.
+    """Return the highest rate up to which no run broke the promise, and the lowest rate from which on no run kept it.
 
-    Each is None when there is no such rate. `rates` are the candidates. A lower bound has no upper end.
+    Each is None when there is no such rate. `rates` are the candidates. If the answer is only a lower bound, the second
+    is None.
     """
     runs = ended.rates
     kept_to, broken_from = agreed([e.rate for e in runs if e.all_met], [e.rate for e in runs if e.all_broken])
@@ -414,8 +422,8 @@ def _why(step: SearchStep, judged: Mapping[float, Tally]) -> Message:
 
 
 def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
-    """Return why the search has no rate, or none that can be relied on; "" if it has one. `lowest` is its
-    lowest rate."""
+    """Return why the search has no rate, or no rate that can be relied on, or "" if it has one. `lowest` is the
+    search's lowest rate."""
     where: dict[str, object] = ended.model_dump(include={"experiment", "hardware"})
     where["workload"] = ended.levels.behind(ended.workload)
     rate = figure(ended.rate or 0.0, ",.0f")

@@ -1,7 +1,7 @@
-"""What reports, expectations and promises ask for at a cell: throughput, and statistics of latency.
+"""What reports, expectations and promises need from a cell: throughput, and statistics of latency.
 
-A spec without reports and expectations asks for what its metrics read, or for the throughput of each point. Samples of
-probes are read from the run's tables (`results/runs/interim_results.py`).
+If a spec has no reports or expectations, it needs what its metrics read, or else the throughput at each point. Samples
+of probes are read from the run's tables (`results/runs/interim_results.py`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from benchbrief.runners.scheduling.knee_search import latency_of
 
 THROUGHPUT = "throughput"
 _KNOWN = re.compile(r"mean|max|p\d+(\.\d+)?")
-"""The statistics of latency that one measurement has."""
+"""The statistics of latency that every measurement has."""
 
 
 class AskedStatistics:
-    """The statistics that a plan asks for, by cell. A name is `throughput`, `p99 read`, or `p99` of all operations."""
+    """The statistics that a plan asks for, by cell. A statistic's name is `throughput`, or for example `p99 read`, or
+    `p99` for all operations."""
 
     def __init__(self, plan: Plan) -> None:
         reads = {_key(read): read for query in asked_queries(plan) for read in query.reads or ()}
@@ -48,8 +49,8 @@ class AskedStatistics:
         return tuple(sorted(names or sampled, key=lambda name: (name != THROUGHPUT, name)))
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return the measured values of the statistics of latency that are asked for, in seconds. Leaves out
-        missing ones."""
+        """Return the measured values of the latency statistics that the plan asks for, in seconds. Leaves out missing
+        values."""
         found: dict[str, float] = {}
         for name in self.of(cell):
             statistic, _, operation = name.partition(" ")
@@ -59,7 +60,7 @@ class AskedStatistics:
 
 
 def latency_at(measurement: Measurement, statistic: str, operation: str) -> float | None:
-    """Return a statistic of one operation's latency in seconds. "" means all operations together."""
+    """Return a statistic of one operation's latency in seconds. The operation "" means all operations together."""
     if not operation:
         return latency_of(measurement, statistic)
     rows = tuple(replace(each, in_total=True) for each in measurement.operations if each.operation == operation)
@@ -79,12 +80,12 @@ def _key(read: Read) -> str:
 
 
 def asked_queries(plan: Plan) -> list[Query]:
-    """Return the queries of the reports and expectations; if there are none, those of the metrics."""
+    """Return the queries of the reports and expectations, or those of the metrics if there are none."""
     return [*_queries(plan.reports), *_queries(plan.expects)] or [*_queries(plan.metrics)]
 
 
 def _queries(node: object) -> Iterator[Query]:
-    """Yield every query below a part of a plan."""
+    """Yield every query inside a part of a plan."""
     if isinstance(node, Query):
         yield node
     elif isinstance(node, Node):

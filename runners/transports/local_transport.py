@@ -24,11 +24,11 @@ from benchbrief.runners.transports.transport_base import JobTransport, LimitedTe
 
 _PIECE = 1 << 20
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""Errors that prevent a new process now, but may pass soon."""
+"""Errors that prevent a new process now, but may soon pass."""
 
 
 class LocalTransport(JobTransport):
-    """Runs commands on the controller itself; see `seams.Transport`."""
+    """Runs commands on the controller itself. Implements `seams.Transport`."""
 
     @property
     def shell(self) -> tuple[str, ...]:
@@ -48,7 +48,8 @@ class LocalTransport(JobTransport):
 
     @contextmanager
     def _running(self, text: str, shown: str, timeout_s: float) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a script in a shell that does not outlive the block. Raises HostError when the block runs out of time."""
+        """Run a script in a shell that does not outlive the block. Raises HostError when the time for the block is
+        up."""
         process = self._shell(text)
         try:
             yield process
@@ -105,21 +106,23 @@ class LocalTransport(JobTransport):
         return nullcontext((host, port))
 
     def close(self) -> None:
-        """Stop the heartbeats of its jobs. No connection is open."""
+        """Stop the heartbeats of the host's jobs. There is no connection to close."""
         self.session.heartbeats.forget(self)
 
 
 def _nameless_file() -> IO[bytes]:
-    """Open a file for a script, which may hold secrets: in memory if possible, and in no process list."""
+    """Open a file for a script, which may contain secrets. The file is in memory if possible, and shows in no process
+    list."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("script"), "r+b")
     return tempfile.TemporaryFile()
 
 
 def both_streams(process: subprocess.Popen[bytes], deadline: float) -> Iterator[tuple[bytes, bool]]:
-    """Yield the pieces of standard output and error as they arrive, each with whether it is from standard error.
+    """Yield the pieces of standard output and standard error as they arrive, each with whether it is from standard
+    error.
 
-    Raises TimeoutError when one of the streams is still open at `deadline`, in seconds of the monotonic clock.
+    Raises TimeoutError when one of the streams is still open at `deadline`, in seconds by the monotonic clock.
     """
     with selectors.DefaultSelector() as selector:
         for pipe in (process.stdout, process.stderr):

@@ -1,4 +1,4 @@
-"""The base of transports to places on this machine that a command enters: a namespace, a container, another root."""
+"""The base of transports to places on this machine that a command can enter: a namespace, a container, another root."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _FILE_S = 600.0
 
 
 class NestedTransport(ReadsByScript, LocalTransport):
-    """Runs everything through `shell`, which each transport defines: a shell inside the place, fed by standard input.
+    """Runs everything through `shell`, which each subclass defines: a shell inside the place, fed by standard input.
 
-    Files are read through it too. Ports inside can't be reached, unless a transport has a `forward` of its own.
+    Files are also read through the shell. Ports inside the place can't be reached, unless a transport has a `forward`
+    of its own.
     """
 
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:

@@ -1,4 +1,4 @@
-"""What the real transports share: jobs and claims need only short scripts, and reading files."""
+"""The common part of all real transports. Jobs and claims need only short scripts and reading files."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class JobTransport(ABC):
         run_name: RunName | None = None,
         session: Session | None = None,
     ) -> None:
-        """Make the transport of a host. `config` is an SSH configuration to use instead of the user's.
+        """Make the transport to a host. `config` is an SSH configuration to use instead of the user's.
 
-        `session` is shared by the hosts of a command.
+        `session` is shared by all hosts that one command reaches.
         """
         del config
         self.host = host
@@ -88,11 +88,11 @@ _APART = b"//\n"
 _LINE = re.compile(rb"([0-9a-f]{1,8}) (\d{1,19}) \./([^/\0]{1,1000})", re.DOTALL)
 _END = re.compile(rb"end (\d{1,3})")
 _LONGEST = 2000
-"""The longest line of a listing, in bytes. A file name has at most 255."""
+"""The longest line of a listing, in bytes. A file name has at most 255 bytes."""
 
 
 class BadListing(Exception):
-    """A listing can't be parsed. The argument says why."""
+    """A listing can't be parsed. The error's argument says why."""
 
 
 def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
@@ -101,17 +101,19 @@ def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
 
 
 IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
-"""Makes the messages of a script English, so that their words are known."""
+"""The line of a script that makes its messages English, so that their words are known."""
 
 
 class ReadsByScript(JobTransport):
-    """A transport that lists directories and reads files by scripts in the place. A subclass has `output`."""
+    """A transport that lists directories and reads files with scripts that run inside the place. A subclass supplies
+    `output`."""
 
     @abstractmethod
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
-        """Yield the output of a script as it arrives, and return what it wrote to standard error.
+        """Yield the output of a script as it arrives, and return what the script wrote to standard error.
 
-        Raises HostError with the sentence `failing` when the script ends with another code than 0."""
+        Raises HostError with the sentence `failing` when the script ends with an exit code other than 0.
+        """
 
     def entries(self, directory: str) -> list[HostEntry]:
         failing, said = say.cannot_list(path=directory), ""
@@ -134,7 +136,7 @@ class ReadsByScript(JobTransport):
         yield from self.output(f"{IN_ENGLISH}head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
 
     def failed(self, failing: Message, said: str) -> HostError:
-        """Return the error of a script, by what it wrote last."""
+        """Return the error of a script that failed, with the last words that the script wrote."""
         return _unread(self.host, failing, printable(said.strip()[-300:]).rpartition(": ")[2])
 
 
@@ -177,17 +179,18 @@ def _entry(line: bytes) -> HostEntry:
 
 
 def are_gone(said: str) -> bool:
-    """Return whether `find` and `stat` complained only of files that were removed meanwhile."""
+    """Return whether `find` and `stat` complained only about files that were removed meanwhile."""
     return all(line.endswith(": No such file or directory") for line in said.splitlines() if line.strip())
 
 
 OUTPUT_LIMIT = 1 << 20
-"""The most bytes of each stream of a short command that are kept. Jobs write to files, which are fetched whole."""
+"""The most bytes of each stream of a short command that are kept. Jobs instead write to files, which are fetched whole.
+"""
 _MARK_SIZE = 200
 
 
 class LimitedText:
-    """The first bytes of a stream, and how many came after them."""
+    """The first bytes of a stream, and the number of bytes that came after them."""
 
     def __init__(self, limit: int = OUTPUT_LIMIT) -> None:
         self._limit = limit
@@ -201,7 +204,7 @@ class LimitedText:
         self._tail = (self._tail + piece)[-_MARK_SIZE:]
 
     def ends_with(self, pattern: str) -> str | None:
-        """Return the pattern's group when the stream now ends with the pattern (of at most 200 bytes)."""
+        """If the stream now ends with the pattern (of at most 200 bytes), return the pattern's group, or else None."""
         found = re.search(rf"{pattern}\Z".encode(), self._tail)
         return found[1].decode() if found else None
 
@@ -219,14 +222,14 @@ class LimitedText:
 
 
 class MarkedEnd:
-    """A stream that ends with a pattern (of at most 200 bytes) whose group is an exit code."""
+    """A stream whose end matches a pattern (of at most 200 bytes) with an exit code as its group."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(rf"{pattern}\Z".encode())
         self._held = b""
 
     def settled(self, piece: bytes) -> bytes:
-        """Add a piece, and return the bytes that surely come before the end. Holds back the last ones."""
+        """Add a piece, and return the bytes that certainly come before the end mark. Holds back the last bytes."""
         held = self._held + piece
         self._held = held[-_MARK_SIZE:]
         return held[:-_MARK_SIZE]
@@ -236,5 +239,5 @@ class MarkedEnd:
         return int(found[1]) if found else None
 
     def rest(self) -> bytes:
-        """Return the bytes that were held back, without the end."""
+        """Return the bytes that were held back, without the end mark."""
         return self._pattern.sub(b"", self._held)

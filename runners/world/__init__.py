@@ -1,1 +1,1 @@
-"""What a run reaches, real or simulated: its hosts, the software on them, and time."""
+"""Everything that a run reaches, real or simulated: its hosts, the software on them, and time."""
