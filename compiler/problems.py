@@ -17,10 +17,10 @@ class CompileProblem(Problem):
     """A mistake in what a spec means."""
 
     stands_alone: ClassVar[bool] = False
-    """Whether a mistake in a metric or report holds whatever the experiments measure.
+    """Whether a mistake in a metric or report is one regardless of what the experiments measure.
 
-    If so, it is reported even when an experiment has a mistake. Mistakes in dimensions, keys and points may only follow
-    from that one.
+    If so, it is reported even when an experiment has a mistake. Mistakes in dimensions, keys and points may merely be a
+    consequence of the experiment's.
     """
 
 
@@ -29,7 +29,8 @@ _MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause 
 
 
 class Findings:
-    """The findings so far, each once and in order. Beyond the most that are shown, only whether there are more."""
+    """The findings so far, each once and in order. Beyond the most that are shown, it is only kept whether there are
+    more."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
@@ -39,7 +40,7 @@ class Findings:
         self.failed = False
 
     def silence(self, *spans: Span) -> None:
-        """Take no further finding at exactly these places: what is wrong there is said."""
+        """Accept no further finding at exactly these places, since their mistakes have been reported."""
         self._silent.update(map(_place, spans))
 
     def add(self, problem: CompileProblem) -> None:
@@ -107,7 +108,8 @@ def _place(span: Span) -> tuple[int, int, int]:
 
 
 def _vague(problem: CompileProblem) -> bool:
-    """Return whether a problem is an unknown word that resembles no known one. An unreadable part may declare it."""
+    """Return whether a problem is an unknown word that resembles no known one. An unreadable part may declare such a
+    word."""
     return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 
@@ -116,7 +118,7 @@ def article(word: str) -> str:
 
 
 class Again(diagnostic.Again, CompileProblem):
-    """Something that repeats what is at `earlier`, or conflicts with it."""
+    """Something that repeats the part of the spec at `earlier`, or conflicts with it."""
 
 
 class Misspelt(CompileProblem):
@@ -127,7 +129,7 @@ class Misspelt(CompileProblem):
     known: tuple[str, ...]
     otherwise: ClassVar[str] = "{there_are} {all_known}"
     declared: ClassVar[bool] = False
-    """Whether a spec may declare such words; otherwise `known` is complete."""
+    """Whether a spec may declare such words. Otherwise, `known` is complete."""
     when_none: ClassVar[str] = ""
 
     @property
@@ -136,8 +138,8 @@ class Misspelt(CompileProblem):
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """Return the correction of the word; None unless exactly the word is underlined, with its quotes if it
-        has them."""
+        """Return the correction of the word, or None unless exactly the word, with its quotes if it has them, is
+        underlined."""
         quote = '"' if self.span and self.span.text == f'"{self.word}"' else ""
         if self.span is None or self.replacement is None or self.span.text != f"{quote}{self.word}{quote}":
             return None

@@ -1,6 +1,7 @@
-"""The installed extensions: benchbrief's own by folder, those of other packages by entry point.
+"""The installed extensions: benchbrief's own, found by folder, and those of other packages, found by entry point.
 
-It imports another package only when somebody asks for its extension by name."""
+Another package is imported only when somebody asks for its extension by name.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ PREFIX = "benchbrief.specs."
 
 @dataclass(frozen=True)
 class Offer:
-    """An entry point. `target` is "module:name"; `package` and `version` are the distribution's, "" when unknown."""
+    """An entry point. `target` is "module:name"; `package` and `version` are those of the distribution, or "" if
+    unknown."""
 
     group: str
     name: str
@@ -53,7 +55,7 @@ class Offer:
 
 @cache
 def find_offers() -> tuple[Offer, ...]:
-    """Return the offers of all packages, each once: an editable install beside a build lists its offers twice."""
+    """Return the offers of all packages, each once, even if an editable install beside a build lists them twice."""
     found = {
         (group, name, target, package): Offer(group, name, target, package, version)
         for folder, text in reversed(list(_entry_points()))
@@ -94,7 +96,7 @@ def _lines(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _package(folder: str) -> tuple[str, str]:
-    """Return the name and version of a distribution, from the head of its metadata."""
+    """Return the name and version of a distribution, read from the head of its metadata."""
     said: dict[str, str] = {}
     for file in ("METADATA", "PKG-INFO"):
         try:
@@ -112,12 +114,14 @@ def _package(folder: str) -> tuple[str, str]:
 
 @cache
 def package_files(target: str) -> tuple[Path, ...]:
-    """Return the files of the package that has an extension, sorted. Imports nothing; empty when it is not found."""
+    """Return the sorted files of the package that has an extension, without importing anything. The result is empty if
+    the package is not found."""
     return tuple(sorted(path for _, path in _placed_files(target)))
 
 
 def _placed_files(target: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the folder of a package with each file in it. A package without `__init__.py` may have several folders."""
+    """Yield each file of a package with the package's folder. A package without `__init__.py` may have several
+    folders."""
     found = find_spec(target.partition(":")[0].partition(".")[0])
     if found is None:
         return
@@ -131,7 +135,7 @@ def _placed_files(target: str) -> Iterator[tuple[Path, Path]]:
 
 @cache
 def code_digest(target: str) -> str:
-    """Return a short digest of the files of a package, by their names within it; "" when there are none, or one
+    """Return a short digest of a package's files and their names within the package, or "" if there are no files or one
     can't be read."""
     made = hashlib.sha256()
     try:
@@ -148,7 +152,7 @@ Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
 
 @dataclass(frozen=True)
 class RefusedExtension:
-    """An extension that can't be used: why, and the next step. `kind` is a word for people: "probe"."""
+    """An extension that can't be used, with the reason and advice. `kind` is a word for people, such as "probe"."""
 
     kind: str
     name: str
@@ -161,13 +165,14 @@ class RefusedExtension:
 class Registry(Generic[Spec_co]):
     """All extensions of one kind. Other packages offer theirs in the entry points `benchbrief.specs.<plural>`.
 
-    `package` has benchbrief's own, one folder each, with `SPEC` in its `spec.py`. Without it, there are none.
+    `package` holds benchbrief's own extensions, one folder each, with `SPEC` in its `spec.py`. If there is no such
+    package, benchbrief has none of this kind.
     """
 
     spec: type[Spec_co]
     plural: str
     spare: str = ""
-    """The package of one that stands in where there is none."""
+    """The name of the package whose extension is used if no other is installed."""
 
     @property
     def package(self) -> str:
@@ -190,7 +195,7 @@ class Registry(Generic[Spec_co]):
     def find(self, name: str) -> Spec_co | RefusedExtension | None:
         """Return the extension of that name, a RefusedExtension if it can't be used, or None if no package has it.
 
-        Imports only its spec.
+        Only the extension's spec is imported.
         """
         if name in self.own:
             return self.own[name]
@@ -204,31 +209,31 @@ class Registry(Generic[Spec_co]):
         return self.load(offers[0])
 
     def usable(self, name: str) -> Spec_co | None:
-        """Return the extension of that name; None if there is none or it can't be used."""
+        """Return the extension of that name, or None if there is none or it can't be used."""
         found = self.find(name)
         return found if isinstance(found, self.spec) else None
 
     def offered(self, name: str | None = None) -> tuple[Offer, ...]:
-        """Return the extensions of other packages, sorted by name; with `name`, those of that name. Imports nothing."""
+        """Return the extensions of other packages sorted by name, or only those called `name`. Import nothing."""
         return tuple(
             offer for offer in find_offers() if offer.group == self.group and (name is None or offer.name == name)
         )
 
     def source(self, name: str) -> str:
-        """Return the package of an extension with its version ("bench-entropy 0.1.0"); "" for benchbrief's own."""
+        """Return the package of an extension with its version ("bench-entropy 0.1.0"), or "" for benchbrief's own."""
         offers = () if name in self.own else self.offered(name)
         return offers[0].source if offers else ""
 
     def build(self, name: str) -> str:
-        """Return the package of an extension with its version and a digest of its code, for the identity of a cell:
-        "bench-entropy 0.1.0+3f9ac21b"; "" for benchbrief's own."""
+        """Return the package of an extension with its version and a digest of its code, for the identity of a cell
+        ("bench-entropy 0.1.0+3f9ac21b"), or "" for benchbrief's own."""
         offers = () if name in self.own else self.offered(name)
         digest = code_digest(offers[0].target) if offers else ""
         return f"{offers[0].source}+{digest}" if digest else self.source(name)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all installed extensions, benchbrief's own first. Imports nothing."""
+        """The names of all installed extensions, benchbrief's own first, found without importing them."""
         return tuple(dict.fromkeys((*self.own, *(offer.name for offer in self.offered()))))
 
     def load(self, offer: Offer) -> Spec_co | RefusedExtension:
@@ -300,7 +305,7 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedE
 
 @cache
 def hung_checks() -> set[str]:
-    """The targets of `check` that did not end in time. They aren't called again until packages are looked for anew."""
+    """The targets of `check` that did not end in time. They are not called again until packages are looked up anew."""
     return set()
 
 
@@ -350,43 +355,44 @@ def own_catalogues(language: str) -> Iterator[str]:
 
 
 def tool_word(name: str) -> str:
-    """Return the name by which specs call a tool."""
+    """Return the name that specs use for a tool."""
     spec = TOOL_SPECS.usable(name)
     return spec.word if spec else name
 
 
 def tool_words(engine: EngineSpec) -> tuple[str, ...]:
-    """Return the names by which specs call the tools of an engine."""
+    """Return the names that specs use for the tools of an engine."""
     return tuple(dict.fromkeys(map(tool_word, engine.tools)))
 
 
 def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
-    """Return the names by which specs call those tools of an engine that can do something."""
+    """Return the names that specs use for those tools of an engine that have some ability."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
 
 
 def tools_from_due(engine: EngineSpec) -> tuple[str, ...]:
-    """Return the names of an engine's tools that can offer a load and measure from when an operation was due."""
+    """Return the names of an engine's tools that can offer a load and measure latency from when an operation was
+    due."""
     return tools_able(engine, lambda each: each.open_loop and each.intended_latency)
 
 
 def remedy(tool: ToolSpec, engine: EngineSpec, lacking: Capability) -> str:
-    """Return what to do where a tool can't do something: as it says itself, else a tool of the engine that can; ""
-    where nothing is known."""
+    """Return advice for a tool that lacks an ability: the tool's own advice, or else a tool of the engine that has the
+    ability, or "" if there is none."""
     able = tools_able(engine, lambda each: getattr(each, lacking))
     return tool.advice.get(lacking) or (f"use `tool = {able[0]}`" if able else "")
 
 
 def resets_of(engine: EngineSpec) -> tuple[str, ...]:
-    """Return the ways to reset the data of an engine, but for a command."""
+    """Return the ways to reset the data of an engine, except by a command."""
     own = (*EVERYWHERE, *(each for each in engine.resets if each != "command"))
     return (*(each for each in WAYS if each in own), *(snapshot_names() if engine.snapshots else ()))
 
 
 def snapshot_names() -> tuple[str, ...]:
-    """Return the names of all snapshots, which of ours are those of their folders. Imports nothing, as they are asked
-    for by each check."""
+    """Return the names of all kinds of snapshots. Benchbrief's own are named after their folders, so that nothing is
+    imported, since each check asks for the names."""
     offered = (offer.name for offer in SNAPSHOT_SPECS.offered())
     return tuple(dict.fromkeys((*_folders(SNAPSHOT_SPECS.package), *offered)))
 
@@ -402,12 +408,12 @@ def word_of(measure: str) -> str:
 
 
 def usual_template() -> str:
-    """Return the template of a brief that names none."""
+    """Return the template that a brief uses if it names none."""
     return next((name for name, spec in TEMPLATE_SPECS.own.items() if spec.usual), next(iter(TEMPLATE_SPECS.own)))
 
 
 def stray_errors(driver: str) -> float:
-    """Return the share of failed operations that is accepted of a tool when the spec allows none."""
+    """Return the share of operations that may fail with a tool when the spec allows no errors."""
     spec = TOOL_SPECS.usable(driver)
     return spec.stray_errors if spec else 0.0
 
@@ -415,7 +421,7 @@ def stray_errors(driver: str) -> float:
 def accepted_errors(declared: float, driver: str) -> float:
     """Return the share of operations that may fail.
 
-    `declared` is what the spec allows. A plan can't tell `max_errors = 0 %` from a spec without `max_errors`.
+    `declared` is the share that the spec allows. A plan can't tell `max_errors = 0 %` from a spec without `max_errors`.
     """
     return declared or stray_errors(driver)
 
@@ -424,7 +430,7 @@ _A_PATH = 'path = "/var/tmp/db"'
 
 
 def own_tools() -> tuple[str, ...]:
-    """Return the names by which specs call benchbrief's own tools, in the order of their engines."""
+    """Return the names that specs use for benchbrief's own tools, in the order of their engines."""
     return tuple(dict.fromkeys(word for engine in ENGINE_SPECS.own.values() for word in tool_words(engine)))
 
 
@@ -434,14 +440,15 @@ def own_families() -> dict[str, ToolSpec]:
 
 
 def known_operations() -> tuple[str, ...]:
-    """Return the operations of the workloads of benchbrief's own tools."""
+    """Return the operations that the workloads of benchbrief's own tools perform."""
     families = own_families().values()
     done = (name for spec in families for each in spec.workloads.values() for name in each.operations)
     return tuple(dict.fromkeys((*(name for spec in families for name in spec.shares), *done)))
 
 
 def sample_databases(family: str) -> tuple[str, ...]:
-    """Return a sample declaration of each engine that a tool of this family loads; of every engine if no tool does."""
+    """Return a sample declaration of each engine that a tool of this family can load, or of every engine if there is
+    none."""
     engines = ENGINE_SPECS.own.values()
     by = {engine.name: [tool for tool in engine.tools if TOOL_SPECS.own[tool].family == family] for engine in engines}
     loaded = [engine for engine in engines if by[engine.name]]

@@ -1,4 +1,4 @@
-"""From declarations to a checked model: resolves names, reads values, and checks that the parts fit."""
+"""Turns declarations into a checked model: resolves names, reads values, and checks that the parts fit."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ from benchbrief.model.value_shapes import BlockSchema
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell], engines: Iterable[str]) -> Report:
-    """Return the report with the labels of what the cells' probes and tools measure, and the names of what engines
-    and tools disclose, in its language or else in English. `engines` are those of other packages."""
+    """Return the report with labels for the measures of the cells' probes and tools, and names for the disclosures of
+    engines and tools, in the report's language or else in English. `engines` are those of other packages."""
     cells = tuple(cells)
     probes = dict.fromkeys(probe.name for cell in cells for probe in cell.probes if probe.package)
     tools = dict.fromkeys(cell.tool.driver for cell in cells if cell.tool.package)
@@ -80,8 +80,8 @@ def warn_of_untranslated(
     engines: Iterable[str],
     findings: Findings,
 ) -> None:
-    """Warn once for each language and each extension that lacks words in it. `workloads` are the used ones, each with
-    the tool that brings it."""
+    """Warn, once for each language and each extension, that the extension lacks words in the language. `workloads` are
+    the used workloads, each with the tool that brings it."""
     probes, workloads, engines = dict.fromkeys(probes), dict.fromkeys(workloads), dict.fromkeys(engines)
     warned = set()
     for report in reports.values():
@@ -100,7 +100,8 @@ def warn_of_untranslated(
 def _lacking(
     language: str, probes: Iterable[str], workloads: Iterable[tuple[str, str]], engines: Iterable[str]
 ) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Yield each extension that lacks words in the language: its kind, its name, its package, and what has no word."""
+    """Yield the kind, name and package of each extension that lacks words in the language, and the things without a
+    word."""
     for name in probes:
         source, probe = PROBE_SPECS.source(name), PROBE_SPECS.usable(name)
         missing = tuple(m for m, said in probe.measures.items() if not said.labels.get(language)) if probe else ()
@@ -134,9 +135,9 @@ def _of_tool(language: str, tool: ToolSpec, workloads: Iterable[str]) -> Iterato
 
 
 def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
-    """Return the experiments in running order, each with the searches that its cells wait for.
+    """Return the experiments in running order, each with the searches for which its cells wait.
 
-    `declared` has the names of all experiments, also of those without a matrix, whose mistake is reported already.
+    `declared` has the names of all experiments, including those without a matrix, whose mistake has been reported.
     """
     by_name = {matrix.experiment.name: matrix for matrix in matrices}
     order, circles = _in_order(by_name, reader)
@@ -165,7 +166,7 @@ def _base(knee_of: KneeReference) -> Span:
 def _knees(
     key: str, knee_of: KneeReference, matrix: Matrix, other: Matrix, reader: Reader
 ) -> Mapping[tuple[str, str, Levels], plan.Knee]:
-    """Return the knee to use for each hardware, workload and level of the matrix; none after a mistake."""
+    """Return the knee to use for each hardware, workload and level of the matrix, or nothing after a mistake."""
     experiment = other.experiment
     if experiment.search is None or experiment.axis != key:
         searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
@@ -194,8 +195,8 @@ def _knees(
 
 
 def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
-    """Return the wanted levels if they are known, or else with the only known level of each factor that has one; None
-    if there are none such."""
+    """Return the wanted levels if they are known. Otherwise, take the level of each factor that has only one known
+    level, and return these levels if they are known, or else None."""
     if wanted in known:
         return wanted
     keys = wanted.keys
@@ -227,15 +228,15 @@ def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: p
 
 
 def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:
-    """Return the key itself if it is known, else the first known alternative, else the only known key; None if
+    """Return the key itself if it is known, or else the first known alternative, or else the only known key, or None if
     none fits."""
     wanted = next((name for name in (key, *otherwise) if name in known), None)
     return known[0] if wanted is None and len(known) == 1 else wanted
 
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
-    """Return the experiments as written, but each after those that it waits for, and those in circles, which
-    are reported."""
+    """Return the experiments in the order of the spec, but each after those for which it waits. Report experiments that
+    wait in circles, and return them too."""
     order: dict[str, None] = {}
     circles: set[str] = set()
     for root in by_name:
@@ -261,7 +262,7 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
 
 
 def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
-    """Return the first place in the text where an experiment of a circle waits for another one of it."""
+    """Return the first place in the text at which one experiment of a circle waits for another."""
     spans = [
         knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
     ]
@@ -302,7 +303,7 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
 
 
 def _of_words(override: Entry, found: Declarations) -> dict[str, ast.Block]:
-    """Return the blocks that an override may name: claims, or reports."""
+    """Return the blocks that an override may name, which are claims or reports."""
     return found.claims if override.subject and override.subject.text == "claim" else found.reports
 
 
@@ -311,8 +312,8 @@ def _is_of(override: Entry, name: str) -> bool:
 
 
 def _meters(found: Declarations, chosen: Entry) -> None:
-    """Replace every power meter by the profile's. A profile with new hosts and no meter removes the old meters, which
-    say nothing of the new hosts."""
+    """Replace every power meter by the profile's. A profile with new hosts but no meter removes the old meters, which
+    tell nothing about the new hosts."""
     power = chosen.attributes.get("power")
     meter = {} if power is None or _is_none(power) else {"power": power}
     for name, entry in found.blocks["hardware"].items():
@@ -337,7 +338,7 @@ def _is_declared(expr: ast.Expr, found: Declarations) -> bool:
 
 
 def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, ...]) -> CompileProblem | None:
-    """Return the warning for `hardware` whose meters belong to other hosts; None when the spec means it."""
+    """Return the warning that the meters of `hardware` belong to other hosts, or None if the spec intends it."""
     chosen = found.blocks["profile"].get(profile)
     if chosen is None or not hardware or "power" in chosen.attributes:
         return None
@@ -345,7 +346,7 @@ def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, .
 
 
 def _bared(entry: Entry, override: Entry) -> Entry:
-    """Remove the overridden keys from the variants: an override takes precedence."""
+    """Remove the overridden keys from the variants, since an override takes precedence."""
     keys = override.attributes.keys()
 
     def bare(block: Entry) -> Entry:
@@ -357,7 +358,7 @@ def _bared(entry: Entry, override: Entry) -> Entry:
 
 
 def check_profiles(found: Declarations, reader: Reader) -> None:
-    """Report the mistakes in all profiles, also in those that are not chosen."""
+    """Report the mistakes in all profiles, including those that are not chosen."""
     findings = reader.findings
     for profile in found.blocks["profile"].values():
         values = reader.block(profile, BLOCKS["profile"])
@@ -392,14 +393,15 @@ def check_profiles(found: Declarations, reader: Reader) -> None:
 
 
 def _schema(kind: str, entries: Sequence[Entry]) -> BlockSchema:
-    """Return what an override of the blocks may hold, including the attributes of other packages that they use."""
+    """Return the schema for an override of these blocks, including the attributes of other packages that the blocks
+    use."""
     schemas = [schema for entry in entries if (schema := _own_schema(kind, entry)) is not None]
     keys = {name: key for schema in schemas for name, key in schema.keys.items()}
     return replace(BLOCKS[kind], keys={**keys, **BLOCKS[kind].keys}) if keys else BLOCKS[kind]
 
 
 def _own_schema(kind: str, entry: Entry) -> BlockSchema | None:
-    """Return the schema of a block whose tool, engine, probe or scheduler is another package's; else None."""
+    """Return the schema of a block whose tool, engine, probe or scheduler comes from another package, or else None."""
     match kind, entry.base:
         case "workload", ast.Attr(base=ast.Name(text=name)) if name not in TOOL_SPECS.own:
             tool = TOOL_SPECS.usable(name)
@@ -462,10 +464,10 @@ def _warn_of_boundaries(matrices: tuple[Matrix, ...], findings: Findings) -> Non
 
 
 def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
-    """Warn, for each database with `reset = reuse`, of the cells that follow a writing cell on the same data set."""
+    """For each database with `reset = reuse`, warn of the cells that follow a writing cell on the same data set."""
     aged: dict[str, tuple[DatabaseSpec, dict[str, None], list[str]]] = {}
     written: dict[str, tuple[str, dict[str, None]]] = {}
-    """The data set at each place, and the workloads that wrote to it."""
+    """The data set at each place, and the workloads that have written to it."""
     for matrix in matrices:
         if matrix.database.reset.how != "reuse":
             continue
@@ -496,7 +498,7 @@ def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], f
 
 
 def _quick(database: DatabaseSpec) -> str:
-    """Return a reset of the engine that is quicker than a load; "" where this database can't have one."""
+    """Return a reset of the engine that is quicker than a load, or "" if this database can't have one."""
     default = database.engine.default_reset
     if default in database.engine.resets:
         return default
@@ -506,9 +508,9 @@ def _quick(database: DatabaseSpec) -> str:
 
 @dataclass(frozen=True)
 class Model:
-    """A spec that can be planned, once the findings hold no error.
+    """A spec that can be planned, provided that the findings hold no error.
 
-    `whole`: no experiment is missing, so that a missing part of a metric is really missing.
+    `whole` means that no experiment is missing, so that a missing part of a metric is really missing.
     """
 
     hosts: Mapping[str, plan.Host]
@@ -527,8 +529,8 @@ def resolve(
 ) -> Model:
     """Return the model under the chosen `profile`.
 
-    `params` are the values of the parameters, including those from the command line. `whole`: no declaration was lost
-    to a syntax error.
+    `params` are the values of the parameters, including those from the command line. `whole` means that no declaration
+    was lost to a syntax error.
     """
     reader = Reader(params, findings)
     apply_profile(found, profile, findings)
@@ -595,8 +597,8 @@ def _language_of(report: ast.Block) -> str:
 
 
 def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, ReadWorkload]:
-    """Return the workloads by their keys in a plan, with the number of records that the experiments use. Reports a
-    workload with two numbers."""
+    """Return the workloads by their keys in a plan, with the number of records that the experiments use. Report a
+    workload that would need two different numbers."""
     loads = {name: load for name, load in world.workloads.items() if load is not None}
     used: dict[str, ReadWorkload] = {}
     for matrix in matrices:
@@ -654,7 +656,7 @@ def _equal_shares(at_levels: Sequence[ReadWorkload]) -> Iterator[tuple[str, floa
 
 
 def _factor_keys(entries: Mapping[str, Entry], world: NamedBlocks) -> Iterator[FactorKey]:
-    """Yield all factors, those with a mistake without levels."""
+    """Yield all factors. A factor with a mistake has no levels."""
     of_loads = {factor for workload in world.workloads for factor in world.workloads.uses(workload)}
     for name, entry in entries.items():
         declared = world.factors.get(name)

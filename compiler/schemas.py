@@ -1,7 +1,8 @@
-"""The blocks of the language: which attributes each may have, and what shape their values have.
+"""The blocks of the language, with the attributes that each may have, and the shapes of their values.
 
-Those of a report are for the reference and editors; tests compare them with `lower_report.py` and the modules of its
-elements, which read the blocks."""
+The blocks of a report are listed for the reference and for editors. Tests compare them with `lower_report.py` and the
+modules of its elements, which read the blocks.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ from benchbrief.model.value_shapes import (
 
 _ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
 HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')
-"""A host that the transport of another package reaches is written with its scheme: "netns://blue"."""
+"""The value of `hosts`. A host that another package's transport reaches is written with its scheme: "netns://blue"."""
 TOOL = Special('a load generator such as `ycsb`, or with its path, `ycsb("/opt/ycsb")`')
 
 POWER = Special("a power meter such as `ipmi(...)` or `rapl`, a list of those, or a declared quantity such as `250 W`")
@@ -140,8 +141,8 @@ CLIENT = BlockSchema(
 def joined_keys(tables: Mapping[str, Mapping[str, Key]], of: str = "") -> dict[str, Key]:
     """Merge tables of attributes into one. Each attribute has the names of its owners, unless all have it.
 
-    Where several tables have an attribute of the same name, the table `of` counts, or else the first one. The attribute
-    is required only if that table, or else every table, requires it.
+    If several tables have an attribute of the same name, the table `of` counts, or else the first one. The attribute is
+    required only if that table, or else every table, requires it.
     """
     names = dict.fromkeys(name for table in tables.values() for name in table)
     return {name: _joined(name, tables, of) for name in names}
@@ -159,7 +160,7 @@ def _joined(name: str, tables: Mapping[str, Mapping[str, Key]], of: str) -> Key:
 
 
 def _doc(docs: Mapping[str, str]) -> str:
-    """Join the descriptions by all owners, equal ones only once."""
+    """Join the descriptions of all owners, using equal ones only once."""
     by_doc: dict[str, list[str]] = {}
     for owner, doc in docs.items():
         by_doc.setdefault(doc, []).append(owner)
@@ -175,19 +176,19 @@ def _default(defaults: Mapping[str, str]) -> str:
 
 
 def _ways_to_reset(specs: Mapping[str, EngineSpec]) -> str:
-    """Return the words of `reset`, each with the engines that have it where others have not."""
+    """Return the words of `reset`. A word that only some engines have is followed by these engines."""
     by = {name: resets_of(spec) for name, spec in specs.items()}
     able = {each: [name for name in by if each in by[name]] for ways in by.values() for each in ways}
     return ", ".join(f"`{each}`" + (f" ({', '.join(of)})" if len(of) < len(by) else "") for each, of in able.items())
 
 
 def owners(only: Iterable[str]) -> str:
-    """Return the owners of an attribute, in words."""
+    """Return, in words, the owners of an attribute."""
     return " or ".join(only)
 
 
 def database_schema(other: EngineSpec | None = None) -> BlockSchema:
-    """Return the schema of the block `database` for benchbrief's own engines and one `other`."""
+    """Return the schema of the block `database` for benchbrief's own engines and, if given, one `other` engine."""
     specs = {**ENGINE_SPECS.own, **({other.name: other} if other else {})}
     tables = {name: {**_attributes(spec)} for name, spec in specs.items()}
     resets = " and ".join(f"{spec.default_reset} for {name}" for name, spec in specs.items())
@@ -326,7 +327,7 @@ PROBES = tuple(PROBE_SPECS.own)
 
 
 def probe_schema(*others: ProbeSpec) -> BlockSchema:
-    """Return the block `probe`, for benchbrief's own probes and for `others`."""
+    """Return the schema of the block `probe` for benchbrief's own probes and for `others`."""
     specs = {**PROBE_SPECS.own, **{spec.name: spec for spec in others}}
     return BlockSchema(
         "A named way to sample beside the measurement.",
@@ -503,7 +504,7 @@ PROFILE = BlockSchema(
 
 
 def scheduler_schema(*others: SchedulerSpec) -> BlockSchema:
-    """Return the block `scheduler`, for benchbrief's own schedulers and for `others`."""
+    """Return the schema of the block `scheduler` for benchbrief's own schedulers and for `others`."""
     specs = {**SCHEDULER_SPECS.own, **{spec.name: spec for spec in others}}
     return BlockSchema(
         "What each job asks for when the lanes run on a scheduler, `bench run --on`. It changes no result.",
@@ -559,15 +560,15 @@ BLOCKS: Mapping[str, BlockSchema] = {
     "scheduler": SCHEDULER,
     "profile": PROFILE,
 }
-"""Reports are elsewhere: `compiler/briefs/lower_report.py` has their tables."""
+"""The blocks of the language except reports, whose tables are in `compiler/briefs/lower_report.py`."""
 
 OF_WORDS = ("report", "claim")
-"""The blocks whose override replaces what they say."""
+"""The kinds of blocks whose override replaces their text."""
 OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), *OF_WORDS)
 
 
 TEMPLATE = usual_template()
-"""The template of a report that names none."""
+"""The template that a report uses if it names none."""
 _BY = "an expression `by` a dimension, or several in `[...]`"
 _TEXT = Key(
     Text(holes=True, longest=PASSAGE),
@@ -597,10 +598,10 @@ _COLUMN = Key(
 )
 
 REPORT_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "decided", "computed")
-"""The rules from which `allow` in a report may except its titles and headlines."""
+"""The rules that `allow` in a report can lift for the report's titles and headlines."""
 
 HELD_OUT_TIMES = Number("", "5", plain=True, integer=True, minimum=2.0, maximum=100.0)
-"""How many held-out repeats a claim may ask for: one has no interval."""
+"""How many held-out repeats a claim may ask for. A single one is not allowed, as it has no interval."""
 
 _FLOW = {
     "text": _TEXT,
@@ -901,7 +902,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         named=False,
     ),
 }
-"""The elements by keyword. Only a report has a name."""
+"""The elements of a report by keyword. They have no names; only the report has one."""
 
 POINT_NOTE = "A label with an arrow to the points at these keys, which were measured: `at threads: 96, nvme`."
 OPTIONS: Mapping[str, str] = {

@@ -1,7 +1,8 @@
-"""Variants of hardware that differ in options of the database alone: what a factor says better, and how it is written.
+"""Finds hardware variants that differ only in options of the database, and suggests a factor instead.
 
-The brief would call them hardware. The suggestion replaces them by a factor of the same levels, and edits
-every place that names them."""
+The brief would call such variants hardware. The suggestion replaces them by a factor with the same levels, and edits
+every place that names them.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 
 _BUNDLE = "tuning"
-"""The factor's name where a variant sets several options."""
+"""The factor's name if a variant sets several options."""
 
 
 @dataclass(frozen=True)
 class _Setup:
-    """Hardware whose `variants` give nothing but `settings`: facts that fill whole options of a database."""
+    """Hardware whose `variants` declare only `settings`, which are facts that fill whole options of a database."""
 
     hardware: ast.Block
     name: str
@@ -38,7 +39,7 @@ class _Setup:
         return self.settings[0] if len(self.settings) == 1 else _BUNDLE
 
     def value_of(self, setting: str) -> str:
-        """Return what stands in place of `"{setting}"`."""
+        """Return the expression that replaces `"{setting}"`."""
         return setting if len(self.settings) == 1 else f"{_BUNDLE}.{setting}"
 
     def declared(self) -> str:
@@ -56,7 +57,7 @@ class _Setup:
 
 
 def suggest_factors(model: Model, loaded: Loaded, findings: Findings) -> None:
-    """Warn of variants that are levels of a factor. `model` has no mistake."""
+    """Warn of variants that should be levels of a factor. `model` must have no mistake."""
     groups = {unit.hardware.group for matrix in model.matrices for unit in matrix.units}
     spec = next(file.tree for file in loaded.files if not file.imported)
     for block in spec.declarations:
@@ -80,7 +81,7 @@ def suggest_factors(model: Model, loaded: Loaded, findings: Findings) -> None:
 
 
 def _settings(hardware: ast.Block, variants: Mapping[str, ast.Block]) -> tuple[str, ...]:
-    """Return the facts that each variant gives; none if they differ, or if a variant has more than facts."""
+    """Return the facts that each variant declares, or nothing if the facts differ or a variant has more than facts."""
     own = {item.key.text for item in hardware.body if isinstance(item, ast.Attribute)}
     given: list[dict[str, ast.Expr]] = []
     for variant in variants.values():
@@ -105,7 +106,7 @@ def _is_plain(value: ast.Expr) -> bool:
 
 
 class _Rewrite:
-    """The edits that put a factor in place of variants."""
+    """The edits that replace variants by a factor."""
 
     def __init__(self, spec: ast.File, setup: _Setup, names: NameIndex) -> None:
         self.spec = spec
@@ -114,8 +115,8 @@ class _Rewrite:
         self.edits: dict[Span, str] = {}
 
     def of_settings(self) -> bool:
-        """Edit the options that the settings fill. Returns whether they fill whole options, and nothing but
-        those and paths."""
+        """Edit the options that the settings fill. Return whether the settings fill whole options and are used nowhere
+        else but in paths."""
         whole: set[str] = set()
         for block in self._blocks("database"):
             for item in _attributes(block):
@@ -158,7 +159,7 @@ class _Rewrite:
         return all(self._of_experiment(item) for item in measured if item.key.text == "hardware") and self._of_names()
 
     def of_paths(self) -> bool:
-        """Give each level data of its own, so that they can be measured by turns. Returns whether there is a path."""
+        """Give each level its own data, so that the levels can be measured in turns. Return whether there is a path."""
         holes = "-".join(f"{{{self.setup.value_of(name)}}}" for name in self.setup.settings)
         paths = [item.values[0].span for block in self._blocks("database") for item in block.body if _is_path(item)]
         for span in paths:
@@ -185,7 +186,7 @@ class _Rewrite:
         return True
 
     def _of_names(self) -> bool:
-        """Edit what reports, metrics and expectations say about `hardware` and `box.small`."""
+        """Edit the places in reports, metrics and expectations that name `hardware` or `box.small`."""
         left: list[ast.Expr | ast.Declaration | ast.Item] = [
             each for each in self.spec.declarations if not isinstance(each, ast.Block) or each.keyword.text == "report"
         ]
@@ -209,7 +210,7 @@ class _Rewrite:
         )
 
     def _blocks(self, kind: str) -> Iterator[ast.Block]:
-        """Yield the blocks of a kind, and what profiles override of it."""
+        """Yield the blocks of a kind, and the profiles' overrides of such blocks."""
         for block in self.spec.declarations:
             if isinstance(block, ast.Block) and block.keyword.text == kind:
                 yield block
@@ -223,7 +224,7 @@ class _Rewrite:
 
 
 _OF_ALL = frozenset({"label", "title", "name"})
-"""The fields that both hardware and a factor have in texts."""
+"""The fields that texts can use for both hardware and a factor."""
 
 
 def _is_path(item: ast.Item) -> TypeGuard[ast.Attribute]:

@@ -1,4 +1,4 @@
-"""A sentence on each word of the language, for editors and the reference, from `word_meanings.toml`."""
+"""A sentence about each word of the language, for editors and the reference, read from `word_meanings.toml`."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _WORDS = tomllib.loads(re.sub(r"\{\{(\w+)\}\}", lambda hole: _NUMBERS[hole[1]], 
 
 DIMENSIONS: Mapping[Dimension, str] = _WORDS["dimensions"]
 FUNCTIONS: Mapping[str, tuple[str, str]] = _WORDS["functions"]
-"""For each function: a snippet and a sentence."""
+"""A snippet and a sentence for each function."""
 SETTINGS: Mapping[str, tuple[str, str]] = _WORDS["settings"]
-"""For each call that is a setting: a snippet and a sentence."""
+"""A snippet and a sentence for each call that is a setting."""
 ARRIVALS: Mapping[str, tuple[str, str]] = _WORDS["arrivals"]
-"""For each way to say when operations are due: a snippet and a sentence."""
+"""A snippet and a sentence for each way to specify when operations are due."""
 
 _TIMES = _WORDS["bounds"]["times"]
 _QUEUED = {**_WORDS["bounds"]["queued"], **_TIMES}
@@ -61,16 +61,16 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "burst": {**_ARGUMENTS["burst"], **_SPACED},
     "closed": {**_ARGUMENTS["closed"], **_TIMES},
 }
-"""The named arguments of calls."""
+"""The named arguments of calls, and their meanings."""
 
 LINKS: Mapping[str, str] = _WORDS["links"]
-"""For each word that links others: a sentence."""
+"""A sentence for each word that links other words."""
 RULES: Mapping[str, str] = _WORDS["rules"]
 """The rule of each function of a curve, with its source."""
 ORDERS: Mapping[str, str] = _WORDS["orders"]
-"""For each order of `repeats`: a sentence."""
+"""A sentence for each order of `repeats`."""
 BOUNDARIES: Mapping[Boundary, str] = _WORDS["boundaries"]
-"""For each boundary of a meter: a sentence."""
+"""A sentence for each boundary of a meter."""
 PROVENANCE: Mapping[str, str] = _WORDS["provenance"]
 LANGUAGES: Mapping[str, str] = _WORDS["languages"]
 
@@ -91,11 +91,11 @@ _BY_SYSTEM = {name: f"{spec.doc[0].lower()}{spec.doc[1:].rstrip('.')}" for name,
 RESETS: Mapping[str, str] = {
     reset: _with_engines(reset, meaning) for reset, meaning in {**_WORDS["resets"], **_BY_SYSTEM}.items()
 }
-"""How each cell gets its data."""
+"""A sentence for each way to reset, which tells how each cell gets its data."""
 
 
 def measure_doc(name: str) -> str:
-    """Return a sentence on a measure; "" for one without a description."""
+    """Return a sentence about a measure, or "" if the measure has no description."""
     if name in _WORDS["measures"]:
         return str(_WORDS["measures"][name])
     kind = find_measure(name)

@@ -574,22 +574,22 @@ class Typer:
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
-        """Expressions without a mistake or a warning, by their text: many stand in several places. A call has its
-        function beside it, as the ends of a `range` have the text of the range."""
+        """Expressions without a mistake or a warning, by their text, since many occur in several places. The key of a
+        call has the function too, as the ends of a `range` have the text of the range."""
         self._reported = 0
         self._open: list[str] = []
         self._depth = 0
         self.parts = 0
         self.expressions = 0
         self.unrolled = 0
-        """Counts so far, for the limits of a whole spec."""
+        """The counts so far, which have limits for a whole spec."""
 
     def report(self, problem: CompileProblem) -> None:
         self._reported += 1
         self.findings.add(problem)
 
     def refuse(self, problem: CompileProblem) -> T | None:
-        """Report a mistake. Returns None, in place of the value that it spoils."""
+        """Report a mistake, and return None in place of the spoilt value."""
         self.report(problem)
         return None
 
@@ -598,7 +598,7 @@ class Typer:
         return self.amounts.setdefault(amount, amount in self.scope.settings)
 
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
-        """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""
+        """Type an expression. A measure keeps those of the `demanded` dimensions that it has on demand."""
         function = expr.function.text if isinstance(expr, ast.Call) else ""
         key = (type(expr), function, expr.span.text, demanded)
         if (known := self._known.get(key)) is not None:
@@ -636,7 +636,7 @@ class Typer:
         return typed
 
     def metric(self, name: str, demanded: Demanded = _NOTHING) -> Typed | None:
-        """Return a metric's expression in its declared unit. Reports its mistakes once."""
+        """Return a metric's expression in its declared unit. The metric's mistakes are reported once."""
         key = (name, demanded)
         if key not in self._typed_metrics:
             metric = self.metrics[name]
@@ -656,13 +656,13 @@ class Typer:
         return self._typed_metrics[key]
 
     def by_repeat(self, name: str) -> Typed | None:
-        """Return a metric with a value for each repeat; None where it has only one. Reports nothing."""
+        """Return a metric with a value for each repeat, or None if it has only one. Report nothing."""
         typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
         return typed if typed and has_repeats(typed.term) else None
 
     def side_by_repeat(self, expr: ast.Expr, demanded: Iterable[Dimension] = ("repeat",)) -> Typed | None:
-        """Return a side of a comparison with a value for each repeat, where it has any; None after a mistake.
-        Reports nothing."""
+        """Return a side of a comparison, with a value for each repeat if it has repeats, or None after a mistake.
+        Report nothing."""
         return self._silently(lambda: self.number(expr, frozenset(demanded)))
 
     def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
@@ -674,8 +674,8 @@ class Typer:
             self.findings, self._typed_metrics = findings, known
 
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
-        """Return whether the term can be computed: each latency has an operation, and something is planned. The message
-        adds `where` when nothing is planned."""
+        """Return whether the term can be computed, and report why not: a latency lacks its operation, or nothing is
+        planned. The latter message includes `where`."""
         if self.full():
             return False
         self.parts += typed.term.size
@@ -705,7 +705,7 @@ class Typer:
         return True
 
     def _warn_of_lengths(self, term: Term, expr: ast.Expr) -> None:
-        """Warn of a number from measurements of several lengths; of a metric only at its declaration."""
+        """Warn of a number from measurements of several lengths. A metric gets this warning only at its declaration."""
         found = of_other_lengths(term, self.scope.experiments) if self._has_lengths else ()
         if not found or any(self._is_of_other_lengths(name) for name in {each.text for each in names_in(expr)}):
             return
@@ -713,7 +713,7 @@ class Typer:
         self.report(metric_errors.OtherLengths(expr.span, text_of(expr), lengths))
 
     def _is_of_other_lengths(self, name: str) -> bool:
-        """Return whether a name is a metric from measurements of several lengths. Reports nothing."""
+        """Return whether a name is a metric from measurements of several lengths. Report nothing."""
         typed = self._silently(lambda: self.metric(name)) if name in self.metrics else None
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
@@ -722,8 +722,8 @@ class Typer:
         return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:
-        """Return the rank of each key of a dimension: hardware, workloads and levels as they are declared, and others
-        in the order of the experiments."""
+        """Return the rank of each key of a dimension: hardware, workloads and levels in the order of declaration, and
+        others in the order of the experiments."""
         if dim not in self._ranks:
             factor = self.scope.factors_by_name.get(dim)
             of_factor = [level.key for level in factor.levels] if factor and factor.unit is None else []
@@ -839,7 +839,8 @@ class Typer:
         )
 
     def _declared_unit(self, metric: ast.Metric) -> Unit | None:
-        """Return the unit that the metric declares; None without one, or for an unknown one, which is reported."""
+        """Return the unit that the metric declares, or None if it declares none. Report an unknown unit and return
+        None."""
         if metric.unit is None:
             return None
         try:
@@ -882,7 +883,7 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 
 def _unsummed(term: Term) -> bool:
-    """Return whether the term has percentiles, unless it is a sum of two, which has a warning already."""
+    """Return whether the term has percentiles and is not the sum of two, for which there has been a warning already."""
     summed = isinstance(term, OperationTerm) and term.operator == "+" and all(map(holds_percentiles, term.operands))
     return holds_percentiles(term) and not summed
 
@@ -899,7 +900,8 @@ def _is_bare(expr: ast.Expr) -> bool:
 
 
 def _is_plain(typed: Typed) -> bool:
-    """Return whether the expression is a number without a unit, so that a product with it keeps its kind."""
+    """Return whether the expression is a number without a unit, so that a product with it keeps the other factor's
+    kind."""
     return isinstance(typed.term, NumberTerm) and typed.term.unit == DIMENSIONLESS
 
 

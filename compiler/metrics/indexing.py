@@ -1,4 +1,4 @@
-"""Indices: `throughput[eco, threads: 96]`. Finds the dimension and the key of each argument."""
+"""Finds the dimension and the key of each argument of an index such as `throughput[eco, threads: 96]`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | None:
-    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake.
+    """Return `base` with the index's dimensions fixed, and the keys, or None after a mistake.
 
     Words are looked up before numbers, since the points of a ramp depend on the workload and the hardware.
     """
@@ -69,8 +69,8 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
 
 
 def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKind | None:
-    """Return `intended` or `service` if the argument selects a kind of latency, else None. A name in the spec
-    takes precedence."""
+    """Return `intended` or `service` if the argument selects a kind of latency, or else None. A name in the spec takes
+    precedence."""
     word = word_of(argument.value) if argument.key is None else None
     found = next((kind for kind in get_args(LatencyKind) if kind == word), None)
     if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in typer.scope.named):
@@ -80,7 +80,7 @@ def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKi
 
 
 def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:
-    """Return the key of a word in a dimension of the spec, by any of its names."""
+    """Return the key in a dimension of the spec that has this word as one of its names."""
     return scope.names[dim].get(word) if dim in scope.names else None
 
 
@@ -98,13 +98,13 @@ def word_of(expr: ast.Expr) -> str | None:
 
 
 def yet_to_be_found(term: Term, dim: str) -> str:
-    """Return the experiment that searches for the term's point of a dimension; "" when no search is needed."""
+    """Return the experiment that searches for the term's point of a dimension, or "" if no search is needed."""
     runs = (run for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs)
     return next((search for run in runs for name, search in run.unknown if name == dim), "")
 
 
 def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, DimKey]) -> bool:
-    """Return whether an earlier argument fixes the same dimension. Reports it."""
+    """Return whether an earlier argument fixes the same dimension, and if so, report it."""
     if argument.key is not None:
         dims = {argument.key.text}
     else:
@@ -182,7 +182,7 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
 def _is_off_the_profile(
     typer: Typer, expr: ast.Expr, dim: Dimension, key: DimKey, offered_here: tuple[DimKey, ...]
 ) -> bool:
-    """Return whether a point or a level is one that the profile does not measure. Warns of it."""
+    """Return whether a point or a level is one that the profile does not measure, and if so, warn of it."""
     profile, factor = typer.scope.profile, typer.scope.factors_by_name.get(dim)
     if profile is None or not (factor or dim in ("threads", "target")):
         return False
@@ -194,7 +194,7 @@ def _is_off_the_profile(
 
 
 def point_text(scope: Scope, dim: Dimension, key: DimKey) -> str:
-    """Return a key for a message: the label of a factor's level, where that is a number."""
+    """Return the text of a key for a message. A number that is a factor's level is given by the level's label."""
     if isinstance(key, str):
         return key
     return scope.labels.get(dim, {}).get(key) or f"{key:,g}"

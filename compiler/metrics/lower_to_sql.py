@@ -1,8 +1,9 @@
-"""Typed expressions to SQL over the store's `measure` views (see `results/store/measure_views.py`).
+"""Converts typed expressions to SQL over the store's `measure` views (see `results/store/measure_views.py`).
 
 Every measure starts from `measure.cells`, so that each planned point has a row, with NULL for a missing measurement.
 Missing stays missing: arithmetic with NULL and dividing by zero give NULL, and so does a reduction if one of its
-planned points is missing. Gaps between samples (node, time) are skipped: they are not missing results."""
+planned points is missing. Gaps between samples (node, time) are skipped, because they are not missing results.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def key_literal(key: DimKey) -> str:
 
 
 def _key(dim: Dimension, key: DimKey) -> str:
-    """Return a key as a literal of the type that its column has in the store: a factor's numbers are DOUBLE."""
+    """Return a key as a literal of its column's type in the store. A factor's numbers are DOUBLE."""
     literal = key_literal(key)
     return literal if isinstance(key, str) or dim in DIMENSIONS else f"CAST({literal} AS DOUBLE)"
 
@@ -50,12 +51,12 @@ def sql_text(value: object) -> str:
 
 
 def sql_name(*names: str) -> str:
-    """Quote the name of a table, a view or a column. Several names become a dotted one, the outermost first."""
+    """Quote the name of a table, a view or a column. Several names are joined by dots, the outermost first."""
     return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
 def column(dim: Dimension) -> str:
-    """Return the column of a dimension in the views: that of a factor is quoted, since users choose its name."""
+    """Return the column of a dimension in the views. The column of a factor is quoted, since users choose its name."""
     return dim if dim in DIMENSIONS else sql_name(dim)
 
 
@@ -64,7 +65,7 @@ def columns_of(dims: Iterable[Dimension]) -> str:
 
 
 def number_literal(value: float) -> str:
-    """Return the shortest text that reads back as the same number; whole numbers without a point."""
+    """Return the shortest text that reads back as the same number. Whole numbers have no decimal point."""
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
 
 
@@ -73,7 +74,7 @@ def indent(text: str) -> str:
 
 
 Table = tuple[str, str]
-"""A name and the SELECT behind it."""
+"""The name of a table, and the SELECT that defines it."""
 
 
 def _cell(measure: Measure) -> Dims:
@@ -82,19 +83,19 @@ def _cell(measure: Measure) -> Dims:
 
 
 def _matched(measure: Measure, runs: Runs) -> list[Dimension]:
-    """Return the dimensions of points by which results belong to the measure's cells. `runs` are all planned ones."""
+    """Return the dimensions by whose keys results are matched with the measure's cells. `runs` are all planned runs."""
     return [dim for dim in _cell(measure) if dim != "repeat" and not (dim == "hardware" and runs.lone_hardware)]
 
 
 def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
-    """Return the tables for a measure. The last one is called `name` and holds its values. `runs` are all
+    """Return the tables for a measure. The last table is called `name` and holds the measure's values. `runs` are all
     planned runs."""
     return _sampled(name, measure, runs) if measure.kind.view == "sample" else [(name, _counted(measure, runs))]
 
 
 def _counted(measure: Measure, runs: Runs) -> str:
-    """Return the tables of throughput, latencies, errors and search results. The store has them by cell, phase
-    and operation."""
+    """Return the tables of throughput, latencies, errors and search results, which the store has by cell, phase and
+    operation."""
     kind, fixed = measure.kind, dict(measure.fixed)
     where: dict[Dimension, str] = {dim: f"c.{column(dim)}" for dim in _cell(measure)}
     joins: list[str] = []
@@ -143,14 +144,14 @@ def _picked(dim: Dimension, fixed: dict[Dimension, str | float], where: dict[Dim
 
 
 def _planned(alias: str, by: Dimension, dim: Dimension, runs: Runs) -> str:
-    """Join the planned keys of `dim`, so that one without a result has a row."""
+    """Return a join with the planned keys of `dim`, so that a key without a result has a row."""
     pairs = dict.fromkeys((str(getattr(run, by)), key) for run in runs for key in run.keys(dim))
     rows = ", ".join(f"({key_literal(of)}, {key_literal(key)})" for of, key in pairs)
     return f"JOIN (VALUES {rows}) AS {alias} ({by}, {dim}) ON {alias}.{by} = c.{by}"
 
 
 def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
-    """Return the samples of probes. Nodes and time are reduced unless someone asks for them."""
+    """Return the samples of probes. Nodes and time are reduced unless an expression asks for them."""
     kind, fixed = measure.kind, dict(measure.fixed)
     by_time, by_node = "time" in measure.dims, "node" in measure.dims
     own = f"s.measure = {key_literal(kind.sampled_as)}"
@@ -189,7 +190,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
 
 
 def _whole_mean(value: str) -> str:
-    """Return the mean, or NULL when a value is missing: a failed repeat must show."""
+    """Return the mean, or NULL when a value is missing, since a failed repeat must show."""
     return f"CASE WHEN count({value}) = count(*) THEN avg({value}) END"
 
 
@@ -209,19 +210,19 @@ def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: b
 
 
 def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
-    """Return the conditions of a join: the cell's dimensions, then the others."""
+    """Return the conditions of a join: first those on the cell's dimensions, then the others."""
     pairs = [f"{alias}.{column(dim)} {_same(dim)} c.{column(dim)}" for dim in dims]
     first, *more = [*pairs, *conditions]
     return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
 
 
 def _same(dim: Dimension) -> str:
-    """Return the operator that matches two keys of a dimension, which some cells may lack."""
+    """Return the operator that matches two keys of a dimension, which differs for dimensions that some cells lack."""
     return "IS NOT DISTINCT FROM" if dim == "target" or dim not in DIMENSIONS else "="
 
 
 def read(measure: Measure, runs: Runs) -> Read:
-    """Return which results a measure reads, for the plan: those of the cells that `_where` selects."""
+    """Return, for the plan, which results a measure reads, namely those of the cells that `_where` selects."""
     kind = measure.kind
     keys: dict[Dimension, tuple[DimKey, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
@@ -236,7 +237,7 @@ def read(measure: Measure, runs: Runs) -> Read:
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:
-    """Return the condition for the fixed keys, and for the measure's runs where they are not all runs at these keys."""
+    """Return the condition for the fixed keys, and for the measure's runs if these are not all runs at these keys."""
     fixed = dict(measure.fixed)
     matched = [*_matched(measure, runs), "repeat"]
     conditions = [f"c.{column(dim)} = {key_literal(fixed[dim])}" for dim in matched if dim in fixed]
@@ -246,8 +247,8 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
 
 
 def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
-    """Return the experiments and workloads to which a probe, an operation or an axis limits the measure; {} for
-    no limit."""
+    """Return the experiments and workloads to which a probe, an operation or an axis limits the measure, or {} if there
+    is no limit."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
     named = [dim for dim in fixed if (dim in NAMED and dim != "operation") or dim not in DIMENSIONS]
@@ -264,15 +265,15 @@ def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...
 
 
 _DECIMALS = 9
-"""Decimals of a knee's height. Smaller differences are rounding."""
+"""The number of decimals to which a knee's height is rounded. Smaller differences are rounding errors."""
 
 
 def steady(term: SteadyTerm, source: str) -> str:
     """Return whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the operand.
 
-    A phase is steady when the rule holds over the phases from it, or from an earlier one, to the last. A missing value,
-    or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. A phase
-    with too few behind it begins none.
+    A phase is steady when the rule holds for all phases from it, or from an earlier one, to the last. A missing value,
+    or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. The
+    steady state can't begin at a phase that is followed by too few others.
     """
     others, all_columns = _without(term.operand.dims, "phase"), columns_of(term.operand.dims)
     limits = [f"{number_literal(limit)} * (1 + {number_literal(ROUNDING)})" for limit in (MOST_RANGE, MOST_TREND)]
@@ -307,7 +308,8 @@ def steady(term: SteadyTerm, source: str) -> str:
 
 
 def onset(term: Reduction, source: str) -> str:
-    """Return the first phase at which a condition holds; NULL when it never does, or may hold at an unknown phase."""
+    """Return the first phase at which a condition holds, or NULL when it never holds or may hold at an unknown
+    phase."""
     value = "CASE WHEN NOT bool_or(value IS NULL) THEN CAST(min(phase) FILTER (WHERE value) AS DOUBLE) END"
     return _grouped(term.dims, value, source)
 
@@ -315,9 +317,10 @@ def onset(term: Reduction, source: str) -> str:
 def knee(term: Reduction, source: str) -> str:
     """Return the axis value of the point highest above the line from corner to corner of the curve.
 
-    Kneedle on the points themselves: V. Satopaa, J. Albrecht, D. Irwin, B. Raghavan, "Finding a 'Kneedle' in a
-    Haystack", ICDCSW 2011: both axes to [0, 1], then the largest y - x. The first of equally high points counts. NULL
-    with fewer than three points or a missing one, on a level curve, and where no later point lies above.
+    This is Kneedle on the points themselves: V. Satopaa, J. Albrecht, D. Irwin, B. Raghavan, "Finding a 'Kneedle' in a
+    Haystack", ICDCSW 2011. Both axes are scaled to [0, 1], and the largest y - x is taken, at the first of equally high
+    points. The result is NULL with fewer than three points or a missing one, on a level curve, and if no later point
+    lies above.
     """
     (along,) = term.over
     axis = column(along)
@@ -343,12 +346,13 @@ def knee(term: Reduction, source: str) -> str:
 
 
 def saturation(term: Reduction, source: str) -> str:
-    """Return the highest throughput of a ramp that ends beyond saturation; NULL for another ramp.
+    """Return the highest throughput of a ramp that ends beyond saturation, or NULL for another ramp.
 
-    The system keeps up with an offered load when its total throughput reaches the share `at` of it. It must not at the
-    end of the ramp, so that a dip in the middle is no saturation. The highest throughput on such a ramp is a system's
-    nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991). `saturation.target` is the
-    highest load that it kept up with. `source` has the operand's `value`, and the `total` throughput, which decides.
+    The system keeps up with an offered load when its total throughput reaches the share `at` of the load. At the end of
+    the ramp it must not keep up, so that a dip in the middle does not count as saturation. The highest throughput on
+    such a ramp is a system's nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991).
+    `saturation.target` is the highest load with which the system kept up. `source` has the operand's `value`, and the
+    `total` throughput, which decides.
     """
     ratio = number_literal(term.at if term.at is not None else 1.0)
     beyond = f"last(total ORDER BY target) < {ratio} * max(target)"
@@ -359,8 +363,8 @@ def saturation(term: Reduction, source: str) -> str:
 
 
 def usl(term: Reduction, source: str) -> str:
-    """Return a number of the Universal Scalability Law fitted to the curve, by a function of the store
-    (`results/store/store.py`); NULL with a missing point."""
+    """Return a number of the Universal Scalability Law fitted to the curve by a function of the store
+    (`results/store/store.py`), or NULL if a point is missing."""
     (axis,) = term.over
     field = term.function.partition(".")[2].replace("lambda", "ideal")
     points = f"list(CAST({axis} AS DOUBLE) ORDER BY {axis}), list(value ORDER BY {axis})"
@@ -383,8 +387,7 @@ def _by(dims: Dims) -> str:
 
 
 def lower(term: Term, unit: Unit, text: str, made_of: tuple[str, ...], runs: Runs) -> Query:
-    """Return `term` as a query with values in `unit`. `runs` is everything planned. Truth values become 1,
-    0 or NULL."""
+    """Return `term` as a query with values in `unit`. `runs` are all planned runs. Truth values become 1, 0 or NULL."""
     tables = _Tables(runs)
     sql = tables.query(term, unit.factor)
     return Query(
@@ -430,7 +433,7 @@ class _Tables:
         return f"WITH {tables}\n{select}"
 
     def _table(self, term: Term) -> str:
-        """Return the name of the term's table, which is made on first use."""
+        """Return the name of the term's table, which is created at its first use."""
         if term in self._names:
             return self._names[term]
         match term:
@@ -484,8 +487,8 @@ class _Tables:
         return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
 
     def _keys_of(self, terms: Sequence[Term], dim: Dimension) -> str:
-        """Return SQL for the keys of `dim` at which any of the terms has a value. It is not noted as read, since no
-        number comes from it."""
+        """Return SQL for the keys of `dim` at which any of the terms has a value. These tables are not noted as read,
+        since no number comes from them."""
         reads = len(self.reads)
         names = dict.fromkeys(self._table(term) for term in terms)
         del self.reads[reads:]
@@ -563,7 +566,7 @@ class _Tables:
     def _scalar(
         self, term: Term, values: dict[Term, str], where: dict[Dimension, str] | None = None, above: int = 0
     ) -> str:
-        """Return the term over the joined tables' columns, in parentheses where it binds less tightly than `above`."""
+        """Return the term over the joined tables' columns, in parentheses if it binds less tightly than `above`."""
         if term in values:
             return values[term]
         match term:
@@ -656,7 +659,7 @@ def _values(dim: str, rows: str) -> str:
 
 
 def _sources(term: Term) -> Iterator[Term]:
-    """Return the parts of a term with tables of their own: everything below its arithmetic."""
+    """Return the parts of a term that have tables of their own: everything below the term's arithmetic."""
     match term:
         case OperationTerm():
             for operand in term.operands:
@@ -668,7 +671,7 @@ def _sources(term: Term) -> Iterator[Term]:
 
 
 def _joined(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Return the tables to join. An axis needs none of its own where another table has its dimension."""
+    """Return the tables to join. An axis needs no table of its own if another table has its dimension."""
     sources = list(dict.fromkeys(source for term in terms for source in _sources(term)))
     elsewhere = {dim for source in sources if not isinstance(source, AxisValue) for dim in source.dims}
     return tuple(s for s in sources if not (isinstance(s, AxisValue) and s.dim in elsewhere))

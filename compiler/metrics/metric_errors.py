@@ -19,7 +19,7 @@ from benchbrief.model.units import Dimension as UnitDimension
 
 
 class FewRepeats(CompileProblem):
-    """A statistic over repeats of a single measurement."""
+    """A statistic over the repeats of a measurement that is made once."""
 
     code = "W0720"
     says = "`{function}` needs at least two repeats, and there is one: its value will be missing"
@@ -28,7 +28,7 @@ class FewRepeats(CompileProblem):
 
 
 class NeedsPhases(CompileProblem):
-    """A steady state without an experiment of enough phases."""
+    """A steady state in a spec without an experiment that has enough phases."""
 
     code = "E0727"
     says = "`{word}` needs an experiment of at least {fewest} phases"
@@ -53,7 +53,7 @@ class MeanOfPercentiles(CompileProblem):
     says = "a {function} of {what} of anything"
     function: str
     over: tuple[str, ...]
-    """Empty for a sum by `+`."""
+    """The reduced dimensions; empty for a sum by `+`."""
     ratios: bool = False
 
     @property
@@ -70,8 +70,8 @@ class MeanOfPercentiles(CompileProblem):
 
 
 class MeanOfMeans(CompileProblem):
-    """A mean of mean latencies, each of its own number of operations. `weight` is their rate, and `when` has the words
-    of a condition."""
+    """A mean of mean latencies that come from different numbers of operations. `weight` is the rate of these
+    operations, and `when` has the words of a condition."""
 
     code = "W0719"
     says = "`{text}` counts each mean alike, however few operations it is of"
@@ -136,7 +136,7 @@ class ServiceLatencyOnly(CompileProblem):
     experiment: str
     tool: str
     others: tuple[str, ...]
-    """The tools of the engine that measure from when each operation was due."""
+    """The engine's tools that measure latency from the time when each operation was due."""
 
 
 class OtherLengths(CompileProblem):
@@ -148,7 +148,7 @@ class OtherLengths(CompileProblem):
     hint = "give these experiments the same `warm_up` and `measure`; otherwise the brief says so in a footnote"
     text: str
     experiments: tuple[tuple[str, float, float, float], ...]
-    """Each with its warm-up, and how long it is measured at least and at most."""
+    """The experiments, each with its warm-up, and the shortest and the longest measured time."""
 
     @property
     def listed(self) -> str:
@@ -160,7 +160,7 @@ class OtherLengths(CompileProblem):
 
 
 class UnmergedRepeats(CompileProblem):
-    """A percentile of a repeated point whose tool prints percentiles only."""
+    """A percentile of a repeated point, measured by a tool that prints percentiles only."""
 
     code = "W0713"
     says = "`{measure}` of `{experiment}` will be missing: `{tool}` has no histograms to merge over repeats"
@@ -186,7 +186,7 @@ class SingleRun(CompileProblem):
 
 
 class PassesOver(CompileProblem):
-    """An `expect` over cells where some lack the measure that it judges."""
+    """An `expect` over cells of which some lack the judged measure."""
 
     code = "W0402"
     says = "this `expect` does not judge {dim} {missing_keys:ticked}"
@@ -209,7 +209,7 @@ class PassesOver(CompileProblem):
 
 
 class SizeOfTime(CompileProblem):
-    """A comparison of database sizes after workloads that write for a fixed time, as fast as they can."""
+    """A comparison of database sizes after workloads that write as fast as they can for a fixed time."""
 
     code = "W0716"
     says = "`{measure}` after {workloads:ticked} measures how fast it wrote"
@@ -234,10 +234,10 @@ class RaggedPoints(CompileProblem):
 
 
 class FewBeyond(CompileProblem):
-    """A percentile of so few operations that chance decides it.
+    """A percentile of so few operations that its value is left to chance.
 
-    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even`: the rate is constant, and no mean
-    over bursts, steps or a trace.
+    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even` means that the rate is constant,
+    and not a mean over bursts, steps or a trace.
     """
 
     code = "W0709"
@@ -281,7 +281,7 @@ class FewBeyond(CompileProblem):
 
     @property
     def ways(self) -> str:
-        """Ways to get enough operations, in words. The last is the highest percentile with enough operations
+        """Ways to get enough operations, in words. The last way is to use the highest percentile with enough operations
         beyond it."""
         more = self.times_more * (1 - 1e-9)
         times = f"{ceil(10 * more) / 10:g} times as"
@@ -298,7 +298,8 @@ _NUMERAL = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
 
 
 def unit_words(unit: Unit | UnitDimension | None) -> str:
-    """Return what a term is: "in `ops/s`", "a plain number", "a condition". A dimension alone has its base unit."""
+    """Return a description of a term: "in `ops/s`", "a plain number", "a condition". A dimension alone has its base
+    unit."""
     if unit is None:
         return "a condition"
     dimension, text = (unit.dimension, unit.text) if isinstance(unit, Unit) else (unit, base_unit(unit))
@@ -306,7 +307,7 @@ def unit_words(unit: Unit | UnitDimension | None) -> str:
 
 
 class UnitMismatch(CompileProblem):
-    """Adding or comparing different kinds. The notes give the kind of each side."""
+    """An addition or comparison of values of different kinds. The notes give the kind of each side."""
 
     code = "E0706"
     stands_alone = True
@@ -344,7 +345,8 @@ class UnitMismatch(CompileProblem):
 
 
 class WrongUnit(CompileProblem):
-    """A metric whose expression has another unit than it declares. `parts` are the units of its operands."""
+    """A metric whose expression has a unit that differs from the declared one. `parts` are the units of its
+    operands."""
 
     code = "E0707"
     stands_alone = True
@@ -376,7 +378,7 @@ class WrongUnit(CompileProblem):
 
 
 class WrongKind(CompileProblem):
-    """A condition in the place of a number, or the other way round."""
+    """A condition in the place of a number, or a number in the place of a condition."""
 
     code = "E0708"
     stands_alone = True
@@ -388,7 +390,7 @@ class WrongKind(CompileProblem):
 
 
 class BareShare(CompileProblem):
-    """A number without a unit beside a percentage: -5 is -500 %."""
+    """A number without a unit beside a percentage, where -5 means -500 %."""
 
     code = "W0707"
     says = "`{text}` is {percent:g} %, and the other side is shown in %"
@@ -403,7 +405,7 @@ _PERCENTILE = re.compile(r"p[0-9]{2,4}")
 
 
 class UnknownQuantity(Misspelt):
-    """A name in an expression that nothing has."""
+    """A name in an expression that is not the name of anything."""
 
     code = "E0701"
     stands_alone = True
@@ -420,7 +422,7 @@ class UnknownQuantity(Misspelt):
 
 
 class UnknownPercentile(UnknownQuantity):
-    """A percentile that is not computed. No other one is suggested: it would be another number."""
+    """A percentile that is not computed. No other percentile is suggested, since that would be a different number."""
 
     otherwise = "there are {all_known}"
 
@@ -472,7 +474,7 @@ class TooComplex(CompileProblem):
 
 
 class UnknownKey(Misspelt):
-    """A word in an index that is no key."""
+    """A word in an index that is not a key."""
 
     code = "E0710"
     says = "`{base}` has {nothing} `{word}`"
@@ -480,7 +482,7 @@ class UnknownKey(Misspelt):
     when_none = "it has one value only: leave the index out"
     base: str
     by_dimension: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """The keys of each dimension, where several dimensions have some."""
+    """The keys of each dimension, if several dimensions have keys."""
 
     @property
     def nothing(self) -> str:
@@ -524,7 +526,7 @@ class UnknownDimension(Misspelt):
 
 
 class DimensionAbsent(CompileProblem):
-    """Reducing, fixing or drawing along a dimension that the value lacks."""
+    """A reduction, an index or a drawing along a dimension that the value lacks."""
 
     code = "E0713"
     says = "`{base}` has no `{dim}`"
@@ -540,7 +542,7 @@ class DimensionAbsent(CompileProblem):
 
 
 class PointNotKnown(CompileProblem):
-    """An index by a dimension whose only point is not found yet."""
+    """An index by a dimension whose only point has not been found yet."""
 
     code = "E0723"
     says = "`{dim}` of `{expr}` is `{search}`, which is not known before the run"
@@ -685,7 +687,7 @@ class NeedsTool(CompileProblem):
 
 
 class NeedsEvent(CompileProblem):
-    """A measure of what events cause, where no experiment has any."""
+    """A measure of the effects of events in a spec whose experiments have no events."""
 
     code = "E0598"
     says = "`{measure}` needs an event"
@@ -696,7 +698,7 @@ class NeedsEvent(CompileProblem):
 
 
 class NeedsPromise(CompileProblem):
-    """The result of a search for a promise, where no experiment has one."""
+    """The result of a search for a promise in a spec whose experiments have no such search."""
 
     code = "E0566"
     says = "`{measure}` needs a search for a promise"
@@ -710,7 +712,7 @@ class NeedsPromise(CompileProblem):
 
 
 class DeclaredNotSampled(CompileProblem):
-    """The name of a measure that no experiment samples, which is also a quantity that hardware declares."""
+    """The name of a measure that no experiment samples, but that hardware also declares as a quantity."""
 
     code = "W0711"
     says = "`{name}` is the declared number of hardware {hardware:ticked} here: no experiment samples `{name}`"

@@ -18,7 +18,8 @@ from benchbrief.model.points import CURVE
 class PlannedRun:
     """One workload on one hardware at one combination of levels in one experiment, with its ramp.
 
-    `axis` is None without a ramp of known points. `unknown` maps dimensions without a point yet to their searches.
+    `axis` is None without a ramp of known points. `unknown` maps dimensions whose point is not yet known to the
+    searches for it.
     """
 
     experiment: str
@@ -38,7 +39,7 @@ class PlannedRun:
     levels: Levels = Levels()
 
     def keys(self, dimension: Dimension) -> tuple[DimKey, ...]:
-        """Return the planned keys of a dimension; none for node and time, which only the samples have."""
+        """Return the planned keys of a dimension. Node and time have none, since only the samples have such keys."""
         match dimension:
             case "experiment" | "hardware" | "workload":
                 return (getattr(self, dimension),)
@@ -65,7 +66,7 @@ class PlannedRun:
 class Runs(tuple[PlannedRun, ...]):
     """Planned runs in their order, as one value whose hash is computed once.
 
-    Caches keys and parts: every expression of a spec asks for the same ones.
+    Keys and parts are cached, since every expression of a spec asks for the same ones.
     """
 
     def __hash__(self) -> int:
@@ -76,13 +77,15 @@ class Runs(tuple[PlannedRun, ...]):
         return super().__hash__()
 
     def keys(self, dim: Dimension) -> tuple[DimKey, ...]:
-        """Return the planned keys of a dimension, each once; none for node and time, which only the samples have."""
+        """Return the planned keys of a dimension, each once. Node and time have none, since only the samples have such
+        keys."""
         if dim not in self._keys:
             self._keys[dim] = unique(self._each(dim))
         return self._keys[dim]
 
     def _each(self, dim: Dimension) -> Iterable[DimKey]:
-        """Return the keys of every run in turn, quickly where each has one: there may be 100,000 runs."""
+        """Return the keys of every run in turn. Dimensions with one key for each run are read quickly, since there may
+        be 100,000 runs."""
         if dim in CURVE:
             return map(attrgetter(dim), self)
         if dim not in DIMENSIONS:
@@ -90,7 +93,7 @@ class Runs(tuple[PlannedRun, ...]):
         return (key for run in self for key in run.keys(dim))
 
     def at(self, dim: Dimension, key: DimKey) -> Runs:
-        """Return the runs with a planned `key`; all runs for a node or a time, which are not planned."""
+        """Return the runs with a planned `key`. For a node or a time, which are not planned, return all runs."""
         if dim in ("node", "time"):
             return self
         if dim not in self._parts:
@@ -125,8 +128,8 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def with_promise(self) -> Runs:
-        """Return the runs that search for the highest rate of a promise, without their rates: one value
-        stands for all."""
+        """Return the runs that search for the highest rate of a promise, without their rates, since the search has one
+        result for all of them."""
         return Runs(replace(run, axis=None, points=()) for run in self if run.promise)
 
     @cached_property
@@ -147,7 +150,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def told_apart_by(self) -> tuple[Dimension, ...]:
-        """The dimensions along which the runs differ, with those that they always have."""
+        """The dimensions in which the runs differ, and those that runs always have."""
         factors = [name for name, levels in self.factors.items() if levels > 1]
         experiment = ["experiment"] if self.repeat_between_experiments else []
         return ("hardware", "workload", *factors, *self.axes, *experiment)
@@ -160,13 +163,13 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def lone_hardware(self) -> DimKey | None:
-        """The hardware of all runs where it is only one, and factors are compared instead; else None."""
+        """The hardware of all runs if there is only one and factors are compared instead, or else None."""
         keys = self.keys("hardware")
         return keys[0] if self.factors and len(keys) == 1 else None
 
     @cached_property
     def repeat_between_experiments(self) -> bool:
-        """Whether two experiments have a run of the same hardware and workload that no factor tells apart."""
+        """Whether two experiments have runs with the same hardware and workload and the same level of every factor."""
         if len(self.keys("experiment")) < 2:
             return False
         factors = [name for name, levels in self.factors.items() if levels > 1]
@@ -180,7 +183,8 @@ class Runs(tuple[PlannedRun, ...]):
     # --- what was found already ---
 
     def _part(self, key: Hashable, kept: Callable[[PlannedRun], bool]) -> Runs:
-        """Return the runs that are kept: these themselves, with what is known of them, if all are."""
+        """Return the runs for which `kept` is true. If that is all of them, return this object, which has cached
+        results."""
         if key not in self._some:
             part = Runs(filter(kept, self))
             self._some[key] = part if len(part) < len(self) else None  # not these: they would hold themselves
@@ -232,6 +236,6 @@ def planned_runs(scope: Scope) -> Runs:
 
 
 def unique(keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
-    """Return each key once: numbers in rising order, words in the order of appearance."""
+    """Return each key once, numbers in rising order and words in the order of appearance."""
     found = tuple(dict.fromkeys(keys))
     return found if len(found) < 2 or isinstance(found[0], str) else tuple(sorted(found))

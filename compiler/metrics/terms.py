@@ -27,12 +27,12 @@ _FACTORS = _RANKS["workload"] + 0.5
 
 
 def rank(dim: Dimension) -> float:
-    """Return the place of a dimension in results. All factors have one, between `workload` and `threads`."""
+    """Return the place of a dimension in results. All factors share one place, between `workload` and `threads`."""
     return _RANKS.get(dim, _FACTORS)
 
 
 def in_order(dims: Iterable[Dimension]) -> Dims:
-    """Return each dimension once, in the order of results; factors in the given order."""
+    """Return each dimension once, in the order of results, with factors in the given order."""
     return tuple(sorted(dict.fromkeys(dims), key=rank))
 
 
@@ -44,7 +44,7 @@ class _Leaf:
 
 
 class _Whole:
-    """A term with parts. `size` counts them with itself."""
+    """A term with parts. `size` counts the parts and the term itself."""
 
     @cached_property
     def size(self) -> int:
@@ -71,8 +71,8 @@ class Measure(_Leaf):
     """A base measure over its planned `runs`, with some dimensions fixed.
 
     `demanded` are dimensions that are kept on demand: phase, node, a factor with a single level. `counted` is the kind
-    of latency: "intended" from when an operation was due, "service" from when it was sent; "" for what `latency` means
-    at the cell.
+    of latency: "intended" counts from when an operation was due, "service" from when it was sent, and "" is the kind
+    that `latency` means at the cell.
     """
 
     kind: MeasureKind
@@ -108,7 +108,7 @@ class Measure(_Leaf):
         return [*self.runs.factors, *several, *self.kind.on_demand]
 
     def keeping(self, dims: Iterable[Dimension]) -> Measure:
-        """Return the measure with those of `dims` kept that it has on demand."""
+        """Return the measure with those of `dims` that it has on demand."""
         kept = self.offers.intersection(dims, self._on_demand)
         if kept <= self.demanded:
             return self
@@ -170,7 +170,7 @@ class OperationTerm(_Whole):
 
 @dataclass(frozen=True)
 class SteadyTerm(_Whole):
-    """Whether the operand is steady, for each phase, or for the phase `at` alone (`model/steadiness.py`).
+    """Whether the operand is steady, for each phase or only for the phase `at` (see `model/steadiness.py`).
 
     The steady state begins with the first phase from which the rule holds up to the last.
     """
@@ -191,8 +191,8 @@ class Reduction(_Whole):
     A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
     their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
     holds. `list` keeps the values apart, for functions of all of them. `axis` is the unit of that dimension, for the
-    functions that give a point of it. `ragged` are the factors whose combinations are not all measured, so that it
-    covers different points at different keys.
+    functions that return a point of it. `ragged` are the factors whose combinations are not all measured, so that the
+    reduction covers different points at different keys.
     """
 
     function: str
@@ -222,9 +222,9 @@ class Reduction(_Whole):
 
 @dataclass(frozen=True)
 class SpreadTerm(_Whole):
-    """A term without `dim`, repeated for each key of that dimension: a constant line across a figure.
+    """A term without `dim`, repeated for each key of that dimension, such as a constant line across a figure.
 
-    Keys that only the results have (node, time) are those at which the terms `beside` it have values.
+    If only the results have the keys (node, time), the keys are those at which the terms `beside` it have values.
     """
 
     operand: Term
@@ -245,7 +245,7 @@ Term: TypeAlias = NumberTerm | Measure | FactTerm | AxisValue | OperationTerm | 
 
 
 def parts(term: Term) -> tuple[Term, ...]:
-    """Return the direct parts of a term, in the order of the text."""
+    """Return the direct parts of a term, in the order in which they are written."""
     match term:
         case OperationTerm():
             return term.operands
@@ -258,7 +258,7 @@ def parts(term: Term) -> tuple[Term, ...]:
 
 
 def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
-    """Return the term with each of its parts changed."""
+    """Return the term with `change` applied to each of its parts."""
     old = parts(term)
     new = tuple(map(change, old))
     if all(map(is_, old, new)):
@@ -275,7 +275,7 @@ def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
 
 
 def offers(term: Term) -> frozenset[Dimension]:
-    """Return the dimensions that an index may fix: the term's own, and those its measures have on demand."""
+    """Return the dimensions that an index may fix: the term's own, and those that its measures have on demand."""
     match term:
         case NumberTerm():
             return frozenset()
@@ -294,8 +294,8 @@ def offers(term: Term) -> frozenset[Dimension]:
 
 
 def left_out(operands: Sequence[Term], over: Dims) -> Dims:
-    """Return the factors of a reduction of `operands` together that goes over different points at different keys, since
-    not all combinations are measured; () if it goes over the same points everywhere."""
+    """Return the factors because of which a joint reduction of `operands` covers different points at different keys,
+    since not all combinations are measured. Return () if it covers the same points everywhere."""
     measures = [leaf for each in operands for leaf in leaves(each) if isinstance(leaf, Measure)]
     if all(measure.runs.is_whole or not measure.runs.factors for measure in measures):
         return ()
@@ -323,7 +323,7 @@ class _Covered:
 
 
 def _covered(term: Term, over: Dims) -> _Covered:
-    """Return the combinations at which a term has values, as far as they differ in its own dimensions."""
+    """Return the combinations at which a term has values, reduced to the term's own dimensions."""
     if not isinstance(term, Measure):
         found = _joined(_covered(part, over) for part in parts(term))
         kept = [at for at, dim in enumerate(found.dims) if dim in term.dims]
@@ -339,7 +339,7 @@ def _covered(term: Term, over: Dims) -> _Covered:
 
 
 def _joined(tables: Iterable[_Covered]) -> _Covered:
-    """Return the combinations that all tables have, as arithmetic matches them."""
+    """Return the combinations that all tables have in common, matched as in arithmetic."""
     found = _Covered((), frozenset({()}))
     for table in tables:
         shared = [dim for dim in table.dims if dim in found.dims]
@@ -359,14 +359,15 @@ def _joined(tables: Iterable[_Covered]) -> _Covered:
 
 
 def at_unmeasured(term: Term, dim: Dimension, key: DimKey) -> Term:
-    """Return the term at a level of a factor that none of its runs varies: its values are missing."""
+    """Return the term at a level of a factor that none of its runs varies, so that its values are missing."""
     if not isinstance(term, Measure):
         return with_parts(term, lambda part: at_unmeasured(part, dim, key))
     return Measure(term.kind, term.runs, term.demanded, (*term.fixed, (dim, key)), term.counted)
 
 
 def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
-    """Return the term at `key` of `dim`. Parts without the dimension, or with it fixed or reduced, stay unchanged."""
+    """Return the term at `key` of `dim`. Parts without the dimension, or in which it is fixed or reduced, stay
+    unchanged."""
     if dim not in offers(term):
         return term
     match term:
@@ -386,17 +387,18 @@ def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
 
 
 def counted(term: Term, kind: LatencyKind) -> Term:
-    """Return the term with all its latencies of one kind: from when an operation was due, or from when it was sent."""
+    """Return the term with all its latencies of one kind: counted from when an operation was due, or from when it was
+    sent."""
     if isinstance(term, Measure):
         return replace(term, counted=kind) if term.kind.view == "latency" else term
     return with_parts(term, lambda part: counted(part, kind))
 
 
 def along(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with its measures limited to their runs on a ramp of `dims`, and at a level of each factor of
-    `dims`, where they have any.
+    """Return the term with each measure limited to its runs on a ramp along one of `dims` that have a level of each
+    factor in `dims`. Measures without such runs are not limited.
 
-    An index by `target` means the experiments that offer a load, even where others measure the same.
+    An index by `target` means the experiments that offer a load, even if others measure the same.
     """
     if not dims:
         return term
@@ -408,9 +410,10 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
-    """Prepare two terms to be joined: only values of the same experiment and the same levels belong together. Each is
-    limited to runs with a level of each factor that the other always has, and keeps the other's dimensions that it has
-    on demand."""
+    """Prepare two terms to be joined, since only values of the same experiment and the same levels belong together.
+    Each term is limited to runs with a level of each factor that the other term always has, and keeps those dimensions
+    of the other that it has on demand.
+    """
     left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)
 
@@ -429,7 +432,7 @@ def _always(term: Term) -> frozenset[Dimension]:
 
 
 def _kept(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with those of `dims` that tell its runs apart, also where a factor has a single level."""
+    """Return the term with those of `dims` that tell its runs apart, even if a factor has a single level."""
     wanted = frozenset(dim for dim in dims if dim == "experiment" or dim not in _RANKS) - frozenset(term.dims)
     if not wanted:
         return term
@@ -441,7 +444,7 @@ def _kept(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
-    """Return the keys to which an index may fix `dim`: those of any part that has the dimension."""
+    """Return the keys to which an index may fix `dim`, taken from every part that has the dimension."""
     if dim not in offers(term):
         return ()
     match term:
@@ -469,15 +472,15 @@ def may_fix(term: Term, dim: Dimension, key: DimKey) -> bool:
 
 
 def leaves(term: Term) -> tuple[Measure | FactTerm | AxisValue, ...]:
-    """Return the measures, facts and axes of a term, in the order of the text."""
+    """Return the measures, facts and axes of a term, in the order in which they are written."""
     if isinstance(term, _Whole):
         return term.leaves
     return () if isinstance(term, NumberTerm) else (term,)
 
 
 def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
-    """Return the keys of `dim` with planned values; None when only the results have them (node, time). Operands are
-    joined, so a key counts when each operand with the dimension has it."""
+    """Return the keys of `dim` with planned values, or None when only the results have the keys (node, time). Operands
+    are joined, so a key counts if each operand with the dimension has it."""
     match term:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)
@@ -504,7 +507,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
 
 
 def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
-    """Return the first part without any planned run, so that the whole term never has a value."""
+    """Return the first part that has no planned values, because of which the whole term never has a value."""
     for leaf in leaves(term):
         match leaf:
             case Measure() if not leaf.runs:
@@ -542,14 +545,14 @@ Demanded = frozenset[Dimension]
 
 @dataclass(frozen=True)
 class Typed:
-    """A term, and the unit to show it in when the text gives one (a metric's `in unit`)."""
+    """A term, and the unit in which to show it if the spec gives one (a metric's `in unit`)."""
 
     term: Term
     display: Unit | None = None
 
     @property
     def unit(self) -> Unit:
-        """The unit of a shown number: the declared one, or the base unit."""
+        """The unit in which numbers are shown: the declared one, or the base unit."""
         if self.display is not None:
             return self.display
         dimension = self.term.unit or DIMENSIONLESS
@@ -557,12 +560,13 @@ class Typed:
 
 
 def unit_of(typed: Typed) -> Unit | None:
-    """Return the unit for messages; None for a condition."""
+    """Return the unit for messages, or None for a condition."""
     return typed.unit if typed.term.unit is not None else None
 
 
 def mention(expr: ast.Expr, measure: str) -> Span:
-    """Return where an expression names a measure; the whole expression if the name is inside a metric."""
+    """Return the place where an expression names a measure, or the whole expression if a metric in it names the
+    measure."""
     match expr:
         case ast.Attr() if dotted(expr) == measure:
             return expr.span

@@ -1,4 +1,4 @@
-"""Warnings of thin evidence: cells that are measured once or not at all, and percentiles of too few operations."""
+"""Warnings about thin evidence: cells that are measured once or not at all, and percentiles of too few operations."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _TEMPERATURE = parse_unit("degC").dimension
 
 
 def value_range(term: Term) -> Range:
-    """Return the lowest and the highest possible value in base units; infinite where there is none.
+    """Return the lowest and the highest possible value in base units, which are infinite if there is no limit.
 
-    Of benchbrief's own measures, only temperatures may be below 0. One of another package may be below 0 too; the
-    caller sees that by its values.
+    Of benchbrief's own measures, only temperatures may be below 0. A measure of another package may be below 0 too; the
+    caller finds that out from the values.
     """
     match term:
         case NumberTerm():
@@ -78,8 +78,8 @@ def value_range(term: Term) -> Range:
 
 
 def varies_by_ratio(term: Term) -> bool:
-    """Return whether the noise of a term's values is a share of them, as that of rates, times and prices is: they have
-    no upper bound, and can't be below 0."""
+    """Return whether the noise of a term's values is proportional to them. This is so for rates, times and prices,
+    which have no upper bound and can't be below 0."""
     return value_range(term) == NEVER_BELOW_0
 
 
@@ -115,7 +115,7 @@ _WHERE: tuple[Dimension, ...] = ("workload", "experiment")
 def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
     """Warn of single runs, and of cells that the expectation passes over. Return the cells.
 
-    `warned` are the experiments without repeats that have a warning already; others are added.
+    `warned` are the experiments without repeats that have had a warning already; further ones are added.
     """
     measures = [leaf for leaf in leaves(term) if isinstance(leaf, Measure)]
     runs = (run for measure in measures for run in measure.runs)
@@ -133,7 +133,7 @@ def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesO
     """Yield the workloads and experiments that an index passes over: it neither names nor excludes them, and they lack
     the operation or the probe.
 
-    What only some experiments can have, such as an event, a phase or a promise, is missing nowhere.
+    Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """
     operation = dict(measure.fixed).get("operation", "")
     if not operation and not measure.kind.probe:
@@ -184,8 +184,8 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
 
 
 def warn_of_grown_sizes(typer: Typer, expr: ast.Expr, term: Term) -> None:
-    """Warn where a comparison reads the size of a database after a closed loop of writes. The faster they are, the
-    larger it is."""
+    """Warn of a comparison that reads the size of a database after a closed loop of writes, since faster writes make it
+    larger."""
     sizes = [leaf for leaf in leaves(term) if _is_grown(leaf)]
     if not sizes:
         return
@@ -202,7 +202,7 @@ def _is_grown(leaf: Term) -> TypeGuard[Measure]:
 
 
 def _target(run: PlannedRun, place: ExperimentKey, fixed: object) -> float | None:
-    """Return the lowest offered rate; 0 for arrivals that have rates of their own, and None without a schedule."""
+    """Return the lowest offered rate, 0 for arrivals that have rates of their own, or None if no load is offered."""
     arrivals = place.schedule.arrivals
     if arrivals and arrivals.own_rates:
         return 0.0

@@ -1,4 +1,4 @@
-"""The data set at each place while the cells of a plan run: what a cell finds there, and what its reset takes."""
+"""The data set at each place while the cells of a plan run: what a cell finds there, and how long its reset takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return which changes by a cell leave a data set fit for the next cell, so that it is neither loaded
+    """Return the changes by a cell after which a data set is still fit for the next cell, so that it is neither loaded
     nor undone."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
@@ -33,7 +33,8 @@ def may_change_data(events: Iterable[Event]) -> bool:
 
 
 def changes_of(workload: Workload, events: Iterable[Event]) -> Change:
-    """Return what a cell does to its data set: an event may change anything, unless it is said to keep the data."""
+    """Return how a cell changes its data set. An event may change anything, unless the spec says that it keeps the
+    data."""
     return "anything" if may_change_data(events) else workload.changes
 
 
@@ -43,18 +44,19 @@ def writes(workload: Workload, events: Iterable[Event]) -> bool:
 
 
 def record_bytes(workload: Workload) -> float:
-    """Return the bytes of a record before compression, as its load generator counts them; 0 when unknown."""
+    """Return the bytes of a record before compression, as its load generator counts them, or 0 if unknown."""
     family = TOOL_SPECS.usable(workload.family)
     return family.record_bytes(workload.properties) if family else 0.0
 
 
 COPIED_BYTES_PER_S = 500e6
-"""How fast a snapshot is estimated to be copied."""
+"""The estimated speed at which a snapshot is copied."""
 
 
 @dataclass(frozen=True)
 class _State:
-    """The data set at a place, how cells have changed it since its load, and for how many seconds they inserted."""
+    """The data set at a place, how cells have changed it since its load, and for how many seconds they have
+    inserted."""
 
     dataset: str
     changes: Change = "nothing"
@@ -63,14 +65,14 @@ class _State:
 
 @dataclass(frozen=True)
 class ResetStep:
-    """What a cell does to get its data set, and about how many seconds that takes."""
+    """How a cell gets its data set, and about how many seconds that takes."""
 
     work: ResetWork = ""
     seconds: float = 0.0
 
 
 LINKED_S = 0.5
-"""How long files are estimated to be linked back."""
+"""The estimated seconds to link files back."""
 
 
 @dataclass

@@ -1,6 +1,7 @@
-"""What a plan brings along that reaches beyond measuring: the commands that it runs, the hosts and programs that it
-names, the texts that it gives to programs, the secrets that it reads, the folders that it fills. Who runs the plan of a
-stranger decides on each."""
+"""The things in a plan that reach beyond measuring: the commands that it runs, the hosts and programs that it names,
+the texts that it passes to programs, the secrets that it reads, and the folders that it fills. A person who runs a
+stranger's plan decides on each of them.
+"""
 
 from __future__ import annotations
 
@@ -44,15 +45,18 @@ Reach = Literal[
     "template",
     "style",
 ]
-"""What is brought along. A `jump` is a host on the way to another, a `key` the file of one for ssh, a `server` the
-address of one that runs already; a `device` is overwritten, a `file` is read by a program, and an `option` is a text
-for one, which may name any file."""
+"""The kinds of things that a plan brings along.
+
+A `jump` is a host on the way to another host, a `key` a key file for ssh, and a `server` the address of a running
+server. A `device` is overwritten, a `file` is read by a program, and an `option` is a text for a program, which may
+name any file.
+"""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """Something that a plan brings along: its `text`, which a user allows, `what` it is for, and where the spec has
-    it."""
+    """Something that a plan brings along: its `text`, which a user allows, the purpose (`what`), and its place in the
+    spec."""
 
     reach: Reach
     text: str
@@ -61,7 +65,8 @@ class Brought:
 
 
 def brought_by(plan: Plan, own: Collection[str] = ()) -> list[Brought]:
-    """Return everything that a plan brings along but the reader's `own` hosts, each once, in the order of the plan."""
+    """Return everything that a plan brings along, each once and in the order of the plan, except the reader's `own`
+    hosts."""
     return list(dict.fromkeys((*_hosts(plan, own), *_all(plan))))
 
 
@@ -147,7 +152,7 @@ def _server(database: Database, start: ServerStart) -> Iterator[Brought]:
 
 
 def _options(options: Mapping[str, object], of: str, origin: Origin) -> Iterator[Brought]:
-    """Yield the options that are texts. Which of them name files, the program that gets them knows alone."""
+    """Yield the options that are texts. Only the program that gets them knows which of them name files."""
     for key, value in options.items():
         if isinstance(value, str):
             yield Brought("option", f"{key}={value}", f"is given to {of}", str(origin))
@@ -206,6 +211,6 @@ def _secrets(node: object, at: object = "the plan") -> Iterator[Brought]:
 
 
 def not_allowed(brought: Iterable[Brought], allowed: Iterable[str]) -> list[Brought]:
-    """Return what is brought along and not among the texts that are allowed; `all` allows everything."""
+    """Return the things whose texts are not among the allowed ones. The word `all` allows everything."""
     known = {*allowed}
     return [] if "all" in known else [each for each in brought if each.text not in known]

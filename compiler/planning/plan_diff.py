@@ -1,7 +1,8 @@
 """The difference between two plans: new, changed, equal and gone cells, and their changed parts.
 
-Cells with equal content hashes are equal, also under another name. The others are matched by name. The result is
-data; `explain_diff.py` words it."""
+Cells with equal content hashes are equal, even under another name. All others are matched by name. The result is data,
+which `explain_diff.py` puts into words.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ Kind = Literal["new", "changed", "same", "gone"]
 
 @dataclass(frozen=True)
 class ChangedPart:
-    """A named part of a cell's identity, in base units; None for an absent value.
+    """A named part of a cell's identity, with its values in base units, or None for an absent value.
 
-    `owner` is its block, such as `workload a`; empty for the experiment itself.
+    `owner` is the block of the part, such as `workload a`; it is empty for the experiment itself.
     """
 
     owner: str
@@ -31,10 +32,11 @@ class ChangedPart:
 
 @dataclass(frozen=True)
 class CellDiff:
-    """A cell that two plans have in common, or only one of them. `cell` is of the newer plan, or of the older one when
-    it is gone; `was` is its counterpart in the older plan.
+    """A cell that is in both plans or in only one of them. `cell` comes from the newer plan, unless it is gone there;
+    `was` is its counterpart in the older plan.
 
-    `parts` are its changed parts; none if only the hash differs, as an older benchbrief hashed in another way.
+    `parts` are the cell's changed parts. There are none if only the hash differs, because an older benchbrief computed
+    it in another way.
     """
 
     kind: Kind
@@ -49,7 +51,8 @@ class CellDiff:
 
 @dataclass(frozen=True)
 class OutsideDiff:
-    """A difference that changes no result. `what` is report, metric, ...; `fields` are its changed fields."""
+    """A difference that changes no result. `what` is the kind of thing (report, metric, ...); `fields` are its changed
+    fields."""
 
     kind: Literal["new", "changed", "gone"]
     what: str
@@ -59,9 +62,10 @@ class OutsideDiff:
 
 @dataclass(frozen=True)
 class SearchDiff:
-    """An experiment with another search criterion, adaptive ramp or promise, or with one in one plan only.
+    """An experiment whose search criterion, adaptive ramp or promise differs between the plans, or is in only one of
+    them.
 
-    Its cells may be equal, but other points may be measured. `parts` are as in `CellDiff`.
+    Its cells may be equal, but other points may be measured. `parts` have the same form as in `CellDiff`.
     """
 
     experiment: str
@@ -70,7 +74,7 @@ class SearchDiff:
 
 @dataclass(frozen=True)
 class PlanDiff:
-    """The difference between two plans. `cells` are in the order of the newer plan, gone ones last."""
+    """The difference between two plans. `cells` are in the order of the newer plan, with gone ones last."""
 
     before: Plan
     after: Plan
@@ -107,7 +111,7 @@ def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
 
 
 def _same(before: Plan, after: Plan) -> dict[str, Cell]:
-    """Return, by the id of a newer cell, the older cell with the same measurement."""
+    """Return, by the id of each newer cell, the older cell with the same measurement."""
     olds = {cell.id: cell for cell in before.cells}
     found = {cell.id: old for cell in after.cells if (old := olds.get(cell.id)) and old.hash == cell.hash}
     free: dict[str, list[Cell]] = {}
@@ -140,7 +144,7 @@ def _flat(parts: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[t
 
 
 def _probes(value: object) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Return each probe as a part of its own. A second probe of one name has a number."""
+    """Return each probe as a separate part. A second probe of the same name gets a number."""
     seen: dict[str, int] = {}
     for probe in value if isinstance(value, list | tuple) else ():
         name = str(probe["name"])
@@ -149,14 +153,14 @@ def _probes(value: object) -> Iterator[tuple[tuple[str, ...], object]]:
 
 
 def _plain(value: object) -> object:
-    """Turn the tuples of a plan into lists, as in a stored one."""
+    """Turn the tuples of a plan into lists, as they are in a stored plan."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
-    """Return the block of a part, and its name there as far as the user gives one."""
+    """Return the block of a part, and the part's name in that block as far as users can give one."""
     first, *rest = path
     match first:
         case "hosts" | "prepare":
@@ -211,14 +215,14 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
 
 
 _FOLLOWING = ("origin", "divides", "keys", "ranges")
-"""Fields that do not count: they say where a thing stands in the spec, or follow from its expression and the cells."""
+"""Fields that do not count, since they give a place in the spec, or follow from the expression and the cells."""
 
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
-"""What can come and go without a cell."""
+"""The kinds of things that can be added or removed without adding or removing a cell."""
 
 
 def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
-    """Return everything with a name, with its fields outside the identity of a cell."""
+    """Return everything that has a name, with the fields that are not part of a cell's identity."""
     found: dict[tuple[str, str], Mapping[str, object]] = {}
     for name, value in plan.spec.params.items():
         found["param", name] = {"value": value}
@@ -245,8 +249,7 @@ def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
 
 
 def _fields(node: Node, *names: str) -> Mapping[str, object]:
-    """Return the fields with these names, or all fields. Each fact is a field of its own; places in the spec are
-    left out."""
+    """Return the fields with these names, or all fields, except places in the spec. Each fact is a field of its own."""
     dumped = node.model_dump(include=set(names) or None, exclude={"origin"})
     facts = dumped.pop("facts", {})
     fields = {**facts, **dumped} if isinstance(facts, dict) else dumped

@@ -1,5 +1,5 @@
-"""Reads and writes plan.json some cells at a time. A hundred thousand cells take little more memory than what they
-differ in."""
+"""Reads and writes plan.json some cells at a time. A hundred thousand cells take little more memory than the
+differences between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from benchbrief.model.plan import Cell, Plan, Probe, Tool, Workload
 _BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"
 _NONE = b'\n "cells": [],\n'
 _BETWEEN = b"\n  },\n  {\n"
-"""Stands between two cells, as `Plan.model_dump_json(indent=1)` writes them: no string contains a line end."""
+"""The text between two cells that `Plan.model_dump_json(indent=1)` writes. No string contains it, as none has a line
+end."""
 _AT_ONCE = 1 << 18
 _CELLS_AT_ONCE = 100
 
@@ -32,7 +33,7 @@ def read_plan(content: bytes) -> Plan:
 
 
 def _of_before(plan: Plan) -> Plan:
-    """Return the plan with the operations of its workloads, which earlier plans lack."""
+    """Return the plan with its workloads' operations, which plans of earlier versions lack."""
     lacking = {name: each for name, each in plan.workloads.items() if not each.operations}
     if not lacking:
         return plan
@@ -48,7 +49,7 @@ def _operations(workload: Workload) -> tuple[str, ...]:
 
 
 def plan_sha256(plan: Plan) -> str:
-    """Return the SHA-256 of plan.json as a run keeps it."""
+    """Return the SHA-256 of plan.json in the form that a run keeps."""
     digest = hashlib.sha256()
     for part in written_plan(plan):
         digest.update(part)
@@ -71,7 +72,7 @@ def written_plan(plan: Plan) -> Iterator[bytes]:
 
 
 def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
-    """Yield the cells between two places as JSON arrays of some cells each."""
+    """Yield the cells between two places as JSON arrays with some cells each."""
     while begin < end:
         found = content.find(_BETWEEN, begin + _AT_ONCE, end)
         until = end if found < 0 else found + len(b"\n  }")
@@ -80,11 +81,13 @@ def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
 
 
 _ALIKE = ("load_hosts", "dataset", "steps", "events", "locks", "shares", "origin")
-"""Fields of a cell that are shared. Their values can be hashed and have fixed types, so that no 1 is taken for true."""
+"""Fields whose values are shared between cells. The values can be hashed and have fixed types, so that no 1 is taken
+for true."""
 
 
 class _Shared:
-    """Lets cells have one object for what is equal in many of them. No code assigns to its fields, as mypy holds."""
+    """Lets cells share one object for values that are equal in many of them. This is safe since no code assigns to such
+    fields, which mypy checks."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[str, Hashable], Hashable] = {}

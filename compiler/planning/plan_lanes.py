@@ -1,9 +1,10 @@
-"""The lanes of a plan: the parts of it that can be run apart, by processes that know nothing of each other.
+"""The lanes of a plan: parts that can be run separately, by processes that know nothing of each other.
 
-Cells that share a host or equipment belong to one lane. So do cells that decide on each other while they run: those
-that take turns at measuring, those that take a number from a search, those whose failure ends the run, and those of a
-budget that goes by expectations. A lane has a number, which follows from the plan alone, and the names of its hardware
-groups, each of which is in one lane only."""
+Cells that share a host or equipment belong to one lane. So do cells that affect each other while they run: those that
+take turns at measuring, those that take a number from a search, those whose failure ends the run, and those of a budget
+that depends on expectations. A lane has a number, which follows from the plan alone, and the names of its hardware
+groups. Each group is in only one lane.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +16,12 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Database, Plan
 
 ONE_BY_ONE = "experiment "
-"""The prefix of what cells hold if nothing may run beside their measurements; the experiment's name follows."""
+"""The prefix of the name that cells hold if nothing may run beside their measurements. The experiment's name follows.
+"""
 
 
 def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return a name for each member of a group: members of joined groups have the same one (union-find)."""
+    """Return a name for each member of a group, which is the same for all members of joined groups (union-find)."""
     above: dict[str, str] = {}
 
     def root(member: str) -> str:
@@ -47,7 +49,7 @@ class PlanLane:
 
     @property
     def hardware(self) -> tuple[str, ...]:
-        """Return the keys of its hardware groups."""
+        """Return the keys of the lane's hardware groups."""
         return tuple(dict.fromkeys(cell.hardware for cell in self.cells))
 
     @property
@@ -64,20 +66,20 @@ def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
 
 
 def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
-    """Return the number of the lane with this number or hardware group; None when there is none. `lanes` has the
-    hardware of each, in the order of their numbers."""
+    """Return the number of the lane with this number or hardware group, or None when there is none. `lanes` has the
+    hardware of each lane, in the order of their numbers."""
     numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
     return next(numbers, None)
 
 
 def only_lane(plan: Plan, lane: PlanLane) -> Plan:
-    """Return the plan with the cells of one lane alone."""
+    """Return the plan with only the cells of one lane."""
     return plan.model_copy(update={"cells": lane.cells})
 
 
 def lane_part(plan: Plan, lane: PlanLane) -> Plan:
-    """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that they use. A plan
-    whose budget goes by expectations keeps all hardware, as expectations may ask about any."""
+    """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that these cells use.
+    A plan whose budget depends on expectations keeps all hardware, as expectations may refer to any."""
     if plan.expects and any(is_budgeted(plan, each) for each in plan.experiments.values()):
         return only_lane(plan, lane)
     hardware = {key: plan.hardware[key] for key in lane.hardware}
@@ -100,7 +102,7 @@ def _own(cell: Cell) -> str:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
-    """Yield what may tie a cell to others. Cells with a common tie belong to one lane."""
+    """Yield the things that may tie a cell to other cells. Cells that share such a thing belong to one lane."""
     experiment = plan.experiments[cell.experiment]
     yield from (f"holds {held}" for held in cell.holds)
     if cell.turn:
@@ -115,14 +117,14 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
 
 
 def open_hosts(plan: Plan) -> list[str]:
-    """Return the hosts that stand for nodes that no scheduler has given yet."""
+    """Return the hosts that stand for nodes which a scheduler has yet to supply."""
     used = dict.fromkeys(host for cell in plan.cells for host in cell.locks)
     return [host for host in used if plan.hosts[host].is_open]
 
 
 def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
-    """Return the plan with the names of nodes, by host, and without hosts that are still open: other lanes have them.
-    The addresses of databases that name these hosts get the names, too."""
+    """Return the plan with the names of nodes in place of hosts, and without hosts that are still open, which other
+    lanes use. The addresses of databases that name these hosts get the nodes' names, too."""
     named = {
         key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
     }
