@@ -40,8 +40,8 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
-"""In this many seconds, a live controller sends each host more than one heartbeat, even when one of its hosts is lost.
-"""
+"""A live controller's heartbeats to a host are never further apart than this, in seconds, even when it has lost another
+host."""
 
 
 def refuse_driven_here(owner: str, run_dir: Path) -> None:
@@ -155,7 +155,8 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
 
 
 def _controller(run_dir: Path) -> int | None:
-    """Return the process that drives the run. The journal's pid is not used if avoidable, as it may be an old one."""
+    """Return the pid of the process that drives the run. On Linux, the process is looked up, as a pid in the journal
+    may be old."""
     if sys.platform != "linux":
         starts = read_run(run_dir).starts
         return starts[-1].controller_pid if starts else None

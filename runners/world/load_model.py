@@ -1,6 +1,7 @@
-"""The simulated load generator: its input (a `Task`), and what it reports as measured (a `Reported`).
+"""The simulated load generator: its input (a `Task`), and its report of what it measured (a `Reported`).
 
-Both are kept as JSON beside each other in the run's raw outputs. The simulated driver reads them."""
+Both are kept as JSON in the run's raw outputs, in the same folder. The simulated driver reads them.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +20,20 @@ from benchbrief.model.plan import DimKey, Fact, Factor, Hardware, Quantity
 from benchbrief.model.steadiness import BATCH_S, SteadyVerdict, judge_batches
 
 PER_DECADE = 20
-"""Buckets for each power of ten. Each is 12 % wider than the one before."""
+"""How many buckets there are for each power of ten. Each bucket is 12 % wider than the one before."""
 _FIRST_S = 1e-6
 _MOST = 12 * PER_DECADE
-"""The number of buckets: up to 10^12 times the first one, more than any latency."""
+"""The number of buckets. They reach up to 10^12 times the first one, which is more than any latency."""
 _LAGS = 8
 _WIDE = 20
-"""A growing lag is cut into `_LAGS` steps, unless it grows by more than `_WIDE` times the rest of a latency."""
+"""A growing lag is cut into `_LAGS` steps, unless the lag grows by more than `_WIDE` times the rest of a latency."""
 
 Counts = tuple[tuple[int, int], ...]
-"""Pairs of a bucket's number and its count of latencies, in rising order."""
+"""Pairs of a bucket's number and the count of latencies in the bucket, in rising order."""
 
 
 def edge(number: int) -> float:
-    """Return where a bucket begins, in seconds. It ends where the next one begins."""
+    """Return where a bucket begins, in seconds. The bucket ends where the next one begins."""
     return EDGES[number]
 
 
@@ -42,7 +43,8 @@ EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
 
 @dataclass(frozen=True)
 class LatencyMix:
-    """A distribution: two exponential parts with these means, a fixed part, and a lag, all in seconds.
+    """A distribution of latencies. Each is the sum of two exponential parts with these means, a fixed part, and a lag,
+    all in seconds.
 
     The lag is how far a load that is too high for the hosts is behind its schedule. It grows from `lag_from` to
     `lag_to` during the measured time.
@@ -70,8 +72,8 @@ class LatencyMix:
 
     @cached_property
     def _without_lag(self) -> Callable[[float], float]:
-        """Return the distribution function of a sum of two exponentials (hypoexponential), also when one is 0 or both
-        are equal."""
+        """Return the distribution function of a sum of two exponentials (hypoexponential). One of them may be 0, and
+        both may be equal."""
         a, b, exp = max(self.first_s, self.second_s), min(self.first_s, self.second_s), math.exp
         if a <= 0:
             return lambda time_s: float(time_s > 0)
@@ -82,7 +84,7 @@ class LatencyMix:
         return lambda time_s: 1.0 - (a * exp(-time_s / a) - b * exp(-time_s / b)) / (a - b) if time_s > 0 else 0.0
 
     def counts(self, number: int) -> Counts:
-        """Distribute `number` latencies over the buckets by their shares."""
+        """Distribute `number` latencies over the buckets in proportion to the buckets' shares."""
         found = []
         counted = 0
         low = max(_FIRST_S, self.fixed_s + self.lag_from)
@@ -109,11 +111,11 @@ PAGE_BYTES = 4096
 
 @dataclass(frozen=True)
 class Machine:
-    """A simulated node. A fact of the same name that the spec declares of its hardware takes precedence.
+    """A simulated node. If the spec declares a fact of the same name for the hardware, the fact takes precedence.
 
-    `cores` processors serve one operation each. The disk serves `disk_queue` accesses at once, each for
-    `disk_latency` (seconds). `network_latency` (seconds) is a round trip. Power (watts) is `idle_power` without
-    load and `full_power` with all processors busy.
+    Each of `cores` processors serves one operation at a time. The disk serves `disk_queue` accesses at once, each for
+    `disk_latency` (seconds). `network_latency` (seconds) is a round trip. Power (watts) is `idle_power` without load,
+    and `full_power` when all processors are busy.
     """
 
     cores: float = 16.0
@@ -135,7 +137,7 @@ def _number(fact: Fact | None) -> float | None:
 
 @dataclass(frozen=True)
 class Demand:
-    """What one operation needs: seconds of a processor, reads and writes of the disk, round trips over the network."""
+    """What one operation needs: seconds of a processor, disk reads and writes, and network round trips."""
 
     cpu_s: float
     reads: float
@@ -166,11 +168,12 @@ DEMANDS: Mapping[str, Demand] = {
     "scan": Demand(1500e-6, 8.0, 0.0),
     "read_modify_write": _READ + _WRITE,
 }
-"""What each operation needs, by the names of `model/measurement.py`."""
+"""What each operation needs, by the names of operations in `model/measurement.py`."""
 
 
 def demand_of(operation: str) -> Demand:
-    """Return what an operation needs. One that only its tool knows, such as a transaction, reads and writes once."""
+    """Return what an operation needs. An operation that only its tool knows, such as a transaction, reads and writes
+    once."""
     return DEMANDS.get(operation, _READ + _WRITE)
 
 
@@ -184,9 +187,9 @@ def mix(shares: Mapping[str, float], demand: Callable[[str], Demand] = demand_of
 
 @dataclass(frozen=True)
 class QueueNetwork:
-    """A closed network: `nodes` machines, and the mean demand of the operations. Times are in seconds.
+    """A closed queueing network of `nodes` machines, with the mean demand of the operations. Times are in seconds.
 
-    `remote`: whether the load comes over the network, as for a server but not for a library.
+    `remote` says whether the load comes over the network, as it does for a server but not for a library.
     """
 
     machine: Machine
@@ -195,12 +198,12 @@ class QueueNetwork:
     remote: bool
 
     def at(self, threads: int) -> SolvedNetwork:
-        """Solve the network for a number of threads, at least one."""
+        """Solve the network for a number of threads, which is at least one."""
         return self._walk(threads)[-1]
 
     def offered(self, rate: float, threads: int) -> SolvedNetwork:
-        """Solve the network for an offered load in operations per second, with at most `threads` threads. Only those
-        needed are busy."""
+        """Solve the network for an offered load in operations per second, with at most `threads` threads. Only as many
+        threads as needed are busy."""
         points = self._walk(threads)
         if points[-1].ops_per_s <= rate:
             return points[-1]
@@ -218,7 +221,8 @@ class QueueNetwork:
 
 @dataclass(frozen=True)
 class SolvedNetwork:
-    """A solved network: operations per second, and the queues that an arriving operation finds at a node."""
+    """A solved network: its operations per second, and the lengths of the queues that an arriving operation finds at a
+    node."""
 
     network: QueueNetwork
     ops_per_s: float
@@ -239,14 +243,14 @@ class SolvedNetwork:
 
 
 def _residence(service_s: float, servers: float, found: float) -> float:
-    """Return the residence time at Seidmann's station: a server `servers` times as fast, then the remaining time
-    as delay."""
+    """Return the residence time at a station in Seidmann's approximation: one server that is `servers` times as fast,
+    and then a delay for the remaining time."""
     return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
 
 
 @lru_cache(maxsize=256)
 def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
-    """Return the points for 1, 2, ... threads. An arriving operation finds the queues of a network with one
+    """Return the solved networks for 1, 2, ... threads. An arriving operation finds the queues of a network with one
     thread less."""
     machine, demand = network.machine, network.demand
     cpu_s = demand.cpu_s / machine.cores
@@ -262,33 +266,39 @@ def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
 
 
 SPREAD = 0.02
-"""How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
+"""How much repeats differ, as the standard deviation of the logarithm of a cell's speed."""
 _JITTER = 0.01
-"""How much throughput differs between intervals."""
+"""How much throughput differs between intervals, as a relative standard deviation."""
 _COLD, _WARMING_S = 0.3, 60.0
 """A cold system is slower by this share, and warms up exponentially with this time constant, in seconds."""
 _INTERVALS = 60
-"""The most intervals that a simulated cell reports: one for each sixtieth of its time, or for each second."""
+"""The most intervals that a simulated cell reports. An interval is a sixtieth of the cell's time, or at least a second.
+"""
 _MOST_SECONDS = 7200
-"""The most intervals of a cell with events: one a second."""
+"""The most intervals that a cell with events reports, which has one for each second."""
 OUTAGE_S = 3.0
-"""How long, in seconds, a simulated service is out after an event. A cell does as many operations as without it, in the
-rest of its time."""
+"""How long, in seconds, a simulated service is out after an event. In the rest of its time, the cell does as many
+operations as it would do without the event."""
 _NEARLY = 0.999
 
 
 @dataclass(frozen=True)
 class Task:
-    """One load generator's part of a cell's load. With `step` load, it fills the database. Times are in seconds.
+    """One load generator's part of a cell's load. If `step` is load, the task fills the database. Times are in seconds.
 
-    `threads` and `target` are its own, `all_threads` and `all_target` those of all load generators. `limit` ends it
-    after that many operations. `mix` has the shares of the operations. `beside` is the operation of one more
-    thread, which no throughput counts. With `intended`, latencies are also counted from when operations are due.
-    `errors` is the share of operations that fail. `failing` names hosts; one of them fails the whole task. After
-    each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`. With `steady_within`
-    above 0, it ends when it is steady, from `steady_from_s` on. `generators` are all hosts that offer the load,
-    which begin together. `speed` is what the levels of its factors make of the speed (`effect_of`). `service_s` is what
-    an operation takes of a processor, 0 for what it usually does; with `in_memory`, it needs no disk.
+    - `threads` and `target` are the task's own; `all_threads` and `all_target` are the sums over all load generators.
+    - `limit` is the number of operations after which the task ends.
+    - `mix` has the shares of the operations.
+    - `beside` is the operation of one additional thread, which does not count in any throughput.
+    - `intended` says whether latencies are also counted from when operations are due.
+    - `errors` is the share of operations that fail.
+    - `failing` names hosts. If it is not empty, the whole task fails.
+    - `events_at` are times in seconds of the measured time. After each, the service is out for `OUTAGE_S`.
+    - `steady_within`, if above 0, makes the task end once it is steady, but not before `steady_from_s`.
+    - `generators` are all hosts that offer the load. They begin together.
+    - `speed` is the factor by which the levels of the cell's factors change the speed (`effect_of`).
+    - `service_s` is how long an operation takes of a processor, or 0 for the usual time.
+    - `in_memory` says whether operations need no disk.
     """
 
     step: Literal["load", "measure"]
@@ -359,8 +369,8 @@ class ReportedPhase:
 
 @dataclass(frozen=True)
 class ReportedSteady:
-    """How a load ended by itself. It has the operations of each batch and, for an offered load, their mean latency in
-    nanoseconds. `cut_s` are the seconds of the transient."""
+    """How a load ended by itself, with the number of operations in each batch and, for an offered load, their mean
+    latency in nanoseconds. `cut_s` is the length of the transient in seconds."""
 
     completed: tuple[int, ...]
     latency_ns: tuple[int, ...] | None
@@ -370,10 +380,11 @@ class ReportedSteady:
 
 @dataclass(frozen=True)
 class Reported:
-    """A simulated tool's report. `phases` follow each other from `began_at`, in epoch seconds by the simulated clock.
+    """A simulated tool's report. Its `phases` follow each other from `began_at`, in epoch seconds by the simulated
+    clock.
 
-    That is the end of the warm-up or, for a load that ended by itself, of the transient. `intervals` are consecutive
-    pairs of seconds and operations from there on.
+    `began_at` is the end of the warm-up or, for a load that ended by itself, of the transient. `intervals` are
+    consecutive pairs of seconds and operations from `began_at` on.
     """
 
     began_at: float
@@ -397,7 +408,7 @@ REPORTED: TypeAdapter[Reported] = TypeAdapter(Reported)
 
 @dataclass(frozen=True)
 class Busy:
-    """What a load does to each node while it runs: rates a second at one node, and shares of its stations' time."""
+    """How busy a load keeps each node while it runs: rates per second at one node, and shares of the stations' time."""
 
     operations: Mapping[str, float]
     reads: float
@@ -408,9 +419,10 @@ class Busy:
 
 
 def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float:
-    """Return by what a simulated factor's level multiplies the speed, or the space that data take.
+    """Return the factor by which a level of a simulated factor changes the speed, or the space that data take.
 
-    It depends on the level's value alone. Words have any number; a larger number is faster, and takes no space.
+    The result depends only on the level's value. A word gets an arbitrary number. A larger number is faster, and takes
+    no more space.
     """
     if not isinstance(key, str):
         return 1.0 if on == "disk" else 0.5 + min(12.0, math.log10(1 + max(0.0, key))) / 12
@@ -419,13 +431,13 @@ def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float
 
 
 def chance(*of: object) -> random.Random:
-    """Return a random generator that is the same for the same cell, whenever and wherever it is simulated."""
+    """Return a random generator that is the same for the same cell, whenever and wherever the cell is simulated."""
     digest = hashlib.sha256(":".join(map(str, of)).encode()).digest()
     return random.Random(int.from_bytes(digest[:8], "big"))  # noqa: S311  # repeatable, not secret
 
 
 def warmth(start: float, end: float) -> float:
-    """Return the mean share of the full speed between two times after a cold start, in seconds."""
+    """Return the mean share of the full speed that is reached between two times after a cold start, in seconds."""
     if end <= start:
         return 1.0 - _COLD * math.exp(-start / _WARMING_S)
     moved = math.exp(-start / _WARMING_S) - math.exp(-end / _WARMING_S)
@@ -455,13 +467,13 @@ class TaskLoad:
         return self._full.ops_per_s * self._speed * self._share * self.warmth(start, end)
 
     def rate(self, start: float, end: float) -> float:
-        """Return the operations per second that it reaches between two times after its start."""
+        """Return the operations per second that this load generator reaches between two times after its start."""
         capacity = self.capacity(start, end)
         return capacity if self.task.target is None else min(capacity, self.task.target)
 
     @property
     def seconds(self) -> float:
-        """Return how many seconds it measures, including its transient."""
+        """Return for how many seconds this load generator measures, including the transient."""
         task = self.task
         if self.steady:
             return self.steady.lasted_s
@@ -471,7 +483,7 @@ class TaskLoad:
 
     @cached_property
     def steady(self) -> ReportedSteady | None:
-        """Return how the load ends by itself, by the same rule as real ones; None if it lasts for a set time."""
+        """Return how the load ends by itself, by the same rule as real loads, or None if it lasts for a fixed time."""
         task = self.task
         if not task.steady_within:
             return None
@@ -560,7 +572,7 @@ class TaskLoad:
         )
 
     def _beside(self, start: float, end: float) -> Iterator[ReportedOperation]:
-        """Yield the operation of the one more thread, which `busy` does not count."""
+        """Yield the operation of the additional thread, which `busy` does not count."""
         if self.task.beside:
             mean = self._latencies(self.task.beside, start, end).mean_s
             count = round((end - start) / mean)
@@ -586,12 +598,12 @@ class TaskLoad:
             counted = upto
 
     def _in_service(self, start: float, end: float) -> float:
-        """Return the share of a part of the measurement that is outside the outages after events."""
+        """Return which share of the time from `start` to `end` is outside the outages after events."""
         out = sum(max(0.0, min(end, at + OUTAGE_S) - max(start, at)) for at in self.task.events_at)
         return max(0.0, 1.0 - out / (end - start))
 
     def busy(self) -> Busy:
-        """Return the mean load of this load generator's part on each node."""
+        """Return the mean load that this load generator's part puts on each node."""
         task = self.task
         rate = self.rate(task.warm_up_s, task.warm_up_s + self.seconds) / len(task.nodes)
         demand, machine = mix(task.mix, task.demand_of), task.machine

@@ -1,4 +1,4 @@
-"""A server's counters, read before, after and at regular times during a measurement."""
+"""A server's counters, read before and after a measurement and at regular times during it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _READINGS = 20
 _OFTENEST_S = 1.0
 _KEPT_EVERY_S = 30.0
 _LAST_ANSWER_S = 5.0
-"""How long, in seconds, to wait for the last reading: a server that hangs must not hold an interrupted run."""
+"""How long, in seconds, to wait for the last reading, so that a server that hangs does not hold up an interrupted run.
+"""
 
 Counters = dict[str, float]
 
@@ -25,10 +26,10 @@ Counters = dict[str, float]
 class CounterReadings:
     """Reads counters while the block runs, about twenty times in the `seconds` that are measured.
 
-    `samples` are pairs: when the server answered, in epoch seconds by the controller's time, and the counters. The
-    first is taken before the block, and the last after it. Nothing is raised: `problem` says what could not be read (""
-    when nothing failed). A server without counters at the start is not asked again. `keep` gets the first reading and
-    some of the others, for a controller that takes over.
+    `samples` are pairs of a time, at which the server answered (in epoch seconds by the controller's time), and the
+    counters. The first sample is taken before the block, and the last one after it. Nothing is raised. Instead,
+    `problem` says what could not be read ("" when nothing failed). A server without counters at the start is not
+    queried again. `keep` gets the first reading and some of the others, for a controller that takes over.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """Simulated hosts: a transport that runs nothing, and machines with a clock and a record of their load.
 
-Simulated time begins at the same past moment for every host of every run, so that the same plan leaves the same
-bytes. A host's clock advances when a job on it is collected."""
+Simulated time begins at the same moment in the past for every host in every run, so that the same plan leaves the same
+bytes. A host's clock advances when a job on the host is collected.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from benchbrief.runners.session import Session
 from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Machine, Task, TaskLoad, chance
 
 _MOST = 60
-"""The most samples of a job: a long job is sampled less often than asked."""
+"""The most samples that a job takes, so a long job is sampled less often than the spec asks."""
 _JITTER = 0.01
 GIB, MESSAGE_BYTES = float(1 << 30), 1000.0
 _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -42,7 +43,7 @@ _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
 class Sampler:
     """Samples one probe on one host.
 
-    `library`: whether the database is a library in the load generator's process, not a server.
+    `library` says whether the database is a library in the load generator's process instead of a server.
     """
 
     probe: str
@@ -71,7 +72,7 @@ Reading = Callable[[Busy, Machine], float | None]
 
 
 def _watts(busy: Busy, machine: Machine) -> float:
-    """Return watts, linear in the processors' utilisation.
+    """Return the power in watts, which is linear in the processors' utilisation.
 
     From Fan, Weber and Barroso, "Power provisioning for a warehouse-sized computer", ISCA 2007.
     """
@@ -83,7 +84,7 @@ def _always(value: float) -> Reading:
 
 
 def _messages(busy: Busy, _: Machine) -> float:
-    """Return one message for each operation: a request or a reply."""
+    """Return the number of messages in one direction, with one request or one reply for each operation."""
     return sum(busy.operations.values())
 
 
@@ -92,7 +93,8 @@ def _bytes(busy: Busy, _: Machine) -> float:
 
 
 def _done(*names: str) -> Reading:
-    """Count operations of these kinds. A read-modify-write counts as both of its halves, a scan as a query."""
+    """Count operations of these kinds. A read-modify-write counts as both of its halves, and a scan counts as a
+    query."""
     return lambda busy, _: sum(busy.operations.get(name, 0.0) for name in names)
 
 
@@ -108,12 +110,13 @@ def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
 
 
 def _where(names: tuple[str, ...], value: float) -> Reading:
-    """Return a reading of this ratio. It has no value when none of the operations that the ratio is about were done."""
+    """Return a function that reads this ratio. The ratio has no value if none of the operations that it is about were
+    done."""
     return lambda busy, _: value if any(busy.operations.get(name) for name in names) else None
 
 
 def _active(busy: Busy, machine: Machine) -> float:
-    """Return the operations at work at the processors and at the disk, by Little's law."""
+    """Return how many operations are at work at the processors and at the disk, by Little's law."""
     return busy.cores + (busy.reads + busy.writes) * machine.disk_latency
 
 
@@ -187,11 +190,13 @@ READINGS: Mapping[str, tuple[str, Reading]] = {
     **_OF_SERVERS,
     **_OF_LIBRARIES,
 }
-"""The unit of each sampled measure, and how to compute it from a host's load. Memory is the same for every host."""
+"""The unit of each sampled measure, and how to compute the measure from a host's load. Memory is the same for every
+host."""
 
 
 def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
-    """Return the measures that a probe samples: those in `READINGS`, and those that its spec says how to simulate.
+    """Return the measures that a probe samples: those in `READINGS`, and those that the probe's spec says how to
+    simulate.
 
     The name of a measure begins with the name of its probe.
     """
@@ -203,7 +208,8 @@ def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
 
 
 def reading_of(measure: str) -> tuple[str, Reading]:
-    """Return a measure's unit, and how to compute it from a host's load. One that is not in `READINGS` is constant."""
+    """Return a measure's unit, and how to compute it from a host's load. A measure that is not in `READINGS` is
+    constant."""
     if measure in READINGS:
         return READINGS[measure]
     spec = PROBE_SPECS.usable(measure.partition(".")[0])
@@ -212,14 +218,14 @@ def reading_of(measure: str) -> tuple[str, Reading]:
 
 
 def make_samples(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[float, float, Busy]]) -> Samples:
-    """Return the samples from `start` to `end` of a host under these loads."""
+    """Return the samples of a host under these loads, from `start` to `end`."""
     step = max(sampler.every_s, (end - start) / _MOST)
     times = tuple(start + i * step for i in range(math.floor((end - start) / step) + 1))
     jitter = chance(sampler.seed, sampler.host, sampler.probe, start)
     factors = [max(0.0, 1.0 + _JITTER * jitter.gauss(0.0, 1.0)) for _ in times]
     at_work = [_busy_at(time, spans) for time in times]
     loads = {id(busy): busy for busy in at_work}
-    """The distinct loads, as one load lasts for many samples."""
+    """The distinct loads. There are few, as one load lasts for many samples."""
     values = {}
     for measure in measures_of(sampler.probe, sampler.library):
         _, reading = reading_of(measure)
@@ -259,7 +265,7 @@ EPOCH = 946_684_800.0
 """2000-01-01 00:00 UTC, when simulated time begins."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
-"""How many of its last jobs a machine remembers."""
+"""How many of its last jobs' loads a machine remembers one by one."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 """The tools on simulated hosts. Each reads its task from the file `TASK_FILE`."""
 TASK_FILE = "task.json"
@@ -290,7 +296,7 @@ class SimulatedMachine:
                 self._forgotten[operation] = self._forgotten.get(operation, 0.0) + done
 
     def done_by(self, time: float) -> dict[str, float]:
-        """Return the operations since the beginning, by name."""
+        """Return how many operations were done from the beginning until `time`, by name."""
         done = dict(self._forgotten)
         for span in self.spans:
             seconds = max(0.0, min(time, span.end) - span.start)
@@ -308,7 +314,7 @@ class SimulatedHosts:
         self.session = Session()
         self._lock = threading.Lock()
         self.datasets: dict[str, tuple[str, Change]] = {}
-        """The hash of the data set that each database holds, and how cells have changed it since its load."""
+        """The hash of the data set in each database, and how cells have changed the data set since its load."""
 
     def __getitem__(self, host_id: str) -> Transport:
         if host_id not in self._hosts:
@@ -330,7 +336,7 @@ class SimulatedHosts:
 
 
 class SimulatedTransport:
-    """One simulated host; see `seams.Transport`. Every command does nothing and succeeds."""
+    """One simulated host, on which every command does nothing and succeeds. Implements `seams.Transport`."""
 
     given_up_at = -math.inf
 
@@ -399,7 +405,7 @@ class _Running:
 
 
 class _RunningLoad(_Running):
-    """A simulated load generator. When asked, it has ended by its own clock."""
+    """A simulated load generator. Whenever it is asked, it has already ended by its own clock."""
 
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
         self._host, self._job, self._task, self._hosts = host, job, task, hosts
@@ -450,7 +456,7 @@ class _RunningSampler(_Running):
 def _kept(
     into: Path, job: Job, said: bytes, complaint: str, times: tuple[float, float], host: str, code: int | None
 ) -> JobOutput:
-    """Write the files that a job leaves on a real host: its input and its output."""
+    """Write the files that a job leaves on a real host, which are its input and its output."""
     files = {file.name: "".join(str(part) for part in file.content).encode() for file in job.files}
     try:
         into.mkdir(parents=True, exist_ok=True)
@@ -465,7 +471,7 @@ def _kept(
 def choose_failing(
     wanted: Sequence[Failing], hosts: Sequence[str], seed: int, cell: str, again: int
 ) -> tuple[str, ...]:
-    """Return those of a cell's hosts that fail its job, by repeatable chance. `again` counts the cell's attempts."""
+    """Return the hosts of a cell that must fail its job, by repeatable chance. `again` counts the cell's attempts."""
     return tuple(
         host
         for host in hosts

@@ -107,7 +107,7 @@ class SimulatedEngine:
         return Endpoint(path=self._database.path)
 
     def look(self) -> None:
-        """Does nothing: there is no server."""
+        """Do nothing, as there is no server."""
 
     def describe(self) -> dict[str, str]:
         return {"server": say.simulated_server(engine=self._database.engine), "version": say.simulated()}
@@ -161,7 +161,7 @@ class SimulatedEngine:
         return self._machine.now
 
     def size(self, cell: Cell) -> Size:
-        """Return the size after a load, plus a little when the cell has written. See `seams.TellsSize`."""
+        """Return the size after a load, plus a little if the cell has written. Implements `seams.TellsSize`."""
         workload = self._plan.workload_of(cell)
         spec = TOOL_SPECS.usable(workload.family)
         record = spec.record_bytes(workload.properties) if spec else 0.0
@@ -174,7 +174,7 @@ class SimulatedEngine:
         return self.counters_at(self.now)
 
     def counters_at(self, time: float) -> _Values:
-        """Return a server's counters since its start; a library has none."""
+        """Return a server's counters since its start. A library has no counters."""
         if self._database.server == "none":
             return {}
         found: _Values = dict.fromkeys(("opcounters.query", "opcounters.update", "opcounters.insert"), 0.0)
@@ -191,7 +191,8 @@ class SimulatedEngine:
 
 
 class SimulatedReadings:
-    """The counters before, during and after a simulated measurement, by its clock; see `real_world.Readings`."""
+    """The counters before, during and after a simulated measurement, by the simulated clock. See
+    `real_world.Readings`."""
 
     def __init__(self, engine: SimulatedEngine) -> None:
         self._engine = engine
@@ -392,7 +393,8 @@ class SimulatedDriver:
 
 
 def _levels_at(plan: Plan, cell: Cell) -> Levels:
-    """Return the levels at which a cell is measured, with the defaults that its experiment does not vary."""
+    """Return the levels at which a cell is measured, with the defaults of those factors that its experiment does not
+    vary."""
     others = (Levels(key.partition("?")[2]) for key in plan.workloads if key.partition("?")[0] == cell.workload)
     own = {factor: plan.factors[factor].default for levels in others for factor in levels.keys}
     return Levels.of({**own, **cell.database.levels.keys, **cell.levels.keys})
@@ -424,7 +426,8 @@ def _spec(tool: str) -> ToolSpec:
 
 
 def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, ...]:
-    """Return the tool's own measures with the `simulated` values of its spec: the same on all hosts, at all times."""
+    """Return the tool's own measures with the `simulated` values from its spec, which are the same on all hosts at all
+    times."""
     return tuple(
         Sample(name, "", "", seconds, said.simulated, said.unit, seconds)
         for name, said in spec.measures.items()
@@ -433,8 +436,8 @@ def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, 
 
 
 def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
-    """Return the shares of the operations by name, and the operation that one more thread does (None: there
-    is none)."""
+    """Return the shares of the operations by name, and the operation of one additional thread, or None if there is no
+    such thread."""
     if workload.phase == "load":
         return {"insert": 1.0}, None
     given, shares = workload.properties, _spec(workload.family).shares
@@ -450,7 +453,7 @@ def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
 
 
 def _limit(context: CellContext) -> int | None:
-    """Return how many operations this load generator does; None for no limit."""
+    """Return how many operations this load generator does, or None if there is no limit."""
     workload = context.workload
     records = int(float(workload.properties.get("records", 0)))
     if workload.phase == "load":
@@ -496,7 +499,7 @@ def _histogram(counts: Counts) -> Histogram:
 
 
 def _together(operations: Sequence[Operation]) -> list[Operation]:
-    """Merge the same operations of all phases."""
+    """Merge the entries for the same operation in all phases."""
     found: dict[tuple[str, str], list[Operation]] = {}
     for operation in operations:
         found.setdefault((operation.operation, operation.kind), []).append(operation)
@@ -522,7 +525,8 @@ def _merged(parts: Sequence[Operation]) -> Operation:
 
 
 def _without_histogram(operation: Operation) -> Operation:
-    """Return latencies as a tool without histograms prints them: only percentiles, which can't be merged."""
+    """Return latencies in the way in which a tool without histograms prints them: only percentiles, which can't be
+    merged."""
     if operation.histogram is None:
         return operation
     printed = tuple((percent, h.percentile(operation.histogram, percent)) for percent in _PRINTED)
@@ -550,11 +554,13 @@ def _intervals(record: Reported) -> list[Interval]:
 
 
 _AT_ONCE = 1
-"""How many lanes work at the same time. They only compute, and more would only take turns at the processor."""
+"""How many lanes work at the same time. Lanes only compute here, so more of them would only take turns at the
+processor."""
 
 
 class SimulatedWorld:
-    """The simulated world. `again` is how often the run started before, so that a chance failure may pass then."""
+    """The simulated world. `again` is how often the run was started before, so that a chance failure may not occur
+    again."""
 
     def __init__(self, simulated: Simulated, again: int = 0) -> None:
         self.simulated = simulated
@@ -616,7 +622,8 @@ class SimulatedWorld:
         return ending.is_set()
 
     def _fails(self, context: CellContext) -> tuple[str, ...]:
-        """Return whether this load generator fails. Hosts under test fail the cell on its first load generator."""
+        """Return whether this load generator fails. If hosts under test fail the cell, the cell's first load generator
+        fails."""
         cell = context.cell
         first = cell.load_hosts[0]
         own = context.load_host or first

@@ -1,4 +1,4 @@
-"""Parts of a plan that are not supported, in general or here. They are refused before the first cell."""
+"""Parts of a plan that are not supported, either in general or here. They are refused before the first cell."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from benchbrief.runners.world.world_seams import Meter, World
 
 _OPTION_FILE = re.compile(r"[?&](?:tlsCAFile|tlsCertificateKeyFile|tlsCRLFile)=([^&]*)", re.IGNORECASE)
 _AT_ONCE = 16
-"""How many meters are tried in parallel: each may take seconds to answer."""
+"""How many meters are tried in parallel, as each may take seconds to answer."""
 
 
 def refuse_unsupported(plan: Plan) -> None:
-    """Raises RunnerError for a plan that can't run as it says, such as one from a different version with
-    other meters."""
+    """Raises RunnerError for a plan that can't run as it says, such as a plan from another version that had other
+    meters."""
     refuse_unset(plan)
     for database in dict.fromkeys(cell.database for cell in plan.cells):
         _refuse_missing_files(plan.databases[database])
@@ -67,8 +67,8 @@ def _require_file(path: Path, what: str, hint: str) -> None:
 
 
 def _refuse_missing_files(database: Database) -> None:
-    """Raises RunnerError when a file that a connection string names is missing on the controller, which
-    connects too."""
+    """Raises RunnerError if a file that a connection string names is missing on the controller, which connects to the
+    server too."""
     hole = "\0"
     uri = "".join(part if isinstance(part, str) else hole for part in database.uri)
     named = [unquote(text) for text in _OPTION_FILE.findall(uri)]
@@ -98,7 +98,8 @@ def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tupl
 
 
 def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
-    """Read every meter of these cells once. Returns the silent ones, with the reason. Leaves out absent hosts."""
+    """Read every meter of these cells once. Returns the silent meters, each with the reason. Leaves out absent
+    hosts."""
     tried = zip(metered(plan, cells), try_meters(plan, hosts, cells), strict=True)
     return {
         meter: said for meter, (_, said) in tried if isinstance(said, RunnerError) and not isinstance(said, HostError)
@@ -108,7 +109,8 @@ def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter
 def try_meters(
     plan: Plan, hosts: Hosts, cells: Sequence[Cell] | None = None
 ) -> Iterator[tuple[Node, float | RunnerError | None]]:
-    """Yield every host whose power is sampled, with its current watts (see `try_meter`) or why there are none."""
+    """Yield every host whose power is sampled, with its current watts (see `try_meter`) or the error why there are
+    none."""
 
     def tried(found: tuple[Node, str]) -> tuple[Node, float | RunnerError | None]:
         node, at = found
@@ -127,14 +129,14 @@ Tools = dict[tuple[str, str, str | None], tool_discovery.FoundTool]
 """Load generators by host, name and the path that the spec gives."""
 
 _Look = Callable[[Transport], object]
-"""Looks for one program on a host. Raises ToolMissing."""
+"""A function that looks for one program on a host. Raises ToolMissing."""
 
 
 def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[str], world: World) -> Tools:
     """Return the load generators of these cells on the `held` hosts.
 
-    Raises NoTool, with a sentence for each host that lacks a load generator, or a server that the run starts. A host
-    that is lost meanwhile is not one of them.
+    Raises NoTool, with a sentence for each host that lacks a load generator or a server that the run starts. Ignores
+    hosts that are lost meanwhile.
     """
     tools: Tools = {}
     if world.simulated:
@@ -164,9 +166,9 @@ def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[s
 
 
 def refuse_places(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[str], world: World) -> None:
-    """Raises RunnerError when snapshots by the file system are not possible where data of these cells lie.
+    """Raises RunnerError if the data of these cells are in places where snapshots by the file system are not possible.
 
-    A place that commands make at the beginning is looked at when they have run.
+    A place that commands make at the beginning is checked after the commands have run.
     """
     there = set(held)
     for key in dict.fromkeys(cell.database for cell in cells):

@@ -1,4 +1,4 @@
-"""The world of a run: real, or simulated. It is decided once, when the run is made."""
+"""A run's world, which is either real or simulated. The choice is made once, when the run is made."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ class RealWorld:
 
 
 def world_for(simulated: j.Simulated | None, again: int = 0, session: Session | None = None) -> World:
-    """Return the world. `again` is how often the run started before."""
+    """Return the real or the simulated world. `again` is how often the run was started before."""
     return SimulatedWorld(simulated, again) if simulated else RealWorld(session=session or Session())
 
 
 def world_of(run_dir: Path, starts: Sequence[j.RunStarted], session: Session | None = None) -> World:
-    """Return the world of a run that continues. Raises RunnerError when the journal names another one."""
+    """Return the world of a run that continues. Raises RunnerError when the journal names another world."""
     simulated = simulation_of(run_dir)
     if any(start.simulated != simulated for start in starts):
         raise RunnerError(

@@ -1,7 +1,8 @@
 """What a run reaches: its hosts, what is found and runs on them, and their time.
 
-The executor uses a world for all of this, so that a plan runs in the same way against real hosts
-(`runners/world/world_choice.py`) and against simulated ones (`runners/world/simulated_world.py`)."""
+The executor reaches all of this through a world, so that a plan runs in the same way against real hosts
+(`runners/world/world_choice.py`) and against simulated ones (`runners/world/simulated_world.py`).
+"""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Stopping,
 from benchbrief.runners.world.server_counters import Counters
 
 Meter = tuple[str, str]
-"""A host's meter: the key of its hardware, and the host's id."""
+"""A host's meter, as the key of its hardware and the host's id."""
 
 
 class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
-    """The transports of a run, closed together at its end."""
+    """The transports of a run, which are closed together at the run's end."""
 
     def reachable(self, host_id: str) -> bool:
         """Return whether a command runs on the host now."""
@@ -31,7 +32,7 @@ class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
 
 
 class ReadsCounters(AbstractContextManager["ReadsCounters"], Protocol):
-    """A server's counters, read beside a measurement: see `runners/world/server_counters.py`."""
+    """A server's counters, read during a measurement: see `runners/world/server_counters.py`."""
 
     before: Counters
     after: Counters
@@ -44,18 +45,18 @@ class ReadsCounters(AbstractContextManager["ReadsCounters"], Protocol):
 
 
 class World(Protocol):
-    """What a run reaches. Every method raises RunnerError for something that is missing."""
+    """Everything that a run reaches. Every method raises RunnerError for something that is missing."""
 
     def __hash__(self) -> int: ...
 
     @property
     def simulated(self) -> Simulated | None:
-        """Return how this world is simulated; None when it is real."""
+        """Return how this world is simulated, or None when it is real."""
         ...
 
     @property
     def at_once(self) -> int | None:
-        """Return how many lanes may work at the same time; None for all."""
+        """Return how many lanes may work at the same time, or None for all."""
         ...
 
     def refuse(self, plan: Plan) -> None:
@@ -75,7 +76,7 @@ class World(Protocol):
         ...
 
     def other_load(self, transport: Transport) -> str:
-        """Return what else keeps a host busy; "" when nothing does."""
+        """Return which other process keeps a host busy, or "" when none does."""
         ...
 
     def driver(self, name: str) -> Driver: ...
@@ -83,7 +84,7 @@ class World(Protocol):
     def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.FoundTool: ...
 
     def digest(self, transport: Transport, path: str) -> str:
-        """Return the SHA-256 of a tool; "" when it is unknown."""
+        """Return the SHA-256 of a tool, or "" when it is unknown."""
         ...
 
     def engine(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> Engine: ...
@@ -91,13 +92,14 @@ class World(Protocol):
     def probe_kind(self, name: str) -> ProbeKind: ...
 
     def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> ReadsCounters:
-        """Read the engine's counters beside a measurement of `seconds`. Passes some, with their time, to `keep`."""
+        """Return an object that reads the engine's counters during a measurement of `seconds`, and passes some
+        readings, with their times, to `keep`."""
         ...
 
     def clock(self, transport: Transport) -> ClockReading | None:
-        """Return how far a host's clock is ahead; None when that is unknown, or is always 0."""
+        """Return how far a host's clock is ahead, or None when that is unknown, or is always 0."""
         ...
 
     def pause(self, seconds: float, ending: Stopping) -> bool:
-        """Wait for these seconds. Returns True when the run must end earlier."""
+        """Wait for this many seconds. Returns True when the run must end earlier."""
         ...
