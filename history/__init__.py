@@ -1,1 +1,1 @@
-"""Many runs: the shared store, series and their changes, gates, and sites."""
+"""Work with many runs: the shared store, series and their changes, gates, and sites."""

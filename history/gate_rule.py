@@ -1,8 +1,9 @@
-"""Whether a run is worth an alarm: each of its values against the level that its series had.
+"""Decides whether a run deserves an alarm, by comparing each of its values with the level that its series had.
 
-A value is suspicious when it, or the last few together, lie beyond the noise of the level, corrected for the number of
-series and of lengths tried. What is suspicious is measured again, and only what is measured again decides on an alarm:
-those values played no part in the suspicion. So a false alarm takes two coincidences."""
+A value is suspicious if it, or the last few values together, lie beyond the noise of the level, corrected for the
+number of series and of lengths tried. Suspicious quantities are measured again, and only the new values decide on an
+alarm, because they did not influence the suspicion. So a false alarm takes two coincidences.
+"""
 
 from __future__ import annotations
 
@@ -31,26 +32,26 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
-"""How many suspicious nights are allowed for each false alarm: a false suspicion costs one more measurement."""
+"""How many suspicious nights are allowed for each false alarm. A false suspicion only costs one more measurement."""
 AGAIN = 5
-"""How often to measure again. A step of 2.5 times the noise is then found in 99 of 100 cases."""
+"""How often a suspect is measured again. This finds a step of 2.5 times the noise in 99 of 100 cases."""
 BESIDE = 5.0
-"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so this one
-test decides on each of some ten nights."""
+"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so this test
+alone decides on each of about ten nights."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
-"""The verdict on a series at a run. `passed over`: the run, or most runs before it, did not choose the point; or no run
-has given the value yet, though nothing failed."""
+"""The verdict on a series at a run. `passed over` means that this run, or most runs before it, did not choose the
+point, or that no run has had the value yet although nothing failed."""
 
 
 @dataclass(frozen=True)
 class GateRule:
     """The rule of a gate.
 
-    `budget` is the share of nights that may have a false alarm, `threshold` the smallest change that counts.
-    `baseline`, if given, is the run whose level replaces the last level. `imported`: the runs are imported, so a value
-    that none of them has is one that their source does not report.
+    `budget` is the share of nights that may have a false alarm, and `threshold` is the smallest change that counts.
+    `baseline`, if given, is the run whose level is used instead of the last level. `imported` means that the runs are
+    imported, so a value that none of them has is not reported by their source.
     """
 
     budget: float = 0.01
@@ -63,9 +64,9 @@ class GateRule:
 class JudgedSeries:
     """A series as it is judged at a run.
 
-    Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is their mean over
-    the level, less 1; None where the level is not above 0. `p` is corrected for lengths and series. `again` are the
-    values that were measured again, and `again_p` is their p-value, corrected for the number of suspects.
+    Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is the values' mean
+    divided by the level, minus 1; None if the level is not above 0. `p` is corrected for lengths and series. `again`
+    are the values that were measured again, and `again_p` is their p-value, corrected for the number of suspects.
     """
 
     series: HistorySeries
@@ -79,13 +80,13 @@ class JudgedSeries:
     since: SeriesValue | None = None
     p: float | None = None
     before: tuple[float, ...] = ()
-    """The values that make the level."""
+    """The values from which the level is computed."""
     before_runs: tuple[str, ...] = ()
     controls: tuple[ControlLevel, ...] = ()
     lab: LabShare | None = None
     verdict: ChangeVerdict | None = None
     part: SeriesPart | None = None
-    """The part of the series that the run is in."""
+    """The part of the series that contains the run."""
     again: tuple[float, ...] = ()
     again_p: float | None = None
     runs_needed: int = 0
@@ -93,9 +94,9 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, and where the level that counts begins.
+    """A series up to the judged run, and the place where its relevant level begins.
 
-    `known_as` is the verdict on the change there. `noise` are the verdicts that call a change noise.
+    `known_as` is the verdict on the change at that place. `noise` are the verdicts that call a change noise.
     """
 
     series: HistorySeries
@@ -115,10 +116,10 @@ def judge_run(
     verdicts: Sequence[ChangeVerdict] = (),
     reused: Collection[SeriesKey] = (),
 ) -> list[JudgedSeries]:
-    """Judge each series of a run except controls, in order. A series is at worst suspect here: only `confirm`
+    """Judge each series of a run except controls, in order. The worst verdict here is suspect, because only `confirm`
     raises alarms.
 
-    `reused` are the keys of the series that the run took from an earlier one.
+    `reused` are the keys of the series that the run took from an earlier run.
     """
     found: dict[int, JudgedSeries] = {}
     tested: dict[int, tuple[_At, JudgedSeries]] = {}
@@ -162,8 +163,8 @@ def _part_of(series: HistorySeries, run_id: str) -> SeriesPart | None:
 
 
 def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, str, str, str]]:
-    """Return the keys of the series that vanished: the run before this one, of the same specs, has a value and this one
-    has none."""
+    """Return the keys of the series that vanished: the previous run of the same specs has a value, and this run has
+    none."""
     own = [each for each in series if _part_of(each, run_id)]
     specs = {(each.spec, each.profile) for each in own}
     alike = [each for each in series if (each.spec, each.profile) in specs]
@@ -178,10 +179,10 @@ def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, st
 
 @dataclass(frozen=True)
 class Remeasured:
-    """Values that were measured again, one for each time, NaN where missing.
+    """Values that were measured again: one for each repetition, NaN if missing.
 
-    `values` has those of the suspects, by their index among the judged series. `controls` has those of the controls in
-    the same runs, by key.
+    `values` has the values of the suspects, by their index among the judged series. `controls` has the values of the
+    controls in the same runs, by key.
     """
 
     values: Mapping[int, Sequence[float]]
@@ -189,10 +190,10 @@ class Remeasured:
 
 
 def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -> list[JudgedSeries]:
-    """Decide on the suspects by what was measured again.
+    """Decide on the suspects by the values that were measured again.
 
-    Where a control was measured again too, the change must remain without the control's own, by a test that is stricter
-    by `BESIDE`. Suspects with fewer than two values stay suspect.
+    If a control was measured again too, the change must remain after the control's own change is subtracted, by a test
+    that is stricter by `BESIDE`. Suspects with fewer than two new values remain suspect.
     """
     suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
     decided = list(judged)
@@ -218,9 +219,10 @@ def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -
 
 
 def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float], suspects: int) -> float | None:
-    """Return the p-value of a change without that of the controls; None where no control was measured again.
+    """Return the p-value of what remains of a change after the controls' change is subtracted; None if no control was
+    measured again.
 
-    It tests the difference in differences: each run's value less its controls, before and again. So the noise of
+    The test uses the difference in differences: each run's value minus its controls, before and again. So the noise of
     both counts.
     """
     levels = [each for each in judged.controls if each.series.key in again.controls]
@@ -289,13 +291,13 @@ def _located(
 
 
 _UNSHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
-"""The codes in a plan for why a fully measured query has no value."""
+"""The codes in a plan for the reasons why a fully measured query has no value."""
 _NO_VALUE = ("divided", "divided_by_zero", "no_such_value", *_UNSHOWN)
 
 
 def _nothing_failed(reason: str) -> bool:
-    """Return whether a missing value is no failure, such as a knee that no point shows, or a value that the tool does
-    not give."""
+    """Return whether a value is missing although nothing failed, for example because no point shows a knee, or because
+    the tool does not report the value."""
     if isinstance(reason, Message):
         parts = [str(part) for part in reason.args.values()] if reason.code == "both" else []
         return all(map(_nothing_failed, parts)) if parts else reason.code in _NO_VALUE or is_not_given(reason)
@@ -308,7 +310,7 @@ def _nothing_failed(reason: str) -> bool:
 
 
 def _compared(at: _At) -> JudgedSeries:
-    """Compare the last values with the level. `p` is not corrected for the number of series yet."""
+    """Compare the last values with the level. `p` is not yet corrected for the number of series."""
     values = [each.value for each in at.known if each.value is not None]
     shown = scaled(values)
     direction = {"higher": -1, "lower": 1, None: 0}[at.series.better]
@@ -375,7 +377,7 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return which direction is worse: the one that the series declares, else that of its change."""
+    """Return which direction is worse: the direction that the series declares, or else the direction of its change."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

@@ -1,4 +1,4 @@
-"""Where the runs of a site are: a folder of runs, or a store that a team shares."""
+"""The place that holds the runs of a site: a folder of runs, or a store that a team shares."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 DATA_VERSION = 8
-"""The version of what is kept of a run. Raise it with every change: all runs are then read again."""
+"""The version of the data that are kept about a run. Raise it with every change, so that all runs are read again."""
 Suite = tuple[str, str, str]
 """The spec, the profile and the origin."""
 
@@ -60,7 +60,8 @@ class _Part(BaseModel):
 
 
 class RunValue(_Part):
-    """A quantity at a point: its value over all repeats, and that of each repeat. `reason` says why a value is None."""
+    """A quantity at a point: the value over all repeats, and the value of each repeat. `reason` says why a value is
+    None."""
 
     quantity: str
     label: str
@@ -99,7 +100,7 @@ def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
 
 
 class BriefFile(_Part):
-    """A file of a report of the run: its path in the run's folder, and its SHA-256 as the journal has it."""
+    """A file of a report of the run: its path in the run's folder, and its SHA-256 according to the journal."""
 
     path: str
     sha256: str
@@ -110,7 +111,7 @@ class SiteRun(_Part):
     """A run as a site shows it.
 
     `state` is done, failed or interrupted. `good`, `failed` and `planned` count cells. `facts` are by environment. A
-    run that can't be read has a `problem`, and nothing else in it counts.
+    run that can't be read has a `problem`, and its other fields mean nothing.
     """
 
     version: int = DATA_VERSION
@@ -129,7 +130,8 @@ class SiteRun(_Part):
     hardware: dict[str, str] = {}
     workloads: dict[str, str] = {}
     levels: dict[str, str] = {}
-    """The labels of hardware, workloads and levels by key: `codec=lz4` for a level, `codec=` for its factor."""
+    """The labels of levels and factors by key: `codec=lz4` for a level, `codec=` for its factor. `hardware` and
+    `workloads` also map keys to labels."""
     tags: tuple[str, ...] = ()
     values: tuple[RunValue, ...] = ()
     facts: dict[str, dict[str, str]] = {}
@@ -175,7 +177,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
 
 
 def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the rows say about the run itself; {} without rows."""
+    """Return what the rows say about the run itself; {} if there are no rows."""
     for each in rows:
         row: Mapping[str, Any] = each._asdict() if isinstance(each, SeriesRow) else each
         at = row["measured_at"]
@@ -185,7 +187,7 @@ def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]
 
 
 def read_kept(path: Path) -> SiteRun | None:
-    """Return a run as the site kept it; None if it must be read again."""
+    """Return a run in the form that the site kept; None if the run must be read again."""
     try:
         found = SiteRun.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -195,7 +197,7 @@ def read_kept(path: Path) -> SiteRun | None:
 
 @contextmanager
 def kept_series(runs: Sequence[SiteRun]) -> Iterator[SeriesTable]:
-    """Yield a table of the values over all repeats, by the runs as they were kept."""
+    """Yield a table of the values over all repeats, from the runs that the site kept."""
     import duckdb
     import pyarrow as pa
 
@@ -223,22 +225,22 @@ _CHANGED = "it is not the file that the run's journal names"
 PARTED = "its brief or its disclosure is not shown"
 MOST_PROCESSES = 4
 _ALONE = 8
-"""Up to this many runs are read in one process, since others take a second to start."""
+"""Up to this many runs are read in one process, because further processes take a second to start."""
 
 
 class RunPlace(Protocol):
     @property
     def name(self) -> str: ...
     def stamps(self) -> Mapping[str, str]:
-        """Return a text for each run that changes when the run does. Raises RunnerError."""
+        """Return, for each run, a text that changes when the run does. Raises RunnerError."""
         ...
 
     def read(self, runs: Sequence[str]) -> Iterator[SiteRun]:
-        """Yield each run; one that can't be read says why. Raises RunnerError when the place is away."""
+        """Yield each run. A run that can't be read says why. Raises RunnerError if the place can't be reached."""
         ...
 
     def fetch(self, run: SiteRun, brief: BriefFile, into: Path) -> None:
-        """Write a brief's file. Raises RunnerError, OSError."""
+        """Copy a file of a brief. Raises RunnerError, OSError."""
         ...
 
 
@@ -279,7 +281,7 @@ class FolderOfRuns:
 
 
 def _read_folder(of: tuple[str, str | None]) -> SiteRun:
-    """Read a run's folder. Whatever is wrong with it becomes the problem of the run, and does not stop the site."""
+    """Read a run's folder. Any problem with it is recorded in the run, and does not stop the site."""
     run_dir, stamp = Path(of[0]), of[1] or ""
     try:
         plan = load_plan(run_dir)
@@ -311,7 +313,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
 
 
 def _briefs(run_dir: Path) -> Iterator[BriefFile]:
-    """Yield the files of the run's reports as they were last made, in its folder."""
+    """Yield the files of the run's reports, as they were when last made, in the run's folder."""
     for path, digest in recorded_files(run_dir / JOURNAL).items():
         if path.endswith(SHOWN) and _is_inside(path):
             try:
@@ -327,7 +329,8 @@ def _changed(found: str, recorded: str | None) -> str:
 
 
 def _in_pairs(files: Iterable[BriefFile]) -> tuple[BriefFile, ...]:
-    """Return the files with a problem for each whose brief or disclosure has one: the two lead to each other."""
+    """Return the files, with a problem added to each brief whose disclosure has a problem and vice versa, because the
+    two link to each other."""
     found = tuple(files)
     there = {each.path for each in found}
     bad = {_brief_of(each) for each in found if each.problem or _brief_of(each) not in there}
@@ -346,7 +349,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _copy(file: Path, brief: BriefFile, into: Path) -> None:
-    """Copy a file that still has its digest. Raises ResultsError, OSError."""
+    """Copy a file if its digest is unchanged. Raises ResultsError, OSError."""
     content = read_plain(file)
     if hashlib.sha256(content).hexdigest() != brief.sha256:
         raise ResultsError(f"{file} was changed while the site was made", "make the site again")
@@ -376,7 +379,7 @@ class StoreOfRuns:
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: RunManifest, stamp: str) -> SiteRun:
-        """Read a run. Whatever is wrong with it becomes the problem of the run, and does not stop the site."""
+        """Read a run. Any problem with it is recorded in the run, and does not stop the site."""
         from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 
         run = SiteRun(
@@ -413,8 +416,8 @@ class StoreOfRuns:
             return run.model_copy(update={"problem": message})
 
     def _briefs(self, manifest: RunManifest, passing: Path) -> Iterator[BriefFile]:
-        """Yield the files of the run's reports, and for each whether it is the one that the journal names.
-        Raises RunnerError."""
+        """Yield the files of the run's reports, and for each file whether it is the one that the journal names. Raises
+        RunnerError."""
         shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
         recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}
         for path, file in shown.items():
@@ -427,7 +430,7 @@ class StoreOfRuns:
 
 
 def run_place(place: str) -> RunPlace:
-    """Return the runs at a URL, or in a folder. A folder that holds a shared store is one. Raises RunnerError."""
+    """Return the runs at a URL, or in a folder, which may hold a shared store. Raises RunnerError."""
     from benchbrief.history.shared_store.shared_store import MARKER, open_store
 
     if "://" in place or (Path(place) / MARKER).is_file():

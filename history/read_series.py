@@ -1,4 +1,4 @@
-"""Series of a quantity: what each run measured at a point, separated by environment and by definition."""
+"""Series of a quantity: the values that the runs measured at a point, separated by environment and by definition."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from benchbrief.results.store_errors import ResultsError
 
 Origin = Literal["measured", "simulated", "imported"]
 FIRST = datetime(2020, 1, 1, tzinfo=UTC)
-"""No run is older: a clock that says so is wrong."""
+"""The earliest possible time of a run. If a run seems to be older, its clock was wrong."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(days=1)
 
 
 class SeriesValue(NamedTuple):
-    """A run's value over all its repeats; None where it is missing, and `reason` says why."""
+    """A run's value over all its repeats. If it is missing, it is None and `reason` says why."""
 
     run_id: str
     at: datetime
@@ -42,9 +42,10 @@ class SeriesValue(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesPart:
-    """Values that can be compared: of one environment, definition and unit. The oldest is first.
+    """Values that can be compared, because they share the environment, the definition and the unit. The oldest is
+    first.
 
-    `redefined` names what changed in the definition since the part before, where that is known.
+    `redefined` names what changed in the definition since the previous part, if known.
     """
 
     unit: str
@@ -71,7 +72,7 @@ def _canonical(point: Mapping[str, Any]) -> str:
 class HistorySeries:
     """A quantity of a spec at a point.
 
-    `parts` are in the order in which they began, and never compared with each other.
+    `parts` are in the order in which they began. They are never compared with each other.
     """
 
     spec: str
@@ -84,11 +85,11 @@ class HistorySeries:
     control: bool
     parts: tuple[SeriesPart, ...]
     chosen: bool = False
-    """Whether the point is at a load that runs choose themselves."""
+    """Whether the point is at a load that the runs themselves choose."""
 
     @property
     def at(self) -> str:
-        """Return the point as `experiment/hardware/workload/threads=4`, as in a cell's id."""
+        """Return the point in the form `experiment/hardware/workload/threads=4`, as in a cell's id."""
         return "/".join(word_of_key(dim, self.point[dim]) for dim in sorted(self.point, key=place_of))
 
     @property
@@ -98,10 +99,10 @@ class HistorySeries:
 
 @dataclass(frozen=True)
 class SeriesChoice:
-    """Which series to read, and of which runs.
+    """Which series to read, and from which runs.
 
-    `where` has the allowed texts by dimension. `across` are patterns of facts that make no other environment: what is
-    under test, such as `database version`.
+    `where` has the allowed texts for each dimension. `across` are patterns of facts that do not separate environments,
+    because they are the subject of the test, such as `database version`.
     """
 
     quantities: tuple[str, ...] = ()
@@ -115,9 +116,9 @@ class SeriesChoice:
 class FoundSeries(NamedTuple):
     """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
 
-    `controls` are the control series of the same quantities and of throughput, also at points that were not chosen.
-    `wrong_clocks` are runs that are left out as their time can't be right. `reused` has, by run, the keys of the series
-    that it took from earlier runs, which are left out too.
+    `controls` are the control series of the same quantities and of throughput, including those at points that were not
+    chosen. `wrong_clocks` are runs that are left out because their time can't be right. `reused` has, for each run, the
+    keys of the series that the run took from earlier runs; these are left out, too.
     """
 
     series: tuple[HistorySeries, ...]
@@ -128,10 +129,10 @@ class FoundSeries(NamedTuple):
 
 
 def read_series(table: SeriesTable, choice: SeriesChoice, now: datetime | None = None) -> FoundSeries:
-    """Return the chosen series. Raises ResultsError when there are none, and says what there is.
+    """Return the chosen series. Raises ResultsError if there are none; the error says which series exist.
 
-    Unless quantities are chosen, a search for a promise has only the series of what it found. The rates that it tries
-    differ from run to run.
+    Unless quantities are chosen, a search for a promise has only the series of its results, because the rates that it
+    tries differ from run to run.
     """
     notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
@@ -160,8 +161,8 @@ _SOME = 5
 
 
 def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
-    """Return the chosen quantities: `latency.p99` is that of all operations, and claims about one number are that of
-    the first. Raises ResultsError."""
+    """Return the chosen quantities. `latency.p99` means the latencies of all operations, and the name of a claim means
+    the first claim about the same number. Raises ResultsError."""
     known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
     if not known:
         raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")
@@ -185,7 +186,7 @@ def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
 
 
 def _choose(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> None:
-    """Make the table `chosen`: the values that were asked for, and the controls beside them."""
+    """Make the table `chosen`, with the values that were asked for and the matching controls."""
     ask = table.connection.execute
     conditions = ["repeat IS NULL", "origin = ?"]
     conditions.append("(quantity IN (SELECT unnest(?)) OR (control AND quantity = 'throughput'))")
@@ -221,7 +222,8 @@ def _is_same(key: object, text: str) -> bool:
 
 
 def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, int]]:
-    """Leave out runs whose time can't be right, since they would stand at a wrong place. Return each with its time."""
+    """Leave out runs whose time can't be right, because they would appear at a wrong place. Return each with
+    its time."""
     ask = table.connection.execute
     bounds = [_moment(FIRST), _moment(now + _AHEAD)]
     wrong = ask(
@@ -233,7 +235,7 @@ def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, 
 
 
 def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
-    """Leave out results that a run took from an earlier one, so that no measurement counts twice. Return the keys of
+    """Leave out results that a run took from an earlier run, so that no measurement counts twice. Return the keys of
     their series, by run."""
     ask = table.connection.execute
     reused: dict[str, set[SeriesKey]] = {}
@@ -246,9 +248,9 @@ def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
 
 
 def _without_searched_rates(series: Sequence[HistorySeries]) -> tuple[HistorySeries, ...]:
-    """Leave out the rates that searches for a promise tried.
+    """Leave out the rates that searches for promises tried.
 
-    If a point names no experiment, its rates are left out only if all experiments with rates are such searches.
+    If a point does not name an experiment, its rates are left out only if all experiments with rates are such searches.
     """
     searching: dict[tuple[str, str], set[object]] = {}
     with_rates: dict[tuple[str, str], set[object]] = {}
@@ -298,7 +300,7 @@ _LAST = (
 
 
 def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, ...]:
-    """Return the series of `chosen`. Only their values become objects: there may be thousands of runs."""
+    """Return the series of `chosen`. Only their values become objects, because there may be thousands of runs."""
     kept = {each: without_facts(of, across) for each, of in _facts(table).items()}
     names: dict[str, str] = {}
     same = {each: names.setdefault(json.dumps(of, sort_keys=True), each) for each, of in kept.items()}
@@ -340,8 +342,8 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
 
 
 def _in_order(series: Sequence[tuple[int, HistorySeries]]) -> tuple[HistorySeries, ...]:
-    """Sort series by spec, quantity and point: levels of a factor in the order of the spec, numbers in rising order,
-    other words by letter. Each comes with its place in its last run."""
+    """Sort series by spec, quantity and point. Levels of a factor are in the order of the spec, numbers in ascending
+    order, and other words in alphabetical order. Each series comes with its place in its last run."""
     levels: dict[tuple[str, str, str, str | float], float] = {}
     for _, each in sorted(series, key=itemgetter(0)):
         for dim in each.point.keys() - set(DIMENSIONS):
@@ -376,7 +378,7 @@ def differences(before: SeriesPart, after: SeriesPart) -> list[str]:
 
 
 def _new_by_version(series: Sequence[HistorySeries]) -> list[str]:
-    """Return hints on how to join the versions of a database to one series, where they keep most runs apart."""
+    """Return hints on how to join the versions of a database into one series, if the versions separate most runs."""
     runs: set[str] = set()
     begun: dict[str, set[str]] = {}
     for each in series:
@@ -403,7 +405,7 @@ def _nothing(table: SeriesTable, choice: SeriesChoice) -> str:
 
 
 def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str:
-    """Return a hint: what there is instead of what was chosen."""
+    """Return a hint that lists what exists instead of what was chosen."""
     ask = table.connection.execute
     origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()
     if choice.origin not in dict(origins):

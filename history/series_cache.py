@@ -1,8 +1,9 @@
-"""The series of all runs of a source, kept on this machine, so that only new runs are read.
+"""The series of all runs of a source, cached on this machine so that only new runs need to be read.
 
-An index says which runs are in which file, and what each run was like when it was read. Files are Parquet, sorted by
-quantity, so that one quantity of thousands of runs is read without the others. Each has the hash of its bytes as its
-name: the runs of a damaged one are read again."""
+An index says which runs are in which file, and in which state each run was when it was read. The files are Parquet,
+sorted by quantity, so that one quantity of thousands of runs can be read without the other quantities. Each file is
+named by the hash of its bytes, and the runs in a damaged file are read again.
+"""
 
 from __future__ import annotations
 
@@ -44,19 +45,19 @@ if TYPE_CHECKING:
 
 
 def user_cache(kind: str, place: str) -> Path:
-    """Return the path of the cache of a place, such as the address of a store. It may not exist."""
+    """Return the path of the cache of a place, such as the address of a store. The path may not exist."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchbrief" / kind
     return base / hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 MOST_OF_A_SERIES = 256 << 20
-"""The most bytes of a series file."""
+"""The largest allowed size of a series file, in bytes."""
 _MOST_ROWS = 2_000_000
 _MOST_BYTES = 1 << 30
-"""The most bytes of its columns in memory."""
+"""The largest allowed size of a series file's columns in memory, in bytes."""
 _MOST_LETTERS = 1 << 16
 _LARGEST = 1e60
-"""The largest value, in whatever unit. The squares of many stay finite."""
+"""The largest allowed value, in any unit, so that a sum of many squares remains finite."""
 _OPTIONAL = {"better", "repeat", "value"}
 _YEAR_9999_US = 253_402_300_800_000_000
 _ALLOWED = {
@@ -67,7 +68,7 @@ _ALLOWED = {
 
 
 def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
-    """Return what a series file holds, or why it is not one of this run and version."""
+    """Return the contents of a series file, or the reason why it does not belong to this run and version."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -95,7 +96,7 @@ def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
 
 
 def _with_defaults(table: pa.Table) -> pa.Table:
-    """Return the table of a run that was pushed by an earlier version, with the columns that it lacks."""
+    """Return the table of a run that an earlier version pushed, with the missing columns added."""
     import pyarrow as pa
 
     defaults = SeriesRow._field_defaults
@@ -106,7 +107,7 @@ def _with_defaults(table: pa.Table) -> pa.Table:
 
 
 def _problem(table: pa.Table, run_id: str) -> str:
-    """Return what is wrong with the values; "" when nothing is. Raises ValueError, RecursionError."""
+    """Return what is wrong with the values; "" if they are good. Raises ValueError, RecursionError."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -140,7 +141,8 @@ def _problem(table: pa.Table, run_id: str) -> str:
 
 
 def _is_plain(found: Any, texts_only: bool) -> bool:
-    """Return whether the value is an object of texts, or of texts and finite numbers unless `texts_only`."""
+    """Return whether the value is an object that contains only texts or, unless `texts_only`, texts and
+    finite numbers."""
     return isinstance(found, Mapping) and all(
         isinstance(value, str) or (not texts_only and type(value) in (int, float) and math.isfinite(value))
         for value in found.values()
@@ -148,7 +150,8 @@ def _is_plain(found: Any, texts_only: bool) -> bool:
 
 
 class Fetched(NamedTuple):
-    """A run's series file, or why there is none. `is_final`: asking again gives the same answer."""
+    """A run's series file, or the reason why there is none. `is_final` means that asking again would give the same
+    answer."""
 
     run_id: str
     path: Path | None
@@ -163,10 +166,10 @@ class RunSource(Protocol):
         """Return a name that no other source has."""
 
     def stamps(self) -> Mapping[str, str]:
-        """Return a text for each run that changes when its results do. Raises RunnerError."""
+        """Return, for each run, a text that changes when the run's results do. Raises RunnerError."""
 
     def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
-        """Yield the series file of each run, written to a folder. Raises RunnerError when the source is away."""
+        """Yield the series file of each run, written to a folder. Raises RunnerError if the source can't be reached."""
 
 
 class RunFolder:
@@ -236,7 +239,7 @@ class RunStore:
 
 
 def run_source(place: str) -> RunSource:
-    """Return the source at a URL, or in a folder. A folder that holds a shared store is one.
+    """Return the source of runs at a URL, or in a folder, which may hold a shared store.
 
     Raises RunnerError.
     """
@@ -249,17 +252,17 @@ def run_source(place: str) -> RunSource:
 
 _INDEX = "index.json"
 _INDEX_VERSION = f"{SERIES_VERSION}.2"
-"""The version of the index. The number behind the point rises when local rows must be read again, but pushed ones
-need not."""
+"""The version of the index. Raise the number after the point if local rows must be read again, but pushed rows need
+not."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
-"""How many runs are read before the index knows of them. A reader that is stopped loses no more."""
+"""How many runs are read before they are entered in the index. If a reader is stopped, it loses no more than that."""
 _MOST_FILES = 24
 _MEMORY = "256MB"
 
 
 class _Entry(NamedTuple):
-    """A run as it was read. `file` is "" where it has no series, and `problem` says why."""
+    """A run in the state in which it was read. If it has no series, `file` is "" and `problem` says why."""
 
     stamp: str
     file: str
@@ -268,20 +271,20 @@ class _Entry(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """Rows of `SeriesRow` in the DuckDB table `series`, file after file, of the runs in `tags` only."""
+    """The rows of `SeriesRow` in the DuckDB table `series`, file by file, only for the runs in `tags`."""
 
     connection: duckdb.DuckDBPyConnection
     tags: Mapping[str, frozenset[str]]
     """The tags of each run in the table."""
     problems: Mapping[str, str]
-    """Why a run is not in the table, by run."""
+    """The reasons why runs are not in the table, by run."""
 
 
 @contextmanager
 def open_series(source: RunSource, progress: Callable[[int, int], None] | None = None) -> Iterator[SeriesTable]:
-    """Yield the series of all runs, after reading those that are new or have changed. Raises RunnerError.
+    """Yield the series of all runs, after reading the runs that are new or have changed. Raises RunnerError.
 
-    `progress` is called with the number of runs that were read, and how many there are to read.
+    `progress` is called with the number of runs read so far, and the total number of runs to read.
     """
     with _folder(source.name) as folder:
         index = _read_index(folder)
@@ -291,7 +294,8 @@ def open_series(source: RunSource, progress: Callable[[int, int], None] | None =
 
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
-    """Yield the cache folder of a source, for one process at a time; a temporary folder if it can't be written."""
+    """Yield the cache folder of a source, to one process at a time. If it can't be written, yield a
+    temporary folder."""
     folder = user_cache("series", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -308,7 +312,7 @@ def _folder(name: str) -> Iterator[Path]:
 
 
 def _read_index(folder: Path) -> dict[str, _Entry]:
-    """Return the known runs; {} without an index, or with one of a different version."""
+    """Return the known runs; {} if there is no index, or if it has a different version."""
     try:
         index = json.loads((folder / _INDEX).read_bytes())
         found = (
@@ -321,7 +325,7 @@ def _read_index(folder: Path) -> dict[str, _Entry]:
 
 
 def _name_of(path: Path) -> str:
-    """Return the name that a file is to have; "" where it can't be read."""
+    """Return the name that a file must have; "" if the file can't be read."""
     try:
         with path.open("rb") as file:
             return f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.parquet"
@@ -362,7 +366,8 @@ def _update(
 def _read(
     folder: Path, runs: list[str], stamps: Mapping[str, str], source: RunSource
 ) -> tuple[dict[str, _Entry], set[str]]:
-    """Read some runs into one file. Return their entries, and the names of those that need not be asked again."""
+    """Read some runs into one file. Return their entries, and the names of the runs that need not be asked
+    for again."""
     import pyarrow as pa
 
     read: dict[str, _Entry] = {}
@@ -406,7 +411,7 @@ def _finished(temporary: Path) -> str:
 
 
 def _merged(folder: Path, runs: Mapping[str, _Entry], files: set[str]) -> dict[str, _Entry]:
-    """Write all files into one, sorted anew, without holding them in memory."""
+    """Merge all files into one sorted file, without holding them in memory."""
     kept = [(run, entry.file) for run, entry in runs.items() if entry.file]
     with closing(_connected(folder, sorted(files))) as connection:
         _keep(connection, kept)
@@ -430,8 +435,8 @@ def _table(folder: Path, runs: Mapping[str, _Entry]) -> SeriesTable:
 
 
 def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
-    """Return a database with the view `every`: all rows of the files, including old ones of runs that have
-    changed since."""
+    """Return a database with the view `every`, which has all rows of the files, including outdated rows of runs that
+    have changed since."""
     import duckdb
 
     connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
@@ -446,7 +451,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
-    """Make the view `series`: the rows of `every` that are in the file of their run."""
+    """Make the view `series`, which has only those rows of `every` that are in the current file of their run."""
     # DuckDB makes the table: from a list, pyarrow needs pandas, which may not be installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)

@@ -1,4 +1,5 @@
-"""The changes in series: when, how large, how certain, whether the lab caused them, and what people said about them."""
+"""The changes in series: when they happened, how large and how certain they are, whether the lab caused them, and what
+people said about them."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ from benchbrief.runners.journal.atomic_files import write_durably
 VERDICTS = "bench-verdicts.toml"
 VerdictWord = Literal["accept", "bug", "noise"]
 _NEAR = 2
-"""In runs. Later runs may move a change that far from where it was when the verdict was written."""
+"""By how many runs later runs may move a change from its place when the verdict was written."""
 _HEAD = "# What people say of changes in the results: accept, bug or noise. `bench gate --accept` adds to it.\n"
 
 
 class ChangeVerdict(BaseModel):
-    """A verdict on a change whose first run is `run`, at all points that have the keys of `at`."""
+    """A verdict on a change whose first run is `run`, at all points whose keys include those of `at`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -38,16 +39,16 @@ class ChangeVerdict(BaseModel):
     note: str = ""
 
     def is_on(self, series: HistorySeries) -> bool:
-        """Return whether the verdict is on a change of this series, at any run."""
+        """Return whether the verdict is about a change of this series, at any run."""
         return self.quantity == series.quantity and all(series.point.get(dim) == key for dim, key in self.at.items())
 
     def is_near(self, values: Sequence[SeriesValue], index: int) -> bool:
-        """Return whether the verdict is on the change before the value at `index`."""
+        """Return whether the verdict is about the change before the value at `index`."""
         return any(each.run_id == self.run for each in values[max(0, index - _NEAR) : index + _NEAR + 1])
 
 
 def read_verdicts(path: Path) -> tuple[ChangeVerdict, ...]:
-    """Return the verdicts of a file; none when it is not there. Raises ResultsError for a wrong one."""
+    """Return the verdicts in a file; none if the file does not exist. Raises ResultsError for an invalid file."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -75,7 +76,7 @@ def read_verdicts(path: Path) -> tuple[ChangeVerdict, ...]:
 
 
 def add_verdicts(path: Path, verdicts: Sequence[ChangeVerdict]) -> None:
-    """Add verdicts at the end of the file. What is there stays as it is. Raises ResultsError."""
+    """Add verdicts at the end of the file, leaving its contents unchanged. Raises ResultsError."""
     read_verdicts(path)
     try:
         there = path.read_text(encoding="utf-8") if path.exists() else _HEAD
@@ -95,27 +96,28 @@ def _text(verdict: ChangeVerdict) -> str:
 
 
 def _toml(value: str | float) -> str:
-    """Return a value as TOML. Its basic strings have the escapes of JSON, and must escape DEL, too."""
+    """Return a value as TOML. Its basic strings use the escapes of JSON, and must also escape DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def verdict_on(
     verdicts: Sequence[ChangeVerdict], series: HistorySeries, values: Sequence[SeriesValue], index: int
 ) -> ChangeVerdict | None:
-    """Return the last verdict on a change; None when there is none."""
+    """Return the last verdict on a change; None if there is none."""
     return next((each for each in reversed(verdicts) if each.is_on(series) and each.is_near(values, index)), None)
 
 
 CONTROL_LEVEL = 0.01
-"""The significance level for two questions: whether the control changed, and whether the rest still does."""
+"""The significance level for two questions: whether the control changed, and whether a change remains without the
+control's."""
 
 
 @dataclass(frozen=True)
 class LabShare:
-    """What the control did at a change.
+    """How the control behaved at a change.
 
-    `change` is its ratio of after to before. `rest` is the ratio of the series without it. `p` and `rest_p` are the
-    p-values of their t tests.
+    `change` is the control's ratio of after to before. `rest` is the series' ratio without the control's. `p` and
+    `rest_p` are the p-values of the t tests of these two ratios.
     """
 
     controls: int
@@ -127,21 +129,22 @@ class LabShare:
 
     @property
     def is_lab(self) -> bool:
-        """Return True if the lab explains the change: the control went the same way, and nothing is left."""
+        """Return True if the lab explains the change: the control changed in the same direction, and no change remains
+        without it."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p >= CONTROL_LEVEL
 
     @property
     def is_part(self) -> bool:
-        """Return True if the control went the same way and something is left."""
+        """Return True if the control changed in the same direction, but a change remains without it."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p < CONTROL_LEVEL
 
 
 @dataclass(frozen=True)
 class ControlLevel:
-    """A control series, measured from its level before a change of another series.
+    """A control series, relative to its level before a change of another series.
 
-    `level` is the mean of its logarithms before the change, and `logs` has each run's logarithm less that level. Both
-    have the `sign` that makes the two series move the same way.
+    `level` is the mean of the control's logarithms before the change, and `logs` has each run's logarithm minus that
+    level. Both have the `sign` that makes the two series move in the same direction.
     """
 
     series: HistorySeries
@@ -159,8 +162,8 @@ def control_levels(
 ) -> tuple[ControlLevel, ...]:
     """Return the controls of a series, with their level in the runs before a change.
 
-    They are of the same spec, profile and quantity. Without any, they are those of throughput, with the opposite sign
-    if lower is better for the quantity. None are returned if a value is not above 0.
+    They have the same spec, profile and quantity. If there are none, the controls of throughput are used, with the
+    opposite sign if lower is better for the quantity. No controls are returned if a value is not above 0.
     """
     if series.control or any(each.value is None or each.value <= 0 for each in before):
         return ()
@@ -189,7 +192,7 @@ def lab_share(
 ) -> LabShare | None:
     """Compare a change with the control series in the same runs.
 
-    None where no control was measured on both sides, and for values that are not above 0.
+    Returns None if no control was measured on both sides, or if a value is not above 0.
     """
     import numpy as np
 
@@ -211,7 +214,8 @@ def lab_share(
 
 
 def lab_logs(levels: Sequence[ControlLevel]) -> dict[str, float]:
-    """Return how far the controls lie from their level in each run: the mean of their logarithms less it."""
+    """Return how far the controls lie from their level in each run, as the mean over the controls of their logarithms
+    minus the level."""
     runs = set[str]().union(*(each.logs for each in levels))
     return {run: fmean(each.logs[run] for each in levels if run in each.logs) for run in runs}
 
@@ -220,9 +224,9 @@ def lab_logs(levels: Sequence[ControlLevel]) -> dict[str, float]:
 class Change:
     """A change before the value at `index` of a part's known values.
 
-    `before` and `after` are the means between the neighbouring changes, in the unit. `ratio` is after over before, with
-    its 95 % interval; None where before is not above 0. `p` is of the t test. `worse` is None where the quantity does
-    not say which way is better.
+    `before` and `after` are the means between the neighbouring changes, in the quantity's unit. `ratio` is `after`
+    divided by `before`, with its 95 % interval; None if `before` is not above 0. `p` is the p-value of the t test.
+    `worse` is None if the quantity does not say which direction is better.
     """
 
     index: int
@@ -265,13 +269,14 @@ def trend_of(
     controls: Sequence[HistorySeries] = (),
     verdicts: Sequence[ChangeVerdict] = (),
 ) -> Trend:
-    """Find the changes of a series, in each part alone."""
+    """Find the changes of a series, separately in each part."""
     parts = (PartTrend(part, _changes(series, part, controls, verdicts)) for part in series.parts)
     return Trend(series, tuple(parts))
 
 
 def scaled(values: Sequence[float]) -> list[float]:
-    """Return logarithms where all values are above 0, as noise is a share of the value; else the values."""
+    """Return the logarithms if all values are above 0, because noise is a share of the value; otherwise, return the
+    values."""
     return [math.log(value) for value in values] if min(values, default=0.0) > 0 else list(values)
 
 

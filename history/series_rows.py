@@ -1,6 +1,8 @@
-"""A run's `series.parquet`: each quantity at each point, with all that decides to which series it belongs.
+"""A run's `series.parquet`, with each quantity at each point, and everything that decides which series a value belongs
+to.
 
-It is small, and is read for thousands of runs without their tables."""
+The file is small, so it can be read for thousands of runs without their tables.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +42,11 @@ if TYPE_CHECKING:
 Facts = dict[str, str]
 _KINDS = ("host", "database", "tool", "source")
 _FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
-"""The folder of a file that counts by its content: `/etc/` of `/etc/rocks.ini (SHA-256 ...)`."""
+"""The folder of a file that is identified by its content: `/etc/` in `/etc/rocks.ini (SHA-256 ...)`."""
 
 
 class Environments:
-    """The environments of a run's values: the facts behind the cells of each."""
+    """The environments of a run's values, each with the facts about the cells behind it."""
 
     def __init__(self, store: Store) -> None:
         rows = store.sql("SELECT kind, hardware, node, name, value FROM facts ORDER BY ALL").rows
@@ -52,7 +54,7 @@ class Environments:
         self._found: dict[tuple[frozenset[str | None], ...], Facts] = {}
 
     def of(self, cells: Sequence[Cell]) -> Facts:
-        """Return the facts behind the cells: each with its values on all nodes, in order."""
+        """Return the facts about the cells. Each fact has its values on all nodes, in order."""
         hardware: frozenset[str | None] = frozenset(cell.hardware for cell in cells)
         databases: frozenset[str | None] = frozenset(cell.database for cell in cells)
         loaders: frozenset[str | None] = frozenset(host for cell in cells for host in cell.load_hosts)
@@ -97,12 +99,12 @@ def _counts(kind: str, name: str) -> bool:
 
 
 def without_facts(facts: Facts, patterns: Sequence[str]) -> Facts:
-    """Return the facts whose names fit none of the patterns (`database version`, `tool db_bench.*`)."""
+    """Return the facts whose names match none of the patterns (`database version`, `tool db_bench.*`)."""
     return {name: value for name, value in facts.items() if not any(fnmatchcase(name, each) for each in patterns)}
 
 
 def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]:
-    """Yield each fact that differs, with both values; "" where there is none."""
+    """Yield each fact that differs, with both values. A missing value is ""."""
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
             yield name, before.get(name, ""), after.get(name, "")
@@ -110,34 +112,37 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 SERIES = "series.parquet"
 SERIES_VERSION = 9
-"""The version of series files. Raise it when the columns change, or what decides the series of a value."""
+"""The version of series files. Raise it when the columns change, or the rules that decide which series a value belongs
+to."""
 READABLE = (2, 3, 4, 5, 6, 7, 8)
-"""Earlier versions, whose rows only lack claims, or columns that have a default."""
+"""Earlier versions that can still be read, because they only lack claims, or columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
-"""The labels of hardware and workloads by key, as JSON. A file that was pushed earlier has none."""
+"""The metadata key of the labels of hardware and workloads, which are JSON by key. Files pushed by earlier versions
+have no labels."""
 
 
 class SeriesRow(NamedTuple):
     """A quantity at a point. `repeat` is NULL for the value over all repeats; the known repeats count from 1.
 
-    A value over all repeats is missing when a planned repeat is, and `reason` says why.
+    A value over all repeats is missing if a planned repeat is missing; then `reason` says why.
     """
 
     run_id: str
     measured_at: datetime
     """When the run began, in UTC."""
     title: str
-    """The title of its first report; else the name of its spec."""
+    """The title of the run's first report, or else the name of its spec."""
     spec: str
-    """The name of the spec's file, without the folder, which differs from one checkout to another."""
+    """The name of the spec's file without the folder, because the folder differs from one checkout to another."""
     profile: str
     origin: str
     """measured | simulated | imported"""
     revision: str
-    """The git revision of the spec, with `+` for changes since; "" when it is not known."""
+    """The git revision of the spec, with `+` if it has changed since; "" if the revision is unknown."""
     quantity: str
-    """throughput, errors, sustained, latency.p99[read], the name of a metric, or that of a claim: claim.gain."""
+    """throughput, errors, sustained, latency.p99[read], the name of a metric, or the name of a claim, such as
+    claim.gain."""
     label: str
     unit: str
     better: str | None
@@ -148,30 +153,33 @@ class SeriesRow(NamedTuple):
     value: float | None
     reason: str
     definition: str
-    """The hash of what defines the quantity: expression, unit, workload, promise, database, way of measuring."""
+    """The hash of everything that defines the quantity: expression, unit, workload, promise, database, way of
+    measuring."""
     environment: str
     """The hash of `facts`."""
     facts: str
     """Facts of hosts, and versions of tools and servers, as canonical JSON."""
     control: bool
-    """Whether it is a control: measured on hardware that runs nothing under test."""
+    """Whether the value is a control, measured on hardware that does not run anything under test."""
     reused_from: str
-    """The earlier run that measured it; "" for this one."""
+    """The earlier run that measured the value; "" if this run did."""
     bound: str = ""
-    """at_least | at_most | open, for a value that a search knows from one side only; "" for others."""
+    """at_least | at_most | open, for a value for which a search found only a bound; "" for other values."""
     decided: bool = True
-    """Whether the searches behind the value decided with their confidence, and whether a claim's numbers bear it out in
-    all briefs."""
+    """Whether the searches behind the value decided with their confidence and, for a claim, whether its numbers support
+    it in all briefs."""
     chosen: bool = False
-    """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose others."""
+    """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose
+    other loads."""
     message: str = ""
-    """`reason` with its code, as JSON; "" for a plain one, and in files of before."""
+    """`reason` with its code, as JSON; "" if the reason has no code, and in files of earlier versions."""
     by_ratio: bool = False
-    """Whether comparisons test the logarithms of its repeats."""
+    """Whether comparisons test the logarithms of the value's repeats."""
     place: int = 0
-    """The place of the point among all of the run, in the order of the spec."""
+    """The place of the point among all points of the run, in the order of the spec."""
     also: str = ""
-    """The other claims about the number of a claim, such as those in other languages: claim.gain_ja, with blanks."""
+    """The other claims about the number of a claim, such as those in other languages (claim.gain_ja), separated by
+    blanks."""
 
 
 def schema() -> pa.Schema:
@@ -195,7 +203,7 @@ def schema() -> pa.Schema:
 
 
 def write_series(run_dir: Path, path: Path) -> None:
-    """Write the series file of a run, whole or not at all. Changes nothing in the run. Raises RunnerError, OSError."""
+    """Write the series file of a run, completely or not at all. The run is not changed. Raises RunnerError, OSError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -212,7 +220,7 @@ def write_series(run_dir: Path, path: Path) -> None:
 
 
 def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return the labels of `hardware`, `workloads` and, where there are some, `levels` by key."""
+    """Return the labels of `hardware`, `workloads` and, if there are any, `levels`, by key."""
     labels = {
         "hardware": {key: group.label for key, group in plan.hardware.items()},
         "workloads": {key: each.label for key, each in plan.workloads.items() if key == each.name},
@@ -221,7 +229,7 @@ def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str]]:
-    """Return the labels in a series file's metadata; {} where it has none. Raises ValueError."""
+    """Return the labels in a series file's metadata; {} if there are none. Raises ValueError."""
     labels = (metadata or {}).get(LABELS_KEY)
     return dict(json.loads(labels)) if labels else {}
 
@@ -234,7 +242,7 @@ def series_rows(run_dir: Path) -> list[SeriesRow]:
 
 
 class _Measured(NamedTuple):
-    """A quantity at a point, with what else defines it."""
+    """A quantity at a point, with everything else that defines the quantity."""
 
     quantity: str
     label: str
@@ -243,7 +251,7 @@ class _Measured(NamedTuple):
     percentile: bool
     point: PointKeys
     values: tuple[tuple[int | None, float | None, str], ...]
-    """Each repeat, its value, and why it has none."""
+    """The repeats, each with its value or the reason why there is none."""
     metric: Metric | None
     by_ratio: bool
     doubt: Doubt = KNOWN
@@ -311,24 +319,24 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
 
 
 def _is_chosen(plan: Plan, point: Mapping[str, DimKey | None], cells: Sequence[Cell]) -> bool:
-    """Return whether a point is at a load that the run chose itself."""
+    """Return whether a point is at a load that the run itself chose."""
     experiments = [plan.experiments[cell.experiment] for cell in cells]
     choosing = [bool(each.adaptive or each.search or each.promise) for each in experiments]
     return bool({"threads", "target"} & point.keys() and choosing) and all(choosing)
 
 
 def canonical(content: object) -> str:
-    """Return JSON text that is the same for the same content."""
+    """Return JSON text that is always the same for the same content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def coded(reason: str) -> str:
-    """Return the column `message` of a reason."""
+    """Return the value of the column `message` for a reason."""
     return canonical(to_data(reason)) if isinstance(reason, Message) else ""
 
 
 def reason_of(reason: str, message: str) -> str:
-    """Return the reason of these two columns, with its code where it has one. Raises ValueError, RecursionError."""
+    """Return the reason in these two columns, with its code if it has one. Raises ValueError, RecursionError."""
     return message_from_data(json.loads(message)) if message else reason
 
 
@@ -372,7 +380,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
 
 
 def _claimed(plan: Plan, store: Store) -> Iterator[_Measured]:
-    """Yield the number of each claim, once for claims in two languages."""
+    """Yield the number of each claim. A number that is claimed in two languages is yielded only once."""
     if not plan.claims:
         return
     from benchbrief.reports.claims_sheet import claims_sheet
@@ -392,11 +400,11 @@ def _claimed(plan: Plan, store: Store) -> Iterator[_Measured]:
 
 
 CLAIM = "claim."
-"""What the quantity of a claim begins with."""
+"""The prefix of the quantity of a claim."""
 
 
 def metrics_in(plan: Plan) -> dict[str, Metric]:
-    """Return the metrics of a plan and, as metrics, the numbers of its claims, by quantity."""
+    """Return the metrics of a plan by quantity, including the numbers of its claims as further metrics."""
     claims = (
         Metric(
             name=f"{CLAIM}{each.name}",
@@ -425,8 +433,8 @@ class PlacedCells:
         self._by: dict[tuple[str, ...], dict[tuple[DimKey | None, ...], list[_Placed]]] = {}
 
     def at(self, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
-        """Yield the cells that a value may come from, by what its metric reads. A point may have fewer dimensions than
-        a cell, and a cell no threads or no target."""
+        """Yield the cells behind a value, according to what its metric reads. A point may have fewer dimensions than a
+        cell, and a cell may have no threads or no target."""
         keys = {dim: key for dim, key in point if key is not None and dim in self._dims}
         dims, reads = tuple(keys), metric.query.reads if metric else None
         if dims not in self._by:
@@ -440,11 +448,11 @@ class PlacedCells:
 
 
 _Behind = frozenset[tuple[str, DatabaseKey, str]]
-"""The experiment, database and workload of each cell that a value comes from, by their keys in the plan."""
+"""The experiment, database and workload of each cell behind a value, by their keys in the plan."""
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
-    """Return the hash of all that values of one name must share to be comparable."""
+    """Return the hash of everything that values of one name must share to be comparable."""
     promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
     databases = [
         {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
@@ -468,8 +476,8 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
 
 
 def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
-    """Return the ways in which cells were measured, each once. A way is a number where journals had one for
-    all tools."""
+    """Return the ways in which cells were measured, each once. A way is a number if the journal had one number for all
+    tools."""
     if start is None or start.imported:
         return [start.measurement if start else 0]
     found: set[int | Way] = set()
@@ -484,8 +492,8 @@ def _distinct(parts: Iterable[Parts]) -> list[str]:
 
 
 def _promise_parts(experiment: Experiment) -> Parts:
-    """Return what decides where a search for a promise ends, as `Promise.is_same` does, with limits in any order
-    and unit."""
+    """Return the parts of a promise that decide where a search for it ends, as `Promise.is_same` does. The limits may
+    be in any order and unit."""
     promise = experiment.promise
     if promise is None:
         return {}
@@ -497,9 +505,11 @@ def _promise_parts(experiment: Experiment) -> Parts:
 
 
 def _database_parts(database: Database) -> Parts:
-    """Return what a spec says about a database, like `database_parts` of a cell, but without its place and its build.
+    """Return the parts of a spec that describe a database, like a cell's `database_parts`, but without its place and
+    its build.
 
-    Paths and addresses do not count in a series, the environment has the version, and commands may name any of them.
+    In a series, paths and addresses do not count, nor do commands, which may contain them. The version is part of the
+    environment.
     """
     said = {
         "engine",

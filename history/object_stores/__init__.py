@@ -1,1 +1,1 @@
-"""Objects with names and digests, in a folder or on S3."""
+"""Objects with names and digests, stored in a folder or on S3."""

@@ -1,7 +1,8 @@
 """Objects in a folder, which several machines may share by a network file system.
 
-An object is written beside its place and linked or renamed into it, so that it is there as a whole. `create` does it
-in a way that fails where a file is there already."""
+An object is first written elsewhere in the store, and then linked or renamed to its name, so that only complete objects
+appear. `create` does so in a way that fails if the name is already taken.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +38,10 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 def give_name(file: Path, name: Path) -> None:
-    """Link a file to a name, or rename it where its file system has no hard links (exFAT, SMB).
+    """Link a file to a name, or rename it if its file system has no hard links (exFAT, SMB).
 
-    Raises FileExistsError when the name is taken, and OSError with ENOTSUP when the file system has neither links nor
-    renames that replace nothing.
+    Raises FileExistsError if the name is taken, and OSError with ENOTSUP if the file system has neither links nor a
+    rename that never replaces a file.
     """
     try:
         os.link(file, name)
@@ -51,7 +52,8 @@ def give_name(file: Path, name: Path) -> None:
 
 
 def _rename_only(file: Path, name: Path) -> None:
-    """Rename a file unless the name is taken: `renameat2` with RENAME_NOREPLACE, which Python does not have."""
+    """Rename a file unless the name is taken, by calling `renameat2` with RENAME_NOREPLACE, which Python does not
+    offer."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except AttributeError as error:
@@ -63,12 +65,12 @@ def _rename_only(file: Path, name: Path) -> None:
 
 
 INCOMING = ".incoming"
-"""The folder of files that are being written. Files that killed pushers left there are removed by `bench gc`."""
+"""The folder of files that are being written. `bench gc` removes the files that killed pushes left there."""
 _BLOCK = 1 << 20
 
 
 class FileObjects:
-    """An `ObjectStore` in a folder, which the first push makes."""
+    """An `ObjectStore` in a folder. The first push makes the folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
@@ -186,7 +188,8 @@ class FileObjects:
             return temporary.stat().st_mtime
 
     def _require_folders(self, key: str) -> None:
-        """Raise NotPlain when a folder on the way to a key is a link, since its target is not the store's."""
+        """Raise NotPlain if a folder on the way to a key is a link, because a link's target does not belong to the
+        store."""
         for above in Path(key).parents[:-1]:
             with suppress(FileNotFoundError):
                 if stat.S_ISLNK((self.root / above).lstat().st_mode):
@@ -236,7 +239,7 @@ class FileObjects:
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:
-        """Yield a path to write to. What is left there at the end is removed."""
+        """Yield a path to write to. At the end, a file that is still there is removed."""
         folder = self.root / INCOMING
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""The interface of object stores and their errors, and files whose SHA-256 shows that they are unchanged."""
+"""The interface of object stores, their errors, and files whose SHA-256 shows that they are unchanged."""
 
 from __future__ import annotations
 
@@ -23,39 +23,40 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
 class SharedStoreError(ResultsError):
-    """A shared store can't do what it is asked for."""
+    """Raised when a shared store can't do what was asked."""
 
     code = "shared_store"
 
 
 class StoreAway(SharedStoreError):
-    """The store can't be reached now, or not in time. The same may work later."""
+    """Raised when the store can't be reached now, or not in time. The same request may work later."""
 
     code = "store_away"
 
 
 class StoreRefuses(SharedStoreError):
-    """The store does not know the credentials, or does not allow this with them."""
+    """Raised when the store does not know the credentials, or does not allow the request with them."""
 
     code = "store_refuses"
 
 
 class StoreFull(SharedStoreError):
-    """The store takes no more."""
+    """Raised when the store has no space left."""
 
     code = "store_full"
     ends_with = ExitCode.BRIEF_NOT_MADE
 
 
 class StoreDamaged(SharedStoreError):
-    """An object of the store is not what its name or its manifest says."""
+    """Raised when an object of the store does not match its name or its manifest."""
 
     code = "store_damaged"
     ends_with = ExitCode.CELL_FAILED
 
 
 class NoObject(SharedStoreError):
-    """Nothing is stored under this key: it never was, or it has been removed since the listing."""
+    """Raised when nothing is stored under a key, because it never was or because it has been removed since
+    the listing."""
 
     code = "no_object"
 
@@ -65,8 +66,8 @@ def too_large(place: str, most: int) -> StoreDamaged:
 
 
 class ListedObject(NamedTuple):
-    """An object in a listing. `modified_at` is in epoch seconds, by the store's clock. `mark` is its ETag, or the inode
-    of a file."""
+    """An object in a listing. `modified_at` is in epoch seconds, by the store's clock. `mark` is the object's ETag, or
+    a file's inode."""
 
     key: str
     size: int
@@ -75,7 +76,7 @@ class ListedObject(NamedTuple):
 
     @property
     def stamp(self) -> str:
-        """Return a text that changes when the object is written anew."""
+        """Return a text that changes when the object is written again."""
         return f"{self.mark} {self.size} {self.modified_at!r}"
 
 
@@ -87,41 +88,43 @@ class ObjectStore(Protocol):
     """The address, without credentials."""
 
     def list(self, prefix: str) -> Iterator[ListedObject]:
-        """Yield the objects whose keys begin with `prefix`, in any order. S3 answers 1,000 a request."""
+        """Yield the objects whose keys begin with `prefix`, in any order. S3 returns 1,000 objects per request."""
 
     def keys(self, prefix: str) -> Iterator[str]:
-        """Yield the keys that begin with `prefix`, in any order; cheaper than `list` in a folder."""
+        """Yield the keys that begin with `prefix`, in any order. In a folder, this is cheaper than `list`."""
 
     def look(self, key: str) -> ListedObject | None:
-        """Return what a listing says about one object; None when there is none."""
+        """Return what a listing says about one object; None if there is no such object."""
 
     def read(self, key: str, most: int = SMALL) -> bytes:
-        """Return a small object. Raises NoObject, and StoreDamaged for one of more than `most` bytes."""
+        """Return a small object. Raises NoObject, and StoreDamaged if the object has more than `most` bytes."""
 
     def download(self, key: str, path: Path, most: int) -> str:
-        """Write an object to a new file, and return the SHA-256 of what arrived.
+        """Write an object to a new file, and return the SHA-256 of the received bytes.
 
-        Raises NoObject, StoreDamaged for one of more than `most` bytes, and OSError for the file.
+        Raises NoObject, StoreDamaged if the object has more than `most` bytes, and OSError for the file.
         """
 
     def create(self, key: str, content: bytes) -> bool:
-        """Write an object unless its key is taken. Return whether it was written."""
+        """Write an object unless its key is taken. Return whether the object was written."""
 
     def upload(self, key: str, file: HashedFile) -> None:
-        """Write a file under the key that its SHA-256 gives; nothing if it has changed since it was hashed.
+        """Write a file under the key that follows from its SHA-256, or write nothing if the file has changed since it
+        was hashed.
 
         Raises SharedStoreError, and OSError for the file.
         """
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove objects. Missing ones are ignored."""
+        """Remove objects. Missing objects are ignored."""
 
     def now(self) -> float:
-        """Return the time in epoch seconds, by the clock of `modified_at`."""
+        """Return the current time in epoch seconds, by the same clock as `modified_at`."""
 
 
 def open_objects(url: str) -> ObjectStore:
-    """Return the place of an address: `s3://bucket/prefix`, `file:///folder` or a path. Raises SharedStoreError."""
+    """Return the object store at an address: `s3://bucket/prefix`, `file:///folder` or a path.
+    Raises SharedStoreError."""
     found = _SCHEME.fullmatch(url)
     if found is None:
         if _ONE_SLASH.match(url):
@@ -155,14 +158,16 @@ def open_objects(url: str) -> ObjectStore:
 
 
 _SETTLED_S = 2.0
-"""In seconds. Changes within one time step of the file system get the same time, and some have steps of two seconds. So
-a file that was changed shortly before it was hashed may change again unseen."""
+"""The age, in seconds, from which a file's times show every change. Changes within one time step of the file system get
+the same time, and some file systems have steps of two seconds. So a file that was changed shortly before it was hashed
+may change again without a new time.
+"""
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file as it was when it was hashed. `marks` are its inode, size and both times, and change when the
+    """A file as it was when it was hashed. `marks` are its inode, size and two times, which change when the
     file does."""
 
     path: Path
@@ -172,8 +177,8 @@ class HashedFile:
     is_settled: bool
 
     def require_unchanged(self) -> None:
-        """Raise SharedStoreError when the file has changed. It is hashed again only where its times can't tell.
-        Raises OSError."""
+        """Raise SharedStoreError if the file has changed. The file is hashed again only if its times can't tell. Raises
+        OSError."""
         if self.is_settled and _marks_of(self.path) == self.marks:
             return
         if sha256_of(self.path) != self.sha256:
@@ -198,7 +203,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 @contextmanager
 def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
-    """Hash files in the background. Those not begun at the end of the block are skipped."""
+    """Hash files in the background. Files whose hashing has not started at the end of the block are skipped."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         yield {path: pool.submit(hash_file, path) for path in paths}

@@ -1,7 +1,8 @@
-"""Objects in a bucket of S3, or of a server that speaks its protocol, by boto3.
+"""Objects in a bucket of S3, or of a server with the same protocol, accessed with boto3.
 
 boto3 finds credentials, region and endpoint as the AWS command line does: in the environment (AWS_ACCESS_KEY_ID,
-AWS_PROFILE, AWS_ENDPOINT_URL and so on), in ~/.aws, or from the machine's role."""
+AWS_PROFILE, AWS_ENDPOINT_URL and so on), in ~/.aws, or from the machine's role.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +44,13 @@ _SKEWED = ("RequestTimeTooSkewed", "RequestInTheFuture")
 
 
 def code_of(error: BaseException) -> str:
-    """Return the code that the server gave, such as `NoSuchKey` or `404`; "" when it did not answer."""
+    """Return the error code from the server, such as `NoSuchKey` or `404`; "" if the server did not answer."""
     response: Any = getattr(error, "response", None)
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
 def status_of(error: BaseException) -> int:
-    """Return the HTTP status of the answer; 0 without one."""
+    """Return the HTTP status of the answer; 0 if there was no answer."""
     response: Any = getattr(error, "response", None)
     return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) if isinstance(response, dict) else 0
 
@@ -59,8 +60,8 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_taken(error: BaseException) -> bool | None:
-    """Return True when a conditional write found the key taken, False when another is under way, None for all
-    other errors."""
+    """Return True if a conditional write failed because the key was taken, False if it failed because another write is
+    in progress, and None for all other errors."""
     code, status = code_of(error), status_of(error)
     if code == "PreconditionFailed" or status == 412:
         return True
@@ -68,7 +69,7 @@ def is_taken(error: BaseException) -> bool | None:
 
 
 def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError | None:
-    """Return an error of boto3 in our words; None for any other error."""
+    """Return an error of boto3 as an error of the store, in plain words; None for any other error."""
     import botocore.exceptions as boto
     from boto3.exceptions import Boto3Error
 
@@ -138,7 +139,7 @@ def _one_line(text: str) -> str:
 
 
 _PART = 16 << 20
-"""In bytes. Larger files are sent in parts of this size, several at once."""
+"""The size of a part in bytes. Larger files are sent in parts of this size, several at the same time."""
 _MOST_PARTS = 10_000
 """The most parts of one file that S3 accepts."""
 _AT_ONCE = 8
@@ -148,11 +149,11 @@ _DELETED_AT_ONCE = 1000
 TIMEOUT = "BENCHBRIEF_STORE_TIMEOUT"
 _TIMEOUT_S = 60.0
 _TAKEN_AGAIN = 5
-"""How often a conditional write is tried again after it met another one under way (409)."""
+"""How often a conditional write is retried after it collided with another conditional write in progress (409)."""
 
 
 class S3Objects:
-    """An `ObjectStore` in a bucket, below a prefix. Safe for several threads."""
+    """An `ObjectStore` in a bucket, below a prefix. Several threads may use it at once."""
 
     def __init__(self, bucket: str, prefix: str) -> None:
         _require_boto3()
@@ -232,7 +233,7 @@ class S3Objects:
             self._client.put_object(**self._at(key), Body=content, **_sum(bytes.fromhex(file.sha256)))
 
     def _upload_parts(self, key: str, file: HashedFile) -> None:
-        """Send a large file in parts. The object is there only when the file is unchanged after the last of them."""
+        """Send a large file in parts. The object appears only if the file is still unchanged after the last part."""
         from s3transfer.utils import ReadFileChunk
 
         at, path = self._at(key), str(file.path)
@@ -303,7 +304,7 @@ class S3Objects:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Raise each error of boto3 inside the block as an error of the store. Other errors stay as they are."""
+        """Raise each error of boto3 inside the block as an error of the store. Other errors are not changed."""
         try:
             yield
         except Exception as error:
@@ -351,5 +352,5 @@ def _require_boto3() -> None:
 
 
 def _sum(digest: bytes) -> dict[str, str]:
-    """Return the checksum by which the server refuses data that were damaged on the way."""
+    """Return the checksum that lets the server refuse data that were damaged during the transfer."""
     return {"ChecksumSHA256": base64.b64encode(digest).decode()}

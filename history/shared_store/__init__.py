@@ -1,1 +1,1 @@
-"""The runs of a team, in a folder or a bucket: pushed, pulled, listed, queried and collected."""
+"""The runs of a team, in a folder or a bucket: pushing, pulling, listing, querying and garbage collection."""

@@ -1,9 +1,10 @@
 """Removes what a shared store need not keep: old runs, and objects that belong to no run.
 
-A push writes a run's objects before its manifest. So young objects without a run are left alone: their push may be
-under way. A push trusts an object that it finds in the store only if that is younger than a day; it writes an older one
-again. So an object that is older than the grace period, and belongs to no run, is safe to remove beside a push. All
-ages are by the store's own clock, which no machine with a wrong clock can change."""
+A push writes a run's objects before its manifest. So young objects without a run are left alone, because their push may
+be in progress. A push trusts an object in the store only if the object is younger than a day; it writes an older object
+again. So an object that is older than the grace period and belongs to no run can be removed safely during a push. All
+ages are by the store's own clock, so a machine with a wrong clock does no harm.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +20,15 @@ from benchbrief.history.shared_store.shared_store import MARKER, SharedStore
 
 GRACE_S = 7 * 86_400.0
 LEAST_GRACE_S = 2 * 86_400.0
-"""In seconds: twice the age up to which a push trusts an object that it finds."""
+"""The shortest grace period, in seconds: twice the age up to which a push trusts an object in the store."""
 _AT_ONCE = 200
-"""How many objects are looked at once more, and then removed, at a time."""
+"""How many objects are checked once more, and then removed, at a time."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Which runs to remove: those pushed longer ago than `older_than_s`, without any of the tags `keep`; None
-    keeps all."""
+    """Which runs to remove: those that were pushed longer ago than `older_than_s` and have none of the tags `keep`.
+    With None, all runs are kept."""
 
     older_than_s: float | None = None
     keep: Collection[str] = ()
@@ -36,15 +37,15 @@ class Retention:
 
 @dataclass
 class Garbage:
-    """What goes, or went: runs, their earlier revisions, and objects with their bytes."""
+    """What is to be removed, or was removed: runs, their earlier revisions, and objects with their bytes."""
 
     runs: list[RunManifest] = field(default_factory=list)
     revisions: list[str] = field(default_factory=list)
     objects: list[ListedObject] = field(default_factory=list)
     kept: int = 0
-    """How many runs stay."""
+    """How many runs are kept."""
     foreign: list[str] = field(default_factory=list)
-    """The first keys that benchbrief has not written. They are left alone."""
+    """The first few keys that benchbrief has not written. Such objects are left alone."""
 
     @property
     def size(self) -> int:
@@ -61,10 +62,11 @@ def collect_garbage(
     remove: bool,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Garbage:
-    """Find what need not be kept, and with `remove` remove it: manifests first, then what they alone referred to.
+    """Find what need not be kept. With `remove`, remove it: first manifests, then the objects that only they referred
+    to.
 
-    `progress` is called with the objects that are removed and all of them. Raises SharedStoreError, without removing
-    anything when a manifest can't be read: what it refers to is not known.
+    `progress` is called with the number of objects removed so far, and their total number. If a manifest can't be read,
+    its objects are unknown, so SharedStoreError is raised and nothing is removed.
     """
     if retention.grace_s < LEAST_GRACE_S:
         what = f"a grace period of {retention.grace_s / 3600:.0f} h may remove what a push relies on"
@@ -102,7 +104,7 @@ def collect_garbage(
 
 
 def _all_manifests(store: SharedStore) -> tuple[list[RunManifest], dict[str, ListedObject]]:
-    """Read every revision of every run, in order of revisions. Raises SharedStoreError when one can't be read."""
+    """Read every revision of every run, in order of revisions. Raises SharedStoreError if a revision can't be read."""
     listed = {each.key: each for each in store.objects.list(RUNS)}
     revisions = sorted((of for key in listed if (of := run_of_key(key))), key=lambda of: (of[0], of[1]))
     manifests = list(store.newest(revisions))
@@ -120,7 +122,7 @@ def _objects_of(store: SharedStore, manifest: RunManifest) -> set[str]:
 
 
 def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
-    """Yield the objects that benchbrief has written, except manifests. Notes the keys of foreign ones."""
+    """Yield the objects that benchbrief has written, except manifests, and note the keys of foreign objects."""
     for each in store.objects.list(""):
         top, _, rest = each.key.partition("/")
         is_ours = (
@@ -139,7 +141,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
 
 
 def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
-    """Remove objects, each right after another look, since a push may have written it again."""
+    """Remove objects. Each is checked again right before, because a push may have written it again."""
     removed: list[ListedObject] = []
     for at in range(0, len(found.objects), _AT_ONCE):
         some = found.objects[at : at + _AT_ONCE]

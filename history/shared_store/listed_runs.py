@@ -1,4 +1,4 @@
-"""Runs in one line each: those of a shared store, and those of a folder."""
+"""Runs as single lines of a list, from a shared store or a folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from benchbrief.runners.errors import RunnerError
 
 @dataclass(frozen=True)
 class ListedRun:
-    """`measured_at` and `pushed_at` are in UTC. `signed` says whether a signature is there, not whether it holds."""
+    """A run in a list. `measured_at` and `pushed_at` are in UTC. `signed` says whether a signature exists, not whether
+    it is valid."""
 
     run: str
     measured_at: datetime
@@ -35,8 +36,8 @@ class ListedRun:
 
 
 def runs_in_store(store: SharedStore) -> list[ListedRun]:
-    """Return the runs of a store, the oldest first. Those that can't be read stand in its `problems`.
-    Raises SharedStoreError."""
+    """Return the runs of a store, the oldest first. The errors of unreadable runs are in the store's `problems`. Raises
+    SharedStoreError."""
     manifests = list(store.manifests())
     signed = store.signed()
     found = [_listed(each, signed=each.key in signed) for each in manifests]
@@ -44,7 +45,7 @@ def runs_in_store(store: SharedStore) -> list[ListedRun]:
 
 
 def runs_in_folder(out: Path) -> Iterator[ListedRun | RunnerError]:
-    """Yield the runs of a folder, the oldest first, or why one can't be read."""
+    """Yield the runs of a folder, the oldest first. For a run that can't be read, yield the reason."""
     for run_dir in list_runs(out):
         try:
             draft, record = describe(run_dir), read_pushed(run_dir)

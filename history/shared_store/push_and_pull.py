@@ -1,5 +1,5 @@
-"""Copying a run to a shared store and back. A push sends the files first and the manifest last; a pull brings the run's
-folder, byte for byte, or nothing."""
+"""Copying a run to a shared store and back. A push sends the files first and the manifest last. A pull copies the whole
+run's folder, byte for byte, or nothing."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ _VIEWS = (
 
 
 WriteTable = Callable[[Path, Path], None]
-"""Writes a Parquet file about the run in the first path, a folder, to the second path."""
+"""Writes a Parquet file about the run in the folder at the first path to the second path."""
 
 
 def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]) -> dict[str, Path]:
-    """Write the views of an open store, and `more` tables, to Parquet files in `folder`.
+    """Write the views of an open store, and the tables of `more`, to Parquet files in `folder`.
 
-    Returns the paths by name, including the store's own tables. Leaves out a view without an answer: its metric needs
-    what this run lacks. Raises RunnerError, OSError.
+    Returns the paths by name, including the store's own tables. A view that can't be answered is left out, because its
+    metric needs something that this run lacks. Raises RunnerError, OSError.
     """
     import pyarrow.parquet as pq
 
@@ -95,40 +95,42 @@ def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]
 
 _TAG = re.compile(r"[\w][\w.+-]{0,63}")
 _RENEWED_S = 86_400.0
-"""In seconds. A push writes an older object again, since `bench gc` may be about to remove it."""
+"""The age, in seconds, from which a push writes an existing object again, because `bench gc` may be about to
+remove it."""
 _SKEW_S = 3600.0
 _REVISIONS = 20
-"""How often a push makes way for another push of the same run."""
+"""How often a push gives way to another push of the same run."""
 
 
 @dataclass
 class Push:
-    """What a push does. `progress` is called with the bytes done and all bytes."""
+    """The options of a push. `progress` is called with the number of bytes done and of all bytes."""
 
     tags: Sequence[str] = ()
     sign: Callable[[bytes], bytes] | None = None
     """Signs the bytes of a manifest."""
     progress: Callable[[int, int], None] = lambda _done, _all: None
     more: Mapping[str, WriteTable] = field(default_factory=dict)
-    """Further tables to make of the run's results, by name."""
+    """Further tables to make from the run's results, by name."""
     cautions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Pushed:
-    """What was pushed. `state` is `new`, `grown` (a later revision) or `same`: it was there already, to the byte."""
+    """The outcome of a push. `state` is `new`, `grown` (a later revision) or `same` (the store already had identical
+    files)."""
 
     manifest: RunManifest
     state: Literal["new", "grown", "same"]
     sent: int
-    """How many bytes the store did not have."""
+    """How many bytes were sent because the store did not have them."""
 
 
 def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
-    """Push a run that no process drives. Nothing that the store has is changed.
+    """Push a run that no process drives. Existing contents of the store are not changed.
 
-    Raises RunnerError, SharedStoreError, OSError. The store then has no new run, but the files that it got make the
-    next try shorter.
+    Raises RunnerError, SharedStoreError, OSError. After an error, the store has no new run, but the files that it
+    received make the next attempt shorter.
     """
     for tag in push.tags:
         check_tag(tag)
@@ -176,7 +178,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
 
 
 def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
-    """Raise SharedStoreError if a raw output behind the results is missing, or is not what the journal says."""
+    """Raise SharedStoreError if a raw output behind the results is missing, or differs from the journal's digest."""
     kept = kept_outputs(run_dir)
     damaged = [path for path, sha256 in kept.items() if path not in files or files[path].sha256 != sha256]
     if damaged:
@@ -193,7 +195,7 @@ def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
 def _only_recorded(run_dir: Path, files: Mapping[str, HashedFile], push: Push) -> dict[str, HashedFile]:
     """Leave out files among the reports that the journal does not record.
 
-    Raises SharedStoreError for a report's file that was changed since it was made.
+    Raises SharedStoreError for a report's file that was changed after it was made.
     """
     recorded = recorded_files(run_dir / JOURNAL)
     lying = [path for path in files if path.startswith(f"{REPORTS}/")]
@@ -218,8 +220,8 @@ def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
 
 
 def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
-    """Sign the manifest in the store, if asked to and not done yet, and keep it in the run's folder if that
-    is writable."""
+    """Sign the manifest in the store, if that was asked for and is not done yet, and keep a copy in the run's folder if
+    the folder is writable."""
     if push.sign is not None and store.signature(pushed.manifest) is None:
         content = store.objects.read(pushed.manifest.key)
         store.objects.create(pushed.manifest.signature_key, push.sign(content))
@@ -238,8 +240,8 @@ def check_tag(tag: str) -> None:
 
 
 def run_files(run_dir: Path) -> list[str]:
-    """Return the path of each file of a run that is pushed. Raises SharedStoreError for anything but a plain file, and
-    for a name that is not UTF-8."""
+    """Return the path of each file of a run that must be pushed. Raises SharedStoreError for anything other than a
+    plain file, and for a name that is not UTF-8."""
     found, refused = [], []
     for at, folders, names in os.walk(run_dir):
         folders.sort()
@@ -267,7 +269,7 @@ def run_files(run_dir: Path) -> list[str]:
 
 
 def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
-    """Return the key under which a file of a run is stored: as a table if it is one, else as an object."""
+    """Return the key under which a file of a run is stored. Tables and other objects have different keys."""
     table = path.removeprefix("store/").removesuffix(".parquet")
     if path == f"store/{table}.parquet" and manifest.tables.get(table) == file:
         return table_key(manifest.id, table, file.sha256)
@@ -275,10 +277,10 @@ def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
 
 
 def _begin(store: SharedStore) -> bool:
-    """Make the store and return True; False if it is there already.
+    """Make the store and return True, or return False if the store already exists.
 
-    Raises SharedStoreError if the place overwrites objects although asked not to, or is not a store that this version
-    writes to.
+    Raises SharedStoreError if the place overwrites objects although it was asked not to, or is a store that this
+    version can't write to.
     """
     there = store.objects.look(MARKER)
     if store.objects.create(MARKER, MARKER_TEXT):
@@ -293,7 +295,7 @@ def _begin(store: SharedStore) -> bool:
 
 
 def describe(run_dir: Path) -> RunManifest:
-    """Return what a manifest says about a run itself, without its files. Raises RunnerError."""
+    """Return the parts of a manifest that describe the run itself, without its files. Raises RunnerError."""
     from benchbrief.model.version import benchbrief_version
 
     plan, status = load_plan(run_dir), summarise(run_dir)
@@ -338,9 +340,9 @@ def _far(seconds: float) -> str:
 
 
 def _same(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Return the store's newest manifest if it has the same files and all the tags; else None.
+    """Return the store's newest manifest if it has the same files and all the tags; otherwise None.
 
-    Raises SharedStoreError when the store has another run of this name.
+    Raises SharedStoreError if the store has another run of this name.
     """
     revisions = store.revisions().get(draft.id, [])
     if not revisions:
@@ -353,11 +355,12 @@ def _same(store: SharedStore, draft: RunManifest) -> RunManifest | None:
 
 
 Local = Mapping[str, HashedFile]
-"""What a push needs in the store, by key."""
+"""The local files that a push needs in the store, by key."""
 
 
 def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int, Local]:
-    """Send what the store lacks. Returns how many bytes that is, and what the store had."""
+    """Send the files that the store lacks. Returns the number of bytes sent, and the files that the store
+    already had."""
     total, done, sent = sum(file.size for file in local.values()), 0, 0
     relied_on: dict[str, HashedFile] = {}
 
@@ -381,7 +384,7 @@ def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int
 
 
 def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Write the manifest. Returns None if another push has brought the same in the meantime."""
+    """Write the manifest. Returns None if another push has stored the same run in the meantime."""
     for _ in range(_REVISIONS):
         revisions = store.revisions().get(draft.id, [])
         if revisions and _same(store, draft):
@@ -396,8 +399,8 @@ def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
 def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
     """Return whether an object has this content.
 
-    If so, a `create` that found the key taken had made it itself: its answer was lost on the way, and it was
-    tried again.
+    If so, a `create` that found the key taken had written the object itself: its answer was lost on the way, and the
+    request was repeated.
     """
     try:
         return store.objects.read(key) == content
@@ -406,13 +409,14 @@ def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
 
 
 def _tags(store: SharedStore, draft: RunManifest, revisions: Sequence[int]) -> tuple[str, ...]:
-    """Return the tags of the run: those that it has in the store, and new ones."""
+    """Return the tags of the run: those that it already has in the store, and the new ones."""
     before = store.read(draft.id, revisions[-1]).tags if revisions else ()
     return tuple(dict.fromkeys((*before, *draft.tags)))
 
 
 def _look_again(store: SharedStore, relied_on: Local) -> None:
-    """Send again what `bench gc` has removed since the push began. Once the manifest is there, all of it is kept."""
+    """Send again the objects that `bench gc` has removed since the push began. Once the manifest is there, all of them
+    are kept."""
 
     def missing(item: tuple[str, HashedFile]) -> None:
         key, file = item
@@ -433,10 +437,11 @@ def pull_run(
     out: Path,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Path:
-    """Write a run's folder into `out`, and return it. `progress` is called with the bytes done and all bytes.
+    """Write a run's folder into `out`, and return that folder. `progress` is called with the number of bytes done and
+    of all bytes.
 
-    The folder is filled beside its place and renamed when it is whole. Raises StoreDamaged for a file that is not what
-    was pushed, SharedStoreError when another run has the folder, and NoRoom.
+    The folder is filled under another name, and renamed when it is complete. Raises StoreDamaged for a file that
+    differs from the pushed one, SharedStoreError if another run has the folder, and NoRoom.
     """
     if "/" in manifest.id or "\0" in manifest.id or manifest.id in ("", ".", ".."):
         raise SharedStoreError(f"{manifest.id!r} can't be the name of a folder", "take single files of it by `fetch`")
@@ -472,7 +477,7 @@ def pull_run(
 
 @contextmanager
 def _passing(out: Path) -> Iterator[Path]:
-    """Yield an empty folder that is removed at the end. If the process is killed, the next pull removes it.
+    """Yield an empty folder that is removed at the end. If the process is killed, the next pull removes the folder.
     Raises OSError."""
     out.mkdir(parents=True, exist_ok=True)
     folder = out / f"{_PULLING}{uuid.uuid4().hex[:12]}"
@@ -493,7 +498,7 @@ def _passing(out: Path) -> Iterator[Path]:
 
 @contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[None]:
-    """Lock a folder against other processes. Raises OSError when one has the lock, unless it is to `wait`."""
+    """Lock a folder against other processes. Raises OSError if another process has the lock, unless told to `wait`."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -503,7 +508,8 @@ def _held(folder: Path, *, wait: bool) -> Iterator[None]:
 
 
 def _require_room(folder: Path, manifest: RunManifest) -> None:
-    """Raise NoRoom when the run is larger than the free space, since a manifest may claim any size."""
+    """Raise NoRoom if the run is larger than the free space. This check is needed because a manifest may claim any
+    size."""
     free = shutil.disk_usage(folder).free
     if manifest.size > free:
         what = f"{manifest.id} has {manifest.size:,} bytes, and {folder.parent} has room for {free:,}"
@@ -511,7 +517,7 @@ def _require_room(folder: Path, manifest: RunManifest) -> None:
 
 
 def _refuse_other(target: Path, files: Mapping[str, StoredFile]) -> None:
-    """Raise SharedStoreError unless the folder has each file of the run as it was pushed."""
+    """Raise SharedStoreError unless the folder has each file of the run exactly as pushed."""
     for path, file in files.items():
         try:
             is_same = sha256_of(target / path, target) == file.sha256

@@ -1,6 +1,7 @@
-"""What a run's folder keeps of its pushes: the manifest and its signature, and pushes that are to be tried again.
+"""The records that a run's folder keeps of its pushes: the manifest, its signature, and pushes that must be retried.
 
-These files are not part of the run, and are not pushed."""
+These files are not part of the run, and are not pushed.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 VERSION = 1
-"""The version of manifests. Raise it with every change that an earlier benchbrief would misread."""
+"""The version of manifests. Raise it with every change that an earlier version of benchbrief would misread."""
 RUNS = "runs/"
 SIGNATURE = ".sig"
 MOST_OF_A_MANIFEST = 4 << 20
 MOST_OF_A_LIST = 512 << 20
-"""In bytes. The list of a run with a million raw outputs has half of that."""
+"""The largest allowed size of a list of files, in bytes. The list of a run with a million raw outputs has half
+of that."""
 _FORMAT = "benchbrief-run"
 _KEY = re.compile(r"runs/(?P<name>[^/@]+)@(?P<revision>[1-9][0-9]{0,8})\.json")
 _TABLE = re.compile(r"((measure|metric)\.)?[^\W\d]\w{0,199}")
@@ -42,15 +44,14 @@ _NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 
 
 def _table_name(name: str) -> str:
-    """Refuse a name that no version of benchbrief gives to a table. Whether the table exists is for the reader
-    to check."""
+    """Refuse a name that no version of benchbrief gives to a table. The reader must check whether the table exists."""
     if not _TABLE.fullmatch(name):
         raise ValueError(f"{name[:80]!r} can't be the name of a table")
     return name
 
 
 def path_problem(path: str) -> str:
-    """Return why a path can't be that of a file in a run's folder; "" when it can."""
+    """Return why a path can't belong to a file in a run's folder; "" if it can."""
     if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
         return "lies outside its folder"
     if len(path) > 4096 or any(len(part.encode(errors="surrogatepass")) > 255 for part in path.split("/")):
@@ -59,8 +60,8 @@ def path_problem(path: str) -> str:
 
 
 def is_pushed(path: str) -> bool:
-    """Return whether a file is part of a run. The records of its pushes are not, nor is what a process keeps while
-    it runs."""
+    """Return whether a file is part of a run. The records of its pushes are not part of it, and neither are files that
+    a process keeps only while it runs."""
     return not path.startswith(_NOT_PUSHED)
 
 
@@ -87,7 +88,7 @@ class _Head:
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file as it was pushed: its SHA-256, and its size in bytes."""
+    """A pushed file: its SHA-256, and its size in bytes."""
 
     sha256: Sha256
     size: Count
@@ -104,15 +105,16 @@ class Cells:
 
 @dataclass(frozen=True)
 class RunManifest:
-    """A run in a shared store. Times are in epoch seconds, by the clock of the controller or of the pusher.
+    """A run in a shared store. Times are in epoch seconds, by the clock of the controller or of the machine that
+    pushed.
 
-    `tables` are the Parquet files of its results by name: `throughput`, `measure.latency`, `metric.cost`. `briefs` are
-    the files of its reports by their path in the run.
+    `tables` are the Parquet files of the run's results by name: `throughput`, `measure.latency`, `metric.cost`.
+    `briefs` are the files of its reports by their path in the run.
     """
 
     id: Name
     owner: Line
-    """The run's own identity, in which two runs of the same name differ."""
+    """The run's own identity, which distinguishes two runs of the same name."""
     revision: Count
     pushed_at: Time
     measured_at: Time
@@ -132,7 +134,7 @@ class RunManifest:
     """The SHA-256 of the object that lists the run's files."""
     file_count: Count
     size: Count
-    """Bytes of all the run's files."""
+    """The total size of the run's files in bytes."""
     tables: Mapping[TableName, StoredFile]
     briefs: Mapping[BriefPath, StoredFile]
 
@@ -151,17 +153,17 @@ class RunManifest:
 
     @property
     def measured(self) -> datetime:
-        """Return when it was measured, in UTC."""
+        """Return when the run was measured, in UTC."""
         return datetime.fromtimestamp(self.measured_at, UTC)
 
     @property
     def pushed(self) -> datetime:
-        """Return when it was pushed, in UTC."""
+        """Return when the run was pushed, in UTC."""
         return datetime.fromtimestamp(self.pushed_at, UTC)
 
 
 def key_name(run_id: str) -> str:
-    """Return a run's id as a part of keys: slashes, line ends and the like are encoded."""
+    """Return a run's id in a form that can be part of a key, with slashes, line ends and the like encoded."""
     quoted = quote(run_id, safe="", errors="surrogateescape")
     return quoted.replace(".", "%2E") if set(quoted) == {"."} else quoted
 
@@ -171,7 +173,7 @@ def manifest_key(run_id: str, revision: int) -> str:
 
 
 def run_of_key(key: str) -> tuple[str, int] | None:
-    """Return the run and the revision of a manifest's key; None for any other object."""
+    """Return the run and the revision in a manifest's key; None for the key of any other object."""
     found = _KEY.fullmatch(key)
     return (unquote(found["name"], errors="surrogateescape"), int(found["revision"])) if found else None
 
@@ -185,7 +187,8 @@ def table_folder(run_id: str) -> str:
 
 
 def table_key(run_id: str, table: str, sha256: str) -> str:
-    """Return the key of a table. It has a part of the SHA-256, since a later revision of the run has other tables."""
+    """Return the key of a table. It includes a part of the SHA-256, because a later revision of the run has other
+    tables."""
     return f"{table_folder(run_id)}{key_name(table)}-{sha256[:16]}.parquet"
 
 
@@ -196,9 +199,9 @@ def manifest_text(manifest: RunManifest) -> bytes:
 
 
 def read_manifest(content: bytes, key: str, url: str = "") -> RunManifest:
-    """Read what is under a manifest's key in the store at `url`.
+    """Read the content under a manifest's key in the store at `url`.
 
-    Raises StoreDamaged, and SharedStoreError for one of a newer version.
+    Raises StoreDamaged, and SharedStoreError for a manifest of a newer version.
     """
     place = f"{url}/{key}" if url else key
     try:
@@ -224,7 +227,7 @@ def read_manifest(content: bytes, key: str, url: str = "") -> RunManifest:
 
 
 def _first(error: ValueError) -> str:
-    """Return the first thing that is wrong, cut to a few hundred letters."""
+    """Return the first problem, cut to a few hundred letters."""
     if not isinstance(error, ValidationError):
         return str(error)[:200]
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -249,7 +252,7 @@ _QUEUE = "queue.json"
 
 @dataclass(frozen=True)
 class QueuedPush:
-    """A push that is to be tried again. `key` is the path of the signing key, or ""."""
+    """A push that must be retried. `key` is the path of the signing key, or ""."""
 
     url: str
     tags: tuple[str, ...] = ()
@@ -258,7 +261,7 @@ class QueuedPush:
 
 @dataclass(frozen=True)
 class PushedRecord:
-    """A run's manifest as it lies in its folder, to the byte, with its signature, and the files that it lists."""
+    """A run's manifest with its exact bytes from the run's folder, its signature, and the files that it lists."""
 
     manifest: RunManifest
     content: bytes
@@ -267,7 +270,7 @@ class PushedRecord:
 
 
 def write_pushed(run_dir: Path, store: SharedStore, manifest: RunManifest) -> None:
-    """Keep a manifest as the store has it. Raises SharedStoreError, OSError."""
+    """Keep a copy of the store's manifest in the run's folder. Raises SharedStoreError, OSError."""
     folder = own_folder(run_dir, PUSHED)
     write_durably(folder / _LIST, store.objects.read(object_key(manifest.list_sha256), MOST_OF_A_LIST))
     signature = store.signature(manifest)
@@ -279,9 +282,9 @@ def write_pushed(run_dir: Path, store: SharedStore, manifest: RunManifest) -> No
 
 
 def read_pushed(run_dir: Path) -> PushedRecord | None:
-    """Return what a run's folder has of its last push or pull; None when it has nothing.
+    """Return the record in a run's folder of its last push or pull; None if there is none.
 
-    Raises StoreDamaged when that can't be read or belongs to another run, and OSError.
+    Raises OSError, and StoreDamaged if the record can't be read or belongs to another run.
     """
     folder = run_dir / PUSHED
     try:
@@ -309,7 +312,7 @@ def read_pushed(run_dir: Path) -> PushedRecord | None:
 
 
 def queued(run_dir: Path) -> tuple[QueuedPush, ...]:
-    """Return the pushes of a run that wait for their store. Raises StoreDamaged, OSError."""
+    """Return the pushes of a run that are waiting for their store. Raises StoreDamaged, OSError."""
     path = run_dir / PUSHED / _QUEUE
     try:
         pushes = json.loads(read_plain(path, run_dir))
@@ -321,7 +324,7 @@ def queued(run_dir: Path) -> tuple[QueuedPush, ...]:
 
 
 def enqueue(run_dir: Path, push: QueuedPush) -> None:
-    """Keep a push in the run's folder. Raises OSError."""
+    """Keep a push in the run's folder so that it can be retried. Raises OSError."""
     try:
         before = queued(run_dir)
     except SharedStoreError:
@@ -330,7 +333,7 @@ def enqueue(run_dir: Path, push: QueuedPush) -> None:
 
 
 def dequeue(run_dir: Path, url: str) -> None:
-    """Forget the push to a store. Raises StoreDamaged, OSError."""
+    """Forget the waiting push to a store. Raises StoreDamaged, OSError."""
     before = queued(run_dir)
     left = [each for each in before if each.url != url]
     if len(left) != len(before):

@@ -1,9 +1,10 @@
-"""SQL over the runs of a shared store: the tables and views of a run, each with the column `run`.
+"""SQL over the runs of a shared store. The tables and views are those of a run, each with an additional column `run`.
 
-A table is read from the partitions of those runs that the query asks for: DuckDB hands the conditions on `run` to
-`_Table`, which reads the manifests and files of these runs only.
+A table is read only for the runs that the query asks for: DuckDB passes the conditions on `run` to `_Table`, which
+reads only the manifests and files of these runs.
 
-Runs that were not measured are left out, unless all are asked for, or a condition on `run` names only such runs."""
+Simulated and imported runs are left out, unless all runs are asked for, or a condition on `run` names only such runs.
+"""
 
 from __future__ import annotations
 
@@ -41,24 +42,24 @@ if TYPE_CHECKING:
 _SERIES = "series"
 _METRIC = re.compile(r"metric\.\w+")
 _MOST_AT_ONCE = 2 << 30
-"""Bytes of a row group, before compression: pyarrow holds one in memory."""
+"""The largest size of a row group in bytes, before compression, because pyarrow holds a whole row group in memory."""
 
 
 def is_known(name: str) -> bool:
-    """Return whether this is a table, a `measure` view or a run's series, or may be a metric."""
+    """Return whether a name is that of a table, a `measure` view or a run's series, or may be that of a metric."""
     return name == _SERIES or _METRIC.fullmatch(name) is not None or known_columns(name) is not None
 
 
 def known_columns(name: str) -> pa.Schema | None:
-    """Return the columns of a table or a `measure` view; None for a metric, which has those of its spec, and
-    for series."""
+    """Return the columns of a table or a `measure` view; None for a series and for a metric, whose columns depend on
+    its spec."""
     return arrow_schema(TABLES[name]) if name in TABLES else _views().get(name)
 
 
 def usual_columns(found: Iterable[pa.Schema]) -> pa.Schema:
-    """Return all columns of several tables of one name, each with its most frequent type.
+    """Return all columns of several tables with the same name, each with its most frequent type.
 
-    So an odd table of one run changes nothing for the others.
+    So an unusual table of one run changes nothing for the other runs.
     """
     kinds: dict[str, Counter[pa.DataType]] = {}
     for schema in found:
@@ -82,10 +83,10 @@ def _views() -> Mapping[str, pa.Schema]:
 
 
 def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
-    """Return why a file can't be the table of this name; "" when it can.
+    """Return why a file can't be the table of this name; "" if it can.
 
-    A column is of another kind, or a row group is larger than any that benchbrief has written. Reads only the end of
-    the file. Raises pa.ArrowException, OSError.
+    It can't if a column has another kind of type, or if a row group is larger than any that benchbrief writes. Reads
+    only the end of the file. Raises pa.ArrowException, OSError.
     """
     fragment.ensure_complete_metadata()
     known = known_columns(name)
@@ -97,7 +98,7 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return why the columns of a file are not those that are known by their names; "" when they are."""
+    """Return why the columns of a file differ in kind from the known columns of the same names; "" if they do not."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -107,7 +108,7 @@ def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
 
 
 def _kind(of: pa.DataType) -> str:
-    """Return the kind of a type. Values can be cast from one type of a kind to another."""
+    """Return the kind of a type. Values can be cast between all types of one kind."""
     if pa.types.is_dictionary(of):
         return _kind(of.value_type)
     if pa.types.is_integer(of) or pa.types.is_floating(of):
@@ -117,13 +118,13 @@ def _kind(of: pa.DataType) -> str:
 
 @dataclass
 class TableFile:
-    """A table of a run, as a file whose columns were looked at."""
+    """A file with a table of a run. Its columns have been checked."""
 
     run: str
     table: str
     fragment: ds.ParquetFileFragment
     is_whole: bool = False
-    """Whether it was read to its end."""
+    """Whether the file was read to its end."""
 
     def why_unreadable(self) -> str:
         if not self.is_whole:
@@ -147,14 +148,15 @@ def first_line(error: Exception) -> str:
 _VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
 _LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
 _BLOCK = 100
-"""How many runs are looked at together, in order of their names."""
+"""How many runs are considered together, in order of their names."""
 _ASKED_FOR_COLUMNS = 8
-"""How many of the newest runs are asked for columns that this benchbrief does not know."""
+"""How many of the newest runs are searched for columns that this version of benchbrief does not know."""
 _WORD = re.compile(r"\w+")
 
 
 class SharedResults:
-    """SQL over the runs of a store, as a `Store` has it over one. Use `open_results`. Not safe for several threads."""
+    """Answers SQL over the runs of a store, as `Store` does for one run. Use `open_results`. Only one thread may use
+    it."""
 
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         import duckdb
@@ -185,7 +187,7 @@ class SharedResults:
 
     @property
     def cautions(self) -> list[str]:
-        """What limits the last answer."""
+        """Warnings about the completeness of the last answer."""
         return self._partitions.cautions()
 
     def sql(self, text: str) -> QueryAnswer:
@@ -207,8 +209,8 @@ class SharedResults:
 
     @contextmanager
     def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
-        """Yield the same answer as Arrow batches. Raises ResultsError, also for a file that can't be read to its end:
-        part of the answer may be with the caller already."""
+        """Yield the answer to a query as Arrow batches. Raises ResultsError, also for a file that can't be read to its
+        end; then the caller may already have a part of the answer."""
         self._prepare(text)
         with self._plainly():
             try:
@@ -223,7 +225,8 @@ class SharedResults:
         return ask_in_batches(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Offer only the tables that the statement names: looking at every table costs more than most answers.
+        """Register only the tables that the statement names, because checking every table takes longer than most
+        answers.
 
         Raises SharedStoreError.
         """
@@ -251,7 +254,7 @@ class SharedResults:
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
-        """Raise an error of the store inside the block as it is, instead of DuckDB's error."""
+        """If the store raised an error inside the block, raise that error instead of DuckDB's error."""
         self._partitions.error = None
         try:
             yield
@@ -262,7 +265,7 @@ class SharedResults:
 
 
 class _Partitions:
-    """The files of the runs that are asked for."""
+    """The files of the runs that a query asks for."""
 
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         self._store, self._folder, self._every = store, folder, every
@@ -271,17 +274,18 @@ class _Partitions:
         self._used: dict[str, RunManifest] = {}
         self._left_out: set[str] = set()
         self._files: dict[tuple[str, str], TableFile | None] = {}
-        """The tables that were asked for, by run and table; None for one that can't be read."""
+        """The requested tables, by run and table; None for a table that can't be read."""
         self.error: Exception | None = None
 
     @cached_property
     def _runs(self) -> dict[str, int]:
-        """The newest revision of each run that is asked for."""
+        """The newest revision of each requested run."""
         revisions = self._store.revisions()
         return {run: its[-1] for run, its in revisions.items() if self._chosen is None or run in self._chosen}
 
     def read(self, name: str, schema: pa.Schema, condition: ds.Expression | None) -> ds.Dataset:
-        """Return a table of the runs that fit the part of the condition that is about runs. Raises SharedStoreError."""
+        """Return a table of the runs that may fit the condition, judged by its part about runs. Raises
+        SharedStoreError."""
         fitting = self._fitting(schema, condition)
         manifests = [each for each in self._load(fitting) if name in each.tables]
         measured = [each for each in manifests if each.origin == "measured"]
@@ -316,7 +320,8 @@ class _Partitions:
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
     def _file(self, manifest: RunManifest, name: str) -> TableFile | None:
-        """Return a table of a run; None for one that can't be read, which stands among the store's problems."""
+        """Return a table of a run. Returns None for a table that can't be read, whose error is in the
+        store's problems."""
         of = manifest.id, name
         if of not in self._files:
             try:
@@ -327,7 +332,7 @@ class _Partitions:
         return self._files[of]
 
     def _read(self, manifest: RunManifest, name: str) -> TableFile:
-        """Fetch a table of a run, and check that it is what was pushed. Raises StoreDamaged, SharedStoreError."""
+        """Fetch a table of a run, and check that it is the pushed one. Raises StoreDamaged, SharedStoreError."""
         stored = manifest.tables[name]
         key = table_key(manifest.id, name, stored.sha256)
         if isinstance(self._store.objects, FileObjects):
@@ -364,7 +369,7 @@ class _Partitions:
         return bool(why)
 
     def leave_out_unreadable(self) -> bool:
-        """Read each file that was asked for to its end, and leave out those that fail. Returns whether any did."""
+        """Read each requested file to its end, and leave out the files that fail. Returns whether any file failed."""
         found = False
         for of, file in self._files.items():
             if file is not None and (why := file.why_unreadable()):
@@ -377,10 +382,10 @@ class _Partitions:
         return self._store.problems
 
     def schema_of(self, name: str) -> pa.Schema | None:
-        """Return the columns of a table; None when no run has it.
+        """Return the columns of a table; None if no run has the table.
 
-        They are those that this benchbrief knows. For a metric or series, they are those of the newest runs that
-        have it; a view has the factors of the newest runs besides.
+        These are the columns that this version of benchbrief knows. For a metric or a series, they come from the newest
+        runs that have it. A view also has columns for the factors of the newest runs.
         """
         known = known_columns(name)
         if known is not None and name in _views():
@@ -398,7 +403,7 @@ class _Partitions:
                     yield file
 
     def _newest_of_specs(self, name: str) -> Iterator[TableFile]:
-        """Yield a table of the newest run of each spec, among the newest runs that have it."""
+        """Yield a table from the newest run of each spec, among the newest runs that have the table."""
         newest, specs = sorted(self._runs, reverse=True), set[str]()
         for at in range(0, len(newest), _BLOCK):
             for each in self._load(newest[at : at + _BLOCK]):
@@ -409,14 +414,15 @@ class _Partitions:
                 return
 
     def names(self) -> list[str]:
-        """Return the tables and views of the newest run that can be read. Raises SharedStoreError without one."""
+        """Return the tables and views of the newest run that can be read. Raises SharedStoreError if there is no such
+        run."""
         for run in sorted(self._runs, reverse=True):
             for manifest in self._load([run]):
                 return [name for name in manifest.tables if is_known(name)]
         raise SharedStoreError(f"no run in {self._store.url}", f"push one: bench push --to {self._store.url}")
 
     def listing(self) -> pa.Table:
-        """Return the runs themselves, a row each."""
+        """Return a table with one row for each run."""
         texts, numbers, times = pa.string(), pa.int64(), pa.timestamp("us")
         kinds = {
             "run": texts, "measured_at": times, "pushed_at": times, "title": texts, "spec": texts, "profile": texts,
@@ -449,7 +455,8 @@ class _Partitions:
 
 
 class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
-    """What DuckDB asks for the rows of a table: it calls `schema`, then `scanner` with the columns and a condition."""
+    """The object from which DuckDB gets the rows of a table: it calls `schema`, then `scanner` with the columns and a
+    condition."""
 
     def __init__(self, partitions: _Partitions, name: str, schema: pa.Schema) -> None:  # the base can't be made itself
         self._partitions, self._name, self._schema = partitions, name, schema
@@ -467,14 +474,14 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names that may fit a condition, by the expression that holds for each. No file is opened."""
+    """Return the names that may fit a condition, given an expression that is true for each name. No file is opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
 
 
 def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema | None:
-    """Return the columns of a view, with those that runs have for their factors; None without any run."""
+    """Return the columns of a view, with further columns for the factors of the runs; None if there are no runs."""
     if not found:
         return None
     usual = (each for each in usual_columns(found) if each.name not in known.names)
@@ -484,7 +491,7 @@ def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema |
 
 
 def _with_run(schema: pa.Schema) -> pa.Schema:
-    """Return the columns with `run` before them. Each may be NULL, since another run may lack it."""
+    """Return the columns with `run` in front. Every other column may be NULL, because some runs may lack it."""
     nullable = [field.with_nullable(True) for field in schema if field.name != "run"]
     return pa.schema([pa.field("run", pa.string()), *nullable])
 
@@ -493,7 +500,8 @@ def _with_run(schema: pa.Schema) -> pa.Schema:
 def open_results(
     store: SharedStore, runs: Iterable[str] | None = None, *, every: bool = False
 ) -> Iterator[SharedResults]:
-    """Yield the results of a store's `runs`, or of all. With `every`, simulated and imported runs count as well.
+    """Yield the results of the `runs` of a store, or of all its runs. With `every`, simulated and imported runs are
+    included.
 
     Raises SharedStoreError.
     """

@@ -1,4 +1,4 @@
-"""A store of runs: an address under which runs are pushed, with a manifest for each (`run_manifest.py`)."""
+"""A store of runs: an address where runs are pushed to, with a manifest for each run (`run_manifest.py`)."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ from benchbrief.history.shared_store.run_manifest import (
 from benchbrief.results.store_errors import NoRoom
 
 _WAIT_S = 2.0
-"""How long to wait for another process that writes."""
+"""How long to wait, in seconds, for another process that is writing."""
 _TABLE = "CREATE TABLE IF NOT EXISTS manifests (key TEXT PRIMARY KEY, stamp TEXT NOT NULL, content BLOB NOT NULL)"
 _KEPT = "SELECT content FROM manifests WHERE key = ? AND stamp = ?"
 
 
 class ManifestCache:
-    """The manifests of the store at an address that are kept on this machine."""
+    """A cache on this machine of the manifests in the store at one address."""
 
     def __init__(self, url: str) -> None:
         self._path = user_cache("manifests", url).with_suffix(".sqlite")
 
     def read(self, stamps: Mapping[str, str]) -> dict[str, bytes]:
-        """Return the manifests that are kept with these stamps, by key."""
+        """Return the cached manifests that have these stamps, by key."""
         if not stamps or not self._path.exists():
             return {}
         try:
@@ -70,7 +70,7 @@ class ManifestCache:
             return {}
 
     def write(self, read: Mapping[str, bytes], stamps: Mapping[str, str], listed: Collection[str]) -> None:
-        """Keep what was read, with its stamps. Those that are not `listed` any more are dropped."""
+        """Cache manifests with their stamps. Manifests that are no longer `listed` are dropped."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._opened()) as database, database:
@@ -86,7 +86,8 @@ class ManifestCache:
         return sqlite3.connect(self._path, timeout=_WAIT_S)
 
     def _forget(self) -> None:
-        """Remove a cache file that is no database. One that is in use, or that can't be written, stays."""
+        """Remove a cache file that is not a database. A file that is in use, or that can't be written, is
+        left alone."""
         try:
             with self._path.open("rb") as file:
                 is_ours = file.read(15) == b"SQLite format 3"
@@ -99,23 +100,24 @@ class ManifestCache:
 MARKER = "benchbrief-store.json"
 MARKER_TEXT = b'{"format": "benchbrief-store", "version": 1}\n'
 THREADS = 16
-"""How many requests to make at a time. Each waits for the network most of the time."""
+"""How many requests are made at the same time. Each request mostly waits for the network."""
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 class SharedStore:
-    """Use `open_store`. Reads only; `push_and_pull.py` writes, `collect_garbage.py` removes."""
+    """Read access to a store of runs. Use `open_store`. `push_and_pull.py` writes to stores, and `collect_garbage.py`
+    removes."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self.objects = objects
         self.problems: list[SharedStoreError] = []
         """The errors of the manifests that `manifests` could not read."""
         self.unread: dict[str, str] = {}
-        """Why a run can't be read, by run."""
+        """The reasons why runs can't be read, by run."""
         self._is_far = not objects.url.startswith("file:")
         self._stamps: dict[str, str] = {}
-        """The stamps of manifests and signatures, as a store that is far away listed them last."""
+        """The stamps of manifests and signatures from the last listing of a remote store."""
 
     @property
     def url(self) -> str:
@@ -130,16 +132,16 @@ class SharedStore:
         return _revisions(self.objects.keys(RUNS))
 
     def stamps(self) -> dict[str, str]:
-        """Return a text for each run that changes when the run has a further revision, or the newest was written anew.
-        Raises SharedStoreError."""
+        """Return, for each run, a text that changes when the run gets another revision, or when its newest revision is
+        written again. Raises SharedStoreError."""
         listed = {each.key: each.stamp for each in self.objects.list(RUNS)}
         newest = {run: revisions[-1] for run, revisions in _revisions(listed).items()}
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
 
     def manifests(self, runs: Iterable[str] | None = None) -> Iterator[RunManifest]:
-        """Yield the newest manifest of each run, or of these `runs`, in order of their names.
+        """Yield the newest manifest of each run, or of only these `runs`, in order of the runs' names.
 
-        One that can't be read is left out, and its error is in `problems`. Raises SharedStoreError.
+        A manifest that can't be read is left out, and its error is in `problems`. Raises SharedStoreError.
         """
         newest = {run: revisions[-1] for run, revisions in self.revisions().items()}
         chosen = newest if runs is None else {run: newest[run] for run in runs if run in newest}
@@ -186,8 +188,8 @@ class SharedStore:
         return read_manifest(self.objects.read(key, MOST_OF_A_MANIFEST), key, self.url)
 
     def find(self, name: str) -> RunManifest:
-        """Return the run of this name, or the only one whose name begins with it. Raises SharedStoreError when none or
-        several fit."""
+        """Return the run with this name, or the only run whose name begins with it. Raises SharedStoreError if no run
+        or several runs fit."""
         revisions = self.revisions()
         fitting = [run for run in revisions if run == name] or [run for run in revisions if run.startswith(name)]
         if len(fitting) == 1:
@@ -199,7 +201,7 @@ class SharedStore:
         raise SharedStoreError(f"no run {name} in {self.url}", hint)
 
     def files(self, manifest: RunManifest) -> Mapping[str, StoredFile]:
-        """Return all files of a run by their path in its folder. Raises NoObject, StoreDamaged."""
+        """Return all files of a run by their path in the run's folder. Raises NoObject, StoreDamaged."""
         key = object_key(manifest.list_sha256)
         content = self.objects.read(key, MOST_OF_A_LIST)
         if hashlib.sha256(content).hexdigest() != manifest.list_sha256:
@@ -213,11 +215,12 @@ class SharedStore:
         return files
 
     def fetch(self, manifest: RunManifest, name: str, into: Path, most: int = 1 << 62) -> Path:
-        """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run
-        to `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is there whole or not at all.
+        """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run to
+        `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is written completely or not at
+        all.
 
-        Raises NoObject when the run has no such file, StoreDamaged also for one of more than `most`
-        bytes, SharedStoreError.
+        Raises NoObject if the run has no such file, StoreDamaged (also if the file has more than `most` bytes),
+        SharedStoreError.
         """
         table = name.removesuffix(".parquet")
         if table in manifest.tables:
@@ -234,7 +237,7 @@ class SharedStore:
         return path
 
     def fetch_object(self, key: str, stored: StoredFile, path: Path) -> None:
-        """Write an object to a file whose SHA-256 and size are known. Raises NoObject, StoreDamaged, NoRoom."""
+        """Write an object with known SHA-256 and size to a file. Raises NoObject, StoreDamaged, NoRoom."""
         temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -253,14 +256,14 @@ class SharedStore:
                 temporary.unlink()
 
     def signature(self, manifest: RunManifest) -> bytes | None:
-        """Return the signature of a manifest, as `ssh-keygen -Y sign` wrote it; None when it is not signed."""
+        """Return the signature of a manifest, as `ssh-keygen -Y sign` wrote it; None if the manifest is not signed."""
         try:
             return self.objects.read(manifest.signature_key)
         except NoObject:
             return None
 
     def signed(self) -> set[str]:
-        """Return the keys of the manifests that have a signature, by the last listing if there was one.
+        """Return the keys of the manifests that have a signature, from the last listing if there was one.
 
         The signatures are not checked.
         """
@@ -268,7 +271,8 @@ class SharedStore:
         return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}
 
     def at_once(self, do: Callable[[T], U], each: Iterable[T]) -> Iterator[U]:
-        """Yield the results in order. A store that is far away gets several requests at a time."""
+        """Yield the results of calling `do` for each item, in order. For a remote store, several calls run at the same
+        time."""
         if not self._is_far:
             yield from map(do, each)
             return
@@ -286,7 +290,7 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str:
-    """Return what is wrong with the list of a run's files; "" when it can be what was pushed."""
+    """Return what is wrong with the list of a run's files; "" if it can be the pushed list."""
     for path in files:
         if problem := path_problem(path):
             return f"has a file that {problem}: {path[:200]!r}"
@@ -302,6 +306,6 @@ def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str
 def open_store(url: str) -> SharedStore:
     """Return the store at an address: `s3://bucket/prefix`, `file:///folder` or a path. Nothing is read yet.
 
-    Raises SharedStoreError for an address of another kind, or when boto3 is not installed for one on S3.
+    Raises SharedStoreError for any other kind of address, or if boto3 is not installed and the address is on S3.
     """
     return SharedStore(open_objects(url))

@@ -1,4 +1,4 @@
-"""Signs lists of files, and checks runs, briefs and capsules against what was signed."""
+"""Signs lists of files, and checks runs, briefs and capsules against the signed lists."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.journal.atomic_files import sha256_of
 
 NAMESPACE = "benchbrief"
-"""The purpose of our signatures. One that was made for another purpose does not hold."""
+"""The purpose of our signatures. A signature that was made for another purpose is invalid."""
 _TIMEOUT_S = 120.0
 _KEY = re.compile(r"with (\S+ key SHA256:\S+)")
 
 
 @dataclass(frozen=True)
 class SignatureState:
-    """What a signature proves.
+    """What a signature proves:
 
-    `holds`: `signer` signed these bytes. `unknown`: a key that is not allowed signed these bytes. `unchecked`: so did a
-    key, and nobody said which are allowed. `wrong`: other bytes were signed. `absent`: there is no signature.
+    - `holds`: `signer` signed these bytes.
+    - `unknown`: a key that is not allowed signed these bytes.
+    - `unchecked`: a key signed these bytes, and no list of allowed keys was given.
+    - `wrong`: other bytes were signed.
+    - `absent`: there is no signature.
     """
 
     state: Literal["holds", "unknown", "unchecked", "wrong", "absent"]
@@ -35,7 +38,7 @@ class SignatureState:
 
     @property
     def text(self) -> str:
-        """Return what can be said of something that is so signed: `signed by ...`."""
+        """Return the words that describe something with such a signature (`signed by ...`)."""
         key = f" ({self.key})" if self.key else ""
         return {
             "holds": f"signed by {self.signer}{key}",
@@ -47,7 +50,7 @@ class SignatureState:
 
 
 def sign(content: bytes, key: Path) -> bytes:
-    """Return a signature of the content. Raises SharedStoreError when the key can't be used."""
+    """Return a signature of the content. Raises SharedStoreError if the key can't be used."""
     if not key.is_file():
         raise SharedStoreError(f"there is no key {key}", "make one: ssh-keygen -t ed25519 -f " + str(key))
     done = _ssh_keygen(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], content)
@@ -59,8 +62,8 @@ def sign(content: bytes, key: Path) -> bytes:
 
 
 def check(content: bytes, signature: bytes | None, allowed: Path | None) -> SignatureState:
-    """Check a signature against its content and the file of allowed signers, if there is one. Raises SharedStoreError
-    when that file, or ssh-keygen, is not there."""
+    """Check a signature against its content and, if given, the file of allowed signers. Raises SharedStoreError if that
+    file or ssh-keygen is missing."""
     if allowed and not allowed.is_file():
         raise SharedStoreError(f"there is no file of allowed signers {allowed}", "each line: NAME KEYTYPE KEY")
     if signature is None:
@@ -104,7 +107,7 @@ def _last_line(output: bytes) -> str:
 
 @dataclass(frozen=True)
 class SignedCheck:
-    """The verdict on the manifest's signature, and how files differ from what was signed."""
+    """The verdict on the manifest's signature, and how files differ from the signed list."""
 
     verdict: SignatureState
     differing: tuple[str, ...]
@@ -115,7 +118,8 @@ class SignedCheck:
 
 
 def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw: bool) -> SignedCheck:
-    """Check a run's files, and documents that may lie elsewhere, against what was signed; raw outputs only with `raw`.
+    """Check a run's files, and documents that may be elsewhere, against the signed list. Raw outputs are checked only
+    with `raw`.
 
     Raises SharedStoreError, OSError.
     """

@@ -1,4 +1,4 @@
-"""Rankings and pairs as tables of a page."""
+"""Tables of rankings and of compared pairs for a page."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def ranking_view(
     words: Words,
     labels: Mapping[str, str],
 ) -> ComparisonView | None:
-    """Return a ranking with a column for each contender; None without any. `labels` name metrics, workloads and
-    so on."""
+    """Return a ranking with a column for each contender; None if there are no contenders. `labels` name metrics,
+    workloads and so on."""
     by_quantity: dict[str, list[Ranking]] = {}
     for each in rankings:
         by_quantity.setdefault(each.quantity, []).append(each)
@@ -51,7 +51,7 @@ def ranking_view(
 
 
 def _greatest(rankings: Sequence[Ranking]) -> float:
-    """Return the greatest size in a table: all of its bars have one scale."""
+    """Return the largest size in a table, so that all its bars have the same scale."""
     values = [each.value for ranking in rankings for each in ranking.values if each and each.value is not None]
     return max((abs(value) for value in values if math.isfinite(value)), default=0.0)
 
@@ -94,7 +94,7 @@ def step_view(
     labels: Mapping[str, str],
     differing: Sequence[tuple[str, ...]] = (),
 ) -> ComparisonView | None:
-    """Return a run against another: both values, the change, and the verdict."""
+    """Return a table that compares a run with another run: both values, the change, and the verdict."""
     by_quantity: dict[str, list[Comparison]] = {}
     for each in rows:
         by_quantity.setdefault(each.quantity, []).append(each)
@@ -128,8 +128,8 @@ def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[s
 
 
 def _change(row: Comparison, words: Words) -> tuple[str, str]:
-    """Return the change in words, and that of the repeats if it differs. For shares, and without a ratio, it is
-    the difference."""
+    """Return the change in words, together with the change of the repeats if that is different. For shares, and if
+    there is no ratio, the change is given as a difference."""
     is_share = row.unit in ("share", "%")
 
     def text(ratio: float | None, difference: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Writes the pages of a site: only what is new or has changed is read and rendered again."""
+"""Writes the pages of a site. Only what is new or has changed is read and rendered again."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from benchbrief.reports.words.brief_words import Words
 class MadeSite:
     """The outcome of making a site.
 
-    `read` counts the runs that were new or have changed, `written` the files. `broken` are the runs with a problem.
-    `kept` are files that no page needs any more, but that somebody has changed.
+    `read` counts the runs that were new or have changed, and `written` counts the files. `broken` are the runs with a
+    problem. `kept` are files that no page needs any more, but that somebody has changed.
     """
 
     runs: int
@@ -63,9 +63,9 @@ def render_site(
     rules: TrendRules = NO_RULES,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> MadeSite:
-    """Write the whole site. `rules` are those of trends.
+    """Write the whole site. `rules` are the rules for trends.
 
-    Raises RunnerError when the runs' place is away, and ReportError.
+    Raises ReportError, and RunnerError if the place of the runs can't be reached.
     """
     stamps = place.stamps()
     runs, read = _read_runs(place, folder, stamps, progress)
@@ -127,7 +127,8 @@ def _render(
 
 
 def _run_page(place: RunPlace, folder: SiteFolder, pages: Pages, run: SiteRun, problems: list[str]) -> None:
-    """Write a run's page and its briefs, unless they were already made from the same data, words and benchbrief."""
+    """Write a run's page and its briefs, unless they were already made from the same data and words by the same version
+    of benchbrief."""
     for brief in run.briefs:
         name = brief_href(run, brief.path)
         if brief.problem or folder.has(name, brief.sha256):
@@ -148,7 +149,7 @@ def _run_page(place: RunPlace, folder: SiteFolder, pages: Pages, run: SiteRun, p
 
 
 def _index(suites: Mapping[Suite, Sequence[SiteRun]], runs: Sequence[SiteRun], words: Words) -> bytes:
-    """Return a script with the index for searches: for each suite and run, a text, a link and further words."""
+    """Return a script with the search index: a text, a link and further words for each suite and run."""
     rows = [[suite_name(suite, words), suite_href(suite), words["site_suite"]] for suite in suites]
     for run in runs:
         line = run_line(run, words)
@@ -163,7 +164,7 @@ _ASSETS = ("site.css", "site.js")
 
 
 class Pages:
-    """Renders pages from templates. `made_of` changes when benchbrief, the templates or the words do."""
+    """Renders pages from templates. `made_of` changes if benchbrief, the templates or the words change."""
 
     def __init__(self, title: str, words: Words) -> None:
         self.title = title
@@ -179,7 +180,7 @@ class Pages:
             yield f"assets/{name}", (_TEMPLATES / name).read_bytes()
 
     def page(self, name: str, title: str, context: Mapping[str, Any], depth: int = 0, own_style: str = "") -> bytes:
-        """Return a page that lies `depth` folders deep. With `own_style`, it needs no other file."""
+        """Return a page that is `depth` folders below the site's root. With `own_style`, it needs no other file."""
         common = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
         common |= {"root": "../" * depth, "version": self._version}
         common |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours
@@ -187,12 +188,12 @@ class Pages:
 
 
 def comparison_page(view: ComparisonView, title: str, words: Words) -> bytes:
-    """Return a comparison as a page of its own. `title` is that of the browser's window."""
+    """Return a comparison as a page of its own. `title` is the title of the browser's window."""
     with written_as(words.locale):
         return single_page("comparison", title, {"view": view}, words).encode()
 
 
 def single_page(name: str, title: str, context: Mapping[str, Any], words: Words, style: str = "") -> str:
-    """Return a page that needs no other file, with a `style` beside the site's."""
+    """Return a page that needs no other file. Its `style` is added to the site's style."""
     own = (_TEMPLATES / "site.css").read_text("utf-8") + style
     return Pages("", words).page(name, title, context, own_style=own).decode()

@@ -1,7 +1,8 @@
-"""The folder of a site: which files are its own, so that nothing else is overwritten or removed.
+"""The folder of a site. It knows which files belong to the site, so that no other file is overwritten or removed.
 
-`.bench-site.json` has the SHA-256 of each file that was written. A file with another one is somebody's work. While a
-site is made, `.bench-site.log` lists each file before it is written, so that work that was interrupted can go on."""
+`.bench-site.json` has the SHA-256 of each file that was written. A file with a different SHA-256 is somebody's work.
+While a site is made, `.bench-site.log` lists each file before it is written, so that interrupted work can be continued.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _VERSION = 1
 
 
 class SiteFolder:
-    """The files of a site. `written` counts those that were new or have changed. Use `open_site`."""
+    """The files of a site. `written` counts the files that were new or have changed. Use `open_site`."""
 
     def __init__(self, root: Path, before: Mapping[str, str], made_of: Mapping[str, str] | None = None) -> None:
         self.root = root
@@ -31,20 +32,21 @@ class SiteFolder:
         self.written = 0
 
     def has(self, name: str, sha256: str) -> bool:
-        """Return whether the site wrote the file with this digest, and it is still there. It is then kept."""
+        """Return whether the site wrote the file with this digest and the file still exists. If so, the file
+        is kept."""
         if self._before.get(name) != sha256 or not (self.root / name).is_file():
             return False
         self._now[name] = sha256
         return True
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file, unless it is there already. Raises ReportError."""
+        """Write a file, unless it already exists with this content. Raises ReportError."""
         digest = hashlib.sha256(content).hexdigest()
         if not self.has(name, digest):
             self.put(name, digest, lambda path: path.write_bytes(content))
 
     def put(self, name: str, sha256: str, make: Callable[[Path], object]) -> None:
-        """Make a file: `make` writes it to a temporary path. Raises ReportError."""
+        """Make a file by calling `make`, which writes to a temporary path. Raises ReportError."""
         path = self.root / name
         if name not in self._before and name not in self._now and os.path.lexists(path):
             raise ReportError(
@@ -69,22 +71,22 @@ class SiteFolder:
             self._before[name] = sha256
 
     def keep(self, name: str) -> bool:
-        """Keep a file of the last time, whatever its content. Returns whether there is one."""
+        """Keep a file that an earlier site had, whatever its content. Returns whether there is such a file."""
         if name in self._before and (self.root / name).is_file():
             self._now[name] = self._before[name]
             return True
         return False
 
     def is_made_of(self, name: str, sha256: str) -> bool:
-        """Return whether the file is there and was made from what has this digest. It is then kept."""
+        """Return whether the file exists and was made from a source with this digest. If so, the file is kept."""
         return self._made_of.get(name) == sha256 and self.keep(name)
 
     def note_made_of(self, name: str, sha256: str) -> None:
         self._made_of[name] = sha256
 
     def finish(self) -> list[str]:
-        """Remove the files that the site no longer has. Return those that somebody changed, which stay.
-        Raises ReportError."""
+        """Remove the files that the site no longer has. Return the files that somebody has changed, which are not
+        removed. Raises ReportError."""
         kept = []
         for name in sorted(set(self._before) - set(self._now)):
             path = self.root / name
@@ -119,7 +121,7 @@ class SiteFolder:
 
 
 def open_site(root: Path, place: str) -> SiteFolder:
-    """Open the folder of a site, or make it. Raises ReportError for a folder with other things."""
+    """Open the folder of a site, or make it. Raises ReportError if the folder contains something else."""
     inside = "://" not in place and root.resolve().is_relative_to(Path(place).resolve())
     if inside:
         raise ReportError(

@@ -1,7 +1,8 @@
-"""The views of a site's pages, from its runs.
+"""The views of a site's pages, made from its runs.
 
 The hardware of a run is ranked, and a run is compared with the one before it, by the rules of `bench compare`
-(`results/compare/`). What was defined differently is not judged."""
+(`results/compare/`). Quantities that were defined differently are not judged.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +52,12 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST
 
 MOST_CONTENDERS = 16
-"""The most compared hardware: pairs grow with the square."""
+"""The largest number of hardware that is compared, because the number of pairs grows with the square."""
 
 
 def ranked_dims(run: SiteRun) -> Iterator[Dimension]:
-    """Yield the dimensions whose keys can be ranked, with several of them measured: the hardware, then factors."""
+    """Yield the dimensions that can be ranked because several of their keys were measured: the hardware,
+    then factors."""
     factors = (word.removesuffix("=") for word in run.levels if word.endswith("="))
     yield from (dim for dim in ("hardware", *factors) if 2 <= len(_measured_keys(run, dim)) <= MOST_CONTENDERS)
 
@@ -83,7 +85,7 @@ def _measured_keys(run: SiteRun, dim: Dimension) -> dict[DimKey, str]:
 
 
 def judge_by_earlier(run: SiteRun, before: SiteRun) -> list[Comparison]:
-    """Return the run judged by an earlier one of its suite, point by point."""
+    """Return the comparison of a run with an earlier run of its suite, point by point."""
     sides = [_by_point(each.values, lambda value: value.at) for each in (before, run)]
     return list(compare(_quantities(sides, (0, 1), (before.id, run.id))).comparisons)
 
@@ -171,12 +173,12 @@ def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
 
 
 def has_few_runs(line: TrendLine) -> bool:
-    """Return whether no change was found, and there are too few runs to find one."""
+    """Return whether no change was found and there are too few runs to find one."""
     return not line.changes and len(line.series.parts[-1].known) <= FEWEST
 
 
 def _state(line: TrendLine, placed: PlacedChange) -> str:
-    """Return worse, better or differs; lab for a change that a control shows, and accepted for one that
+    """Return worse, better or differs; lab for a change that also appears in a control; or accepted for a change that
     people accept."""
     if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
         return "lab"
@@ -186,7 +188,7 @@ def _state(line: TrendLine, placed: PlacedChange) -> str:
 
 
 def _by(placed: PlacedChange) -> str:
-    """Return the change as `−5.1 %`; without a ratio, as the difference in the unit."""
+    """Return the change as `−5.1 %` or, if there is no ratio, as a difference in the unit."""
     change = placed.change
     if change.ratio is not None:
         return change_text(change.ratio)
@@ -195,13 +197,13 @@ def _by(placed: PlacedChange) -> str:
 
 
 def _sure(placed: PlacedChange) -> str:
-    """Return the 95 % interval, where there is one, and the p-value."""
+    """Return the 95 % interval, if there is one, and the p-value."""
     p, ends = p_text(placed.change.p), placed.change.interval
     return f"({' … '.join(change_text(end) for end in ends)}) {p}" if ends else p
 
 
 def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
-    """Yield what the control series and people say about a change."""
+    """Yield what the control series show and what people said about a change."""
     lab, verdict = placed.change.lab, placed.change.verdict
     if lab is not None and lab.is_lab:
         yield words["site_lab"].format(change=change_text(lab.change))
@@ -262,7 +264,8 @@ def suite_name(suite: Suite, words: Words) -> str:
 
 
 def in_suites(runs: Sequence[SiteRun]) -> dict[Suite, list[SiteRun]]:
-    """Return the runs that can be read, by suite, the oldest first; the suite with the latest run first."""
+    """Return the runs that can be read, by suite. In each suite the oldest run is first, and the suite with the latest
+    run is first."""
     found: dict[Suite, list[SiteRun]] = {}
     for run in sorted(runs, key=lambda run: (run.at, run.id)):
         if not run.problem:
@@ -305,7 +308,8 @@ def home_view(title: str, runs: Sequence[SiteRun], cards: Sequence[SuiteCard], w
 
 
 def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: SuiteTrends) -> SuiteView:
-    """Return a suite's page: its trends, and the last run against the one before it and among its own hardware."""
+    """Return a suite's page: its trends, the last run compared with the previous one, and the last run's hardware
+    ranked."""
     lines = trends.lines
     last, labels = runs[-1], _labels(runs[-1])
     grouped: dict[str, list[TrendCard]] = {}
@@ -373,7 +377,7 @@ def _step(run: SiteRun, before: SiteRun, words: Words) -> ComparisonView | None:
 
 
 def run_view(run: SiteRun, words: Words) -> RunPage:
-    """Return a run's page: what it is, its briefs, its values, and its hardware ranked."""
+    """Return a run's page: a description of the run, its briefs, its values, and its hardware ranked."""
     grouped: dict[str, list[RunValue]] = {}
     for value in run.values:
         grouped.setdefault(value.quantity, []).append(value)
@@ -422,7 +426,7 @@ def run_view(run: SiteRun, words: Words) -> RunPage:
 
 
 def hardware_lines(runs: Sequence[SiteRun], words: Words) -> list[HardwareLine]:
-    """Return each hardware that was measured, by its name and its facts, the last one first."""
+    """Return each measured hardware with its name and its facts, the most recently measured first."""
     found: dict[tuple[str, tuple[tuple[str, str], ...]], list[SiteRun]] = {}
     for run in sorted(runs, key=lambda run: (run.at, run.id)):
         facts_of: dict[str, dict[str, str]] = {}

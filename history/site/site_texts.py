@@ -1,4 +1,4 @@
-"""The texts of a site: numbers, dates, names of files, points, and changes with their certainty and cause."""
+"""The texts of a site: numbers, dates, file names, points, and changes with their certainty and cause."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def worth(change: Change) -> str:
-    """Return better, worse or differs."""
+    """Return whether a change is better, worse or only differs."""
     return "differs" if change.worse is None else "worse" if change.worse else "better"
 
 
@@ -31,7 +31,7 @@ def percent(ratio: float) -> str:
 
 
 def changed_by(change: Change, unit: str) -> str:
-    """Return the change with its interval, in per cent; where there is no ratio, in the unit."""
+    """Return the change with its interval, in per cent or, if there is no ratio, in the unit."""
     if change.ratio is None:
         apart = change.after - change.before
         return ("−" if apart < 0 else "+") + amount(abs(apart), unit)
@@ -47,12 +47,12 @@ def amount(value: float, unit: str) -> str:
 
 
 def p_text(p: float) -> str:
-    """Format a p-value; any below 0.0001 as `p < 0.0001`."""
+    """Format a p-value. A value below 0.0001 becomes `p < 0.0001`."""
     return "p < 0.0001" if p < 1e-4 else f"p = {formatted(p, '.2g')}"
 
 
 def lab_text(lab: LabShare) -> str:
-    """Return what the control series say about a change; "" where they did not change."""
+    """Return what the control series show about a change; "" if they did not change."""
     if lab.is_lab:
         return f"the lab's: the control changed by {percent(lab.change)} in the same runs"
     if lab.is_part:
@@ -61,7 +61,7 @@ def lab_text(lab: LabShare) -> str:
 
 
 def remarks(change: Change) -> Iterator[str]:
-    """Yield what else is known about a change: its runs, the spec's revisions, the lab's share, and the verdict."""
+    """Yield further remarks on a change: its runs, the spec's revisions, the lab's share, and the verdict."""
     yield f"first in {change.first.run_id}, last before it {change.last.run_id}"
     if change.first.revision and change.last.revision and change.first.revision != change.last.revision:
         yield f"the spec was {change.last.revision[:12]}, and is {change.first.revision[:12]}"
@@ -77,13 +77,13 @@ def _signed(value: float) -> str:
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
-"""A text with this ending may equal the name that `slug` made for another text."""
+"""The ending of names that `slug` makes. A text with this ending may equal the name made for another text."""
 _LONGEST = 60
 MISSING = "–"
 
 
 def slug(text: str) -> str:
-    """Return a file name of safe characters only, a different one for each text."""
+    """Return a file name that contains only safe characters and is different for each text."""
     plain = _UNSAFE.sub("-", text).strip(".-")[:_LONGEST].strip(".-")
     if plain and plain == text and not _AS_MADE.search(plain):
         return plain
@@ -98,7 +98,7 @@ def date_of(at: float) -> str:
 
 
 def point_text(point: PointKeys, words: Words, hidden: Iterable[str], labels: Mapping[str, str]) -> str:
-    """Return `YCSB A, 16 threads`."""
+    """Return a point in words, such as `YCSB A, 16 threads`."""
     parts = []
     for dim, key in point:
         if dim in hidden or key is None:
@@ -116,7 +116,7 @@ def point_text(point: PointKeys, words: Words, hidden: Iterable[str], labels: Ma
 
 
 def same_dims(points: Sequence[PointKeys]) -> set[str]:
-    """Return which of `experiment` and `hardware` have only one key among the points, and so need not be shown."""
+    """Return which of `experiment` and `hardware` have the same key at all points, so that they need not be shown."""
     keys: dict[str, set[object]] = {}
     for point in points:
         for dim, key in point:
@@ -140,8 +140,8 @@ def shown_value(values: PointValues | None, unit: str) -> str:
 
 
 def spread_text(values: PointValues | None) -> str:
-    """Return how the repeats lie around a value: `±0.8 %`, or `−1.2/+0.9 %` for a percentile; "" where that
-    says nothing."""
+    """Return how far the repeats spread around a value: `±0.8 %`, or `−1.2/+0.9 %` for a percentile; "" if that says
+    nothing."""
     if values is None or values.bounds or values.interval is None or not values.value or values.value < 0:
         return ""
     low, high = (abs(end / values.value - 1) * 100 for end in values.interval)
@@ -150,7 +150,7 @@ def spread_text(values: PointValues | None) -> str:
 
 
 def change_text(ratio: float | None) -> str:
-    """Return `+4.8 %`; a factor where it is huge."""
+    """Return a change as `+4.8 %`, or as a factor if it is huge."""
     if ratio is None or not isfinite(ratio):
         return "≠"
     if ratio > 11:
@@ -160,7 +160,7 @@ def change_text(ratio: float | None) -> str:
 
 
 def difference_text(value: float, unit: str, words: Words) -> str:
-    """Return `+2.4 ops/s/W`; of shares `+3.1 points`, percentage points."""
+    """Return a difference as `+2.4 ops/s/W` or, for shares, in percentage points as `+3.1 points`."""
     sign, size = "−" if value < 0 else "+", abs(value)
     if unit in ("share", "%"):
         amount = 100 * size if unit == "share" else size
@@ -169,12 +169,12 @@ def difference_text(value: float, unit: str, words: Words) -> str:
 
 
 def metric_key(name: str) -> str:
-    """Return the key of a metric's label. Hardware and workloads of the same name have other keys."""
+    """Return the key of a metric's label, which differs from the keys of hardware and workloads with the same name."""
     return f"metric {name}"
 
 
 def quantity_name(name: str, label: str, words: Words) -> str:
-    """Return `Throughput`, `p99 latency, read`, or the label of a metric."""
+    """Return a quantity's name in words: `Throughput`, `p99 latency, read`, or the label of a metric."""
     if label:
         return label
     if name == "throughput":

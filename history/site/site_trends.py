@@ -1,4 +1,5 @@
-"""The trends of a suite by the rules of `bench trend`: each quantity at each point over its runs, with its changes."""
+"""The trends of a suite by the rules of `bench trend`. Each quantity at each point is shown over the suite's runs, with
+its changes."""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ from benchbrief.model.points import PointKeys
 from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")
-"""What is shown first; then the 99th percentiles, the metrics of the spec, and errors where there are any."""
+"""The quantities that are shown first, before the 99th percentiles, the metrics of the spec, and errors if there are
+any."""
 ERRORS = "errors"
 
 
 class TrendRules(NamedTuple):
-    """The rules of trends. `across` are patterns of facts that make no other environment; `verdicts` are what people
-    said about changes."""
+    """The rules for trends. `across` are patterns of facts that do not separate environments; `verdicts` are what
+    people said about changes."""
 
     across: tuple[str, ...] = ()
     verdicts: tuple[ChangeVerdict, ...] = ()
@@ -31,7 +33,7 @@ NO_RULES = TrendRules()
 
 @dataclass(frozen=True)
 class PlacedChange:
-    """A change of a line. `index` is the place of its first value; None where it is earlier than what is shown."""
+    """A change of a line. `index` is the place of its first value, or None if that is earlier than the shown values."""
 
     index: int | None
     change: Change
@@ -40,10 +42,10 @@ class PlacedChange:
 
 @dataclass(frozen=True)
 class TrendLine:
-    """A series over the last runs that have it in its last unit, the oldest first.
+    """A series over the last runs that have its last unit, the oldest first.
 
-    `parts` are the first indices of stretches of one environment and definition. `current` is the last change in the
-    part of the last value, unless somebody said that it is noise.
+    `parts` are the first indices of the stretches that share one environment and definition. `current` is the last
+    change in the part of the last value, unless somebody said that the change is noise.
     """
 
     series: HistorySeries
@@ -61,7 +63,8 @@ class TrendLine:
 class SuiteTrends(NamedTuple):
     """The trends of a suite.
 
-    `wrong_clocks` counts runs that are left out. `reused` counts runs whose results of earlier runs are left out.
+    `wrong_clocks` counts runs that are left out. `reused` counts runs from which the results of earlier runs are left
+    out.
     """
 
     lines: tuple[TrendLine, ...] = ()
@@ -75,7 +78,8 @@ def is_shown(value: RunValue) -> bool:
 
 
 def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[Suite, SuiteTrends]:
-    """Return the trends of each suite with several runs. All runs are judged, and at most the last `most` are shown."""
+    """Return the trends of each suite with several runs. All runs are judged, but at most the last `most` runs are
+    shown."""
     made: dict[Suite, SuiteTrends] = {}
     of_origin: dict[str, list[SiteRun]] = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""What the pages of a site show: texts and links, computed; templates lay out and compute nothing."""
+"""The data that a site's pages show: texts and links. Everything is computed here; templates only lay it out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Link:
-    """`href` is relative to the site's root."""
+    """A link. `href` is relative to the site's root."""
 
     text: str
     href: str
@@ -34,7 +34,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class RankedCell:
-    """`share` is the bar's width in per cent."""
+    """A cell of a ranking. `share` is the bar's width in per cent."""
 
     text: str
     spread: str
@@ -60,7 +60,7 @@ class RankedTable:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """Contenders with the columns' heads, a table for each quantity, and what a reader has to know."""
+    """A comparison of contenders, with the columns' heads, a table for each quantity, and notes that a reader needs."""
 
     title: str
     heads: tuple[str, ...]
@@ -73,7 +73,8 @@ class ComparisonView:
 
 @dataclass(frozen=True)
 class TrendCard:
-    """A chart with its words. `state` is that of the last change: worse, better, differs, lab, accepted or steady."""
+    """A chart with its words. `state` is the state of the last change: worse, better, differs, lab, accepted
+    or steady."""
 
     title: str
     point: str
@@ -82,13 +83,13 @@ class TrendCard:
     state: str
     svg: Markup
     table: tuple[tuple[str, str, str, str], ...]
-    """The changes: run, date, by how much, and what else is known."""
+    """The changes, one in a row: the run, the date, the size of the change, and further remarks."""
 
 
 @dataclass(frozen=True)
 class SuiteCard:
-    """A suite in the list. `named` is the spec with its profile. `trend` is the first that is worse, else the first of
-    its throughput."""
+    """A suite in the list. `named` is the spec with its profile. `trend` is the first trend that is worse, or else the
+    first trend of its throughput."""
 
     link: Link
     named: str

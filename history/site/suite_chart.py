@@ -1,4 +1,4 @@
-"""A small chart of one quantity over the runs, as SVG: a line for each part that can be compared, and its changes."""
+"""A small chart of one quantity over the runs, as SVG, with a line for each comparable part and the part's changes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _Scale = Callable[[float], float]
 WIDTH, HEIGHT = 320, 96
 _LEFT, _RIGHT, _TOP, _BOTTOM = 4, 8, 14, 14
 MOST = 400
-"""Runs in a chart: the last ones. More points than pixels say nothing more."""
+"""The largest number of runs in a chart, which shows the last ones. More points than pixels would show nothing more."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A change before the value at `index`, with the words beside it. `kind` is worse, better, differs, lab
-    or accepted."""
+    """A change before the value at `index`, with the words beside the change. `kind` is worse, better, differs, lab or
+    accepted."""
 
     index: int
     text: str
@@ -29,10 +29,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class DrawnSuite:
-    """Values over runs, the oldest first; None is a gap.
+    """Values over runs, the oldest first. None is a gap.
 
-    `parts` are the first indices of stretches that are not compared with the one before. `low` and `high` are the texts
-    of the smallest and the largest value.
+    `parts` are the first indices of stretches that are not compared with the previous stretch. `low` and `high` are the
+    texts of the smallest and the largest value.
     """
 
     values: Sequence[float | None]
@@ -45,7 +45,7 @@ class DrawnSuite:
 
 
 def chart(drawn: DrawnSuite) -> Markup:
-    """Return the SVG. All texts are escaped; colours are those of the page."""
+    """Return the chart as SVG. All texts are escaped, and the colours are those of the page."""
     x, y = _scales(drawn)
     head = Markup('<svg role="img" viewBox="0 0 {} {}" aria-label="{}">').format(WIDTH, HEIGHT, drawn.alt)
     parts = [head, _across("axis", _LEFT, WIDTH - _RIGHT)]
@@ -65,7 +65,7 @@ def chart(drawn: DrawnSuite) -> Markup:
 
 
 def _scales(drawn: DrawnSuite) -> tuple[_Scale, _Scale]:
-    """Return the x scale of runs and the y scale of values, in pixels."""
+    """Return the x scale for runs and the y scale for values, in pixels."""
     known = [value for value in drawn.values if value is not None]
     low, high, count = min(known), max(known), len(drawn.values)
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
@@ -106,7 +106,7 @@ def _mark(mark: Mark, at: float) -> Markup:
 
 
 def _runs(drawn: DrawnSuite) -> list[tuple[int, int]]:
-    """Return the first and the last place of each stretch without a gap inside one part."""
+    """Return the first and the last place of each stretch that has no gap and is inside one part."""
     found: list[tuple[int, int]] = []
     begins = set(drawn.parts)
     for at, value in enumerate(drawn.values):

@@ -1,4 +1,4 @@
-"""Series over many runs as one HTML page, which needs no network and no script."""
+"""Series over many runs as a single HTML page that needs no network and no script."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 Layer = dict[str, Any]
 WIDTH, HEIGHT = 860, 170
 _ROOM = 12
-"""Pixels between the outermost points and the edge."""
+"""The space, in pixels, between the outermost points and the edge."""
 _COLOURS = {True: "#a3231d", False: "#1b7f4b", None: INK}
-"""The colours of changes: for the worse, for the better, and for neither."""
+"""The colours of changes for the worse, for the better, and in neither direction."""
 _VALUE, _LEVEL, _LAB = "#0072b2", "#0b3a5b", "#8a5a00"
 _VARIABLES = {
     INK: "ink", SOFT: "soft", GRID: "line", _VALUE: "accent", _LEVEL: "brand", _LAB: "changed",
@@ -36,13 +36,14 @@ _THEMED = "\n".join(
     for colour, name in _VARIABLES.items()
     for what in ("fill", "stroke")
 )
-"""A style by which a chart has the colours of the page, light or dark."""
+"""A style that gives a chart the colours of the page, light or dark."""
 
 
 def trend_chart(trend: Trend) -> Layer | None:
-    """Return the chart in Vega-Lite's form; None where fewer than two runs have a value: a point alone shows no trend.
+    """Return the chart in Vega-Lite's form; None if fewer than two runs have a value, because a single point shows no
+    trend.
 
-    Values of an earlier unit are left out, as they have another scale.
+    Values in an earlier unit are left out, because they have another scale.
     """
     known = [part for part in trend.parts if part.part.known]
     if not known:
@@ -118,7 +119,7 @@ def _layer(values: list[dict[str, Any]], mark: Layer, **encoding: Layer) -> Laye
 
 
 def _levels(part: PartTrend, scale: Any) -> list[dict[str, Any]]:
-    """Return the mean between two changes, from the first run there to the last."""
+    """Return the mean between each two changes, from the first run there to the last."""
     known = part.part.known
     ends = [0, *(each.index for each in part.changes if not each.is_noise), len(known)]
     found = []
@@ -135,7 +136,7 @@ def _is_lab(change: Any) -> bool:
 
 
 def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
-    """Return the page: a chart for each series, with a table of its changes and of its values."""
+    """Return the page, which has a chart for each series, and tables of the series' changes and values."""
     with Converter().running() as converter:
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         for trend in trends:
@@ -198,7 +199,7 @@ def _valued(each: SeriesValue, unit: str) -> str:
 
 
 def _last_text(trend: Trend) -> str:
-    """Return the last value, and from when to when it was measured; "" without a value."""
+    """Return the last value, and the period in which it was measured; "" if there is no value."""
     every = sorted((each.at, each.run_id, each, part.part.unit) for part in trend.parts for each in part.part.known)
     if not every:
         return ""
