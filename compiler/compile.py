@@ -67,7 +67,7 @@ def shown_findings(findings: Findings, of_queries: Iterable[Diagnostic], loaded:
 
 
 def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
-    """Return the errors that do not follow from unreadable parts."""
+    """Return the errors that are not a consequence of unreadable parts."""
     return tuple(
         diagnostic
         for diagnostic in diagnostics
@@ -324,7 +324,7 @@ def examine(
 ) -> Examined:
     """Check a spec without making its plan.
 
-    `memory` is from the last check of the spec. Queries are made only with `planning` and without `memory`.
+    `memory` comes from the last check of the spec. Queries are made only with `planning` and without `memory`.
     """
     with no_collection():
         return _examined(Path(path), profile, params, files, memory, planning=planning)
@@ -385,7 +385,7 @@ def _examined_by_extensions(
 
 
 def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:
-    """Yield the mistakes in the report overrides of the other profiles."""
+    """Yield the mistakes in the report overrides of the profiles that are not chosen."""
     for name, profile in collect(loaded, Findings()).blocks["profile"].items():
         found = (each for each in profile.all("override") if each.subject and each.subject.text == "report")
         said = {each.name: each.of_words.span for each in found if each.of_words}

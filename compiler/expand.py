@@ -275,7 +275,7 @@ class _Searches:
 
 _Place = tuple[str, str, Levels, float | None, int]
 _Before = tuple[dict[str, DatabaseKey], DataStates]
-"""What earlier cells left behind: running servers and data sets."""
+"""The servers and data sets that earlier cells left behind."""
 
 
 def ordered(matrix: Matrix) -> list[_Place]:
@@ -320,7 +320,7 @@ class _Block:
     locks: tuple[str, ...]
     shares: tuple[str, ...]
     turn: str
-    """Cells with the same turn are measured one at a time, while others may load; "" for cells without a turn."""
+    """A name that is the same for cells that are measured one at a time, while others may load; "" for other cells."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
     """The steps of a cell, which depend on whether it starts its server and on how it gets its data."""
 

@@ -1,4 +1,4 @@
-"""The dimensions and base measures that expressions can use: benchbrief's own, and those of probes and tools."""
+"""The dimensions and base measures that expressions can use, both benchbrief's own and those of probes and tools."""
 
 from __future__ import annotations
 

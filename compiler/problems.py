@@ -14,7 +14,7 @@ from benchbrief.dsl.source import Span
 
 
 class CompileProblem(Problem):
-    """A mistake in what a spec means."""
+    """A mistake in the meaning of a spec, as opposed to its syntax."""
 
     stands_alone: ClassVar[bool] = False
     """Whether a mistake in a metric or report is one regardless of what the experiments measure.
@@ -88,7 +88,8 @@ class Findings:
         return tuple(found)
 
     def standing_alone(self) -> tuple[Diagnostic, ...]:
-        """Return the findings that do not depend on what the experiments measure."""
+        """Return the findings whose class is marked as `stands_alone`: they do not depend on what the experiments
+        measure."""
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
 
 

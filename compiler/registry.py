@@ -85,7 +85,8 @@ def _entry_points() -> Iterator[tuple[str, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield group, name and target of each entry point. https://packaging.python.org/en/latest/specifications/entry-points/"""
+    """Yield group, name and target of each entry point
+    (https://packaging.python.org/en/latest/specifications/entry-points/)."""
     group = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("[") and line.endswith("]"):
@@ -435,7 +436,7 @@ def own_tools() -> tuple[str, ...]:
 
 
 def own_families() -> dict[str, ToolSpec]:
-    """Return benchbrief's own tools that bring workloads."""
+    """Return benchbrief's own tools that define workloads."""
     return {name: TOOL_SPECS.own[name] for name in own_tools() if TOOL_SPECS.own[name].workloads}
 
 

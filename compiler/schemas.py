@@ -914,4 +914,4 @@ OPTIONS: Mapping[str, str] = {
     "band": "The confidence interval around a line: `band confidence`.",
     "format": 'How its numbers are printed: `format ",.0f"`.',
 }
-"""Words that may follow an expression of a figure or table, after a comma."""
+"""Options that may follow an expression of a figure or table, after a comma."""

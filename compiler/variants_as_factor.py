@@ -144,7 +144,7 @@ class _Rewrite:
                     self.edits[part.expr.span] = self.setup.value_of(name)
 
     def of_uses(self) -> bool:
-        """Edit every other place. Return whether all names of the variants and of the hardware could be edited."""
+        """Edit all other places that name the variants or the hardware. Return whether all of them could be edited."""
         for span in self._variant_spans():
             start = len(span.source.text[: span.start].rstrip())
             self.edits[Span(span.source, start, span.end)] = ""
@@ -167,7 +167,7 @@ class _Rewrite:
         return bool(paths)
 
     def _of_experiment(self, attribute: ast.Attribute) -> bool:
-        """Edit `hardware = box.variants` to `hardware = box  vary = cache`."""
+        """Replace `hardware = box.variants` by `hardware = box  vary = cache`."""
         levels: list[str] = []
         for value in items_of(attribute):
             word = value.span.text.removeprefix(f"{self.setup.name}.")

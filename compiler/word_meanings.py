@@ -66,7 +66,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
 LINKS: Mapping[str, str] = _WORDS["links"]
 """A sentence for each word that links other words."""
 RULES: Mapping[str, str] = _WORDS["rules"]
-"""The rule of each function of a curve, with its source."""
+"""The text of the rule behind each function of a curve, with its source."""
 ORDERS: Mapping[str, str] = _WORDS["orders"]
 """A sentence for each order of `repeats`."""
 BOUNDARIES: Mapping[Boundary, str] = _WORDS["boundaries"]

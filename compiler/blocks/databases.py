@@ -1,4 +1,4 @@
-"""Databases: the declaration, the options of the engine, and the database of each hardware group."""
+"""Databases: their declaration, the options of their engines, and the database of each hardware group."""
 
 from __future__ import annotations
 
@@ -533,7 +533,7 @@ def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader
 
 
 def _config(values: Values, program: ServerProgram, reader: Reader) -> tuple[str, str]:
-    """Return the name and the text of the configuration file; two empty texts after a reported mistake."""
+    """Return the name and the text of the configuration file. Both are empty after a mistake, which is reported."""
     name = values.text("config")
     if name is None:
         return "", ""
@@ -689,7 +689,7 @@ def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
 
 
 def _ways(engine: EngineSpec) -> str:
-    """Return, in words, the attributes that can say how the server is reached."""
+    """Return, in words, the attributes that tell how to reach the server."""
     ways = [f"`{engine.attributes['uri'].usage('uri')}` for a running server"] if "uri" in engine.attributes else []
     if engine.has_stand_in:
         ways.append("`server = embedded` for the built-in stand-in")

@@ -31,7 +31,7 @@ class ArgumentAlone(CompileProblem):
 
 
 class UnverifiedMeter(CompileProblem):
-    """A login to a BMC whose identity is not verified."""
+    """A login to a power meter (a BMC) whose identity is not verified."""
 
     code = "W0504"
     says = "the identity of the BMC `{address}` is not checked: {why}"
@@ -217,7 +217,7 @@ class UnknownFlag(CompileProblem):
 
 
 class BadFlagValue(CompileProblem):
-    """A value that the tool refuses for its flag, or reads as another value. `write` is what to write instead."""
+    """A value that the tool refuses for its flag, or reads as another value. `write` is the value to write instead."""
 
     code = "E0575"
     says = "`{flag}` of {tool} takes {wanted}, not {found}"

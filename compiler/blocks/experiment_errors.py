@@ -403,7 +403,7 @@ class _BudgetTooSmall(CompileProblem):
 
 
 class BudgetBelowPass(_BudgetTooSmall):
-    """A budget too short to measure each point once, even by the declared times alone."""
+    """A budget too short to measure each point once, even if only the declared times are counted."""
 
     code = "E0554"
     says = (
@@ -772,7 +772,7 @@ class NotForThisProbe(CompileProblem):
 
 
 class NoProbeOfEngine(CompileProblem):
-    """A probe that queries the database, on an engine without an answer for it."""
+    """A probe that queries the database, used with an engine that the probe does not support."""
 
     code = "E0559"
     says = "the probe `{probe}` can't read {engine}"

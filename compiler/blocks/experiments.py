@@ -71,7 +71,7 @@ class _Place:
 
 
 class NamedHosts(Protocol):
-    """The parts of a spec that have hosts, by name. A client with a mistake is None."""
+    """The parts of a spec that have hosts, by name. A client with a mistake has the value None."""
 
     @property
     def clients(self) -> Mapping[str, plan.Client | None]: ...

@@ -158,7 +158,7 @@ def _called(kind: str, entry: Entry) -> str:
 
 
 def _uses(node: object, factors: Factors, calls: tuple[ast.Call, ...] = ()) -> Iterator[_Use]:
-    """Yield each use of a factor below a node."""
+    """Yield each use of a factor in a node of the syntax tree."""
     match node:
         case ast.Name() if node.text in factors:
             yield _Use(node, None, calls)

@@ -532,7 +532,7 @@ def read_varied(values: Values, factors: Factors, reader: Reader) -> Varied | No
 
 
 class _Vary:
-    """Reads `vary = [codec[none, zstd], vsize]`."""
+    """Reads an attribute such as `vary = [codec[none, zstd], vsize]`."""
 
     def __init__(self, factors: Factors, reader: Reader) -> None:
         self.factors, self.reader = factors, reader

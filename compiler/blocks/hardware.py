@@ -1,4 +1,4 @@
-"""Hosts, hardware groups with their variants, and clients."""
+"""Readers of hosts, of hardware groups with their variants, and of clients."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Repeats:
 
 
 def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
-    """Return the parts of `repeats = 3, interleaved`. A wrong part is reported and left out."""
+    """Return the parts of an attribute such as `repeats = 3, interleaved`. Report a wrong part and leave it out."""
     if not series:
         return Repeats()
     first = reader.deref(series[0])
@@ -185,7 +185,7 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
 
 
 def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader) -> Repeats:
-    """Return the repeats that fit the ramp. Reports an order or a budget that the ramp can't have."""
+    """Return the repeats that fit the ramp. Report an order or a budget that the ramp can't have."""
     if ramp.promised:
         judged = judging_repeats(values, repeats.most, repeats.order, reader)
         order: Order = "interleaved" if repeats.order == "interleaved" else "grouped"

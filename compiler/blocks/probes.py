@@ -34,8 +34,8 @@ _SOME_S = 1.0
 class PlacedProbes:
     """The probes of an experiment by hardware key.
 
-    `asked` has the place of each probe that the experiment names. Hardware has no power probe if the profile takes its
-    meter away.
+    `asked` has the place of each probe that the experiment names. Hardware has no power probe if the profile removes
+    its meter.
     """
 
     probes: Mapping[str, tuple[plan.Probe, ...]]
@@ -254,8 +254,8 @@ def _placed(spec: DeclaredProbe, unit: HardwareUnit, in_process: bool, reader: R
 
 
 def _place(probe: ProbeSpec, meter: plan.PowerMeter | None, in_process: bool) -> Literal["node", "controller", "tool"]:
-    """Return where the probe runs. A meter's spec decides for the meter; a probe of a database runs on the controller,
-    or in a library's load generator; all others run on the node."""
+    """Return where the probe runs. If it reads a power meter, the meter decides. A probe of a database runs on the
+    controller, or in a library's load generator. All other probes run on the node."""
     if meter is not None:
         return meter.on
     if probe.asks != "database":

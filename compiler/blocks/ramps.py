@@ -396,7 +396,7 @@ Axis = Literal["threads", "target"]
 
 @dataclass(frozen=True)
 class KneeReference:
-    """`other.knee`: the knee that another experiment finds."""
+    """A reference `other.knee` to the knee that another experiment finds."""
 
     experiment: str
     span: Span

@@ -214,7 +214,7 @@ def _properties(entry: Entry, values: Values, family: ToolSpec, name: str, reade
 
 
 def _files(values: Values, family: ToolSpec, properties: Properties, reader: Reader) -> dict[str, str]:
-    """Return the text of each file that an attribute names. Reports a file that can't be read."""
+    """Return the text of each file that an attribute names. Report a file that can't be read."""
     found: dict[str, str] = {}
     for key, attribute in family.attributes.items():
         if attribute.key.file == "spec" and values.said(key) and key in properties:

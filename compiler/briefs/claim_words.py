@@ -269,7 +269,7 @@ HIGHEST = (
 
 _CLAUSES = r"[,;:、。；：]"
 _ADVERBIAL = r"(?i)\A\s*(?:(?:on|in|at|for|under|with|across|over|as)(?:\s+\S+){1,3}|\w+ly|[^!-~]{1,4})\s*\Z"
-"""Words that belong to the clause behind them: `On average, up to 4X`."""
+"""Words that belong to the clause after them: `On average, up to 4X`."""
 
 
 def clause_of(before: str, after: str) -> str:
@@ -343,7 +343,7 @@ SHARE_OF_JA = (
 LEFT_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}に(?:短縮|削減|低減|圧縮|抑え|減|低下|縮)"
 """Words that make a percentage the remaining share whatever precedes it: `17 % に短縮`."""
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
-"""Words behind a ratio that compare: `2 times the`, `2X as`, `2 倍の`."""
+"""Words behind a ratio that make it a comparison: `2 times the`, `2X as`, `2 倍の`."""
 FOR_EVERY = r"\bfor (?:every|each|one) (?:one|operation|read|update|request|\w+ (?:that|of|on|with))\b"
 """Words anywhere in a sentence that give a number for each one of the other side."""
 

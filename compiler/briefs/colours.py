@@ -9,7 +9,7 @@ from functools import lru_cache
 
 _WRITTEN = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 ACCENT = "#0072b2"
-"""The accent of our own style."""
+"""The accent colour of our own style."""
 GREY = "grey"
 _GREYS = ("#7a7a7a",), ("#8f8f8f", "#5c5c5c"), ("#9b9b9b", "#6e6e6e", "#3f3f3f")
 """For each number of grey things, shades that can be told apart."""

@@ -60,7 +60,7 @@ _NO_NEGATIVE = re.compile(r"--|margin|padding|word-spacing|line-height|letter-sp
 _AS_WRITTEN = re.compile(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
 """Properties with limits, whose values can't be variables or calculations."""
 _MOST_MOVED = 10.0
-"""In pixels or degrees. A larger shift or turn could cover something else."""
+"""The largest allowed shift in pixels or turn in degrees. A larger one could cover something else."""
 _LARGEST_SHADOW = 40.0
 _THICKEST = {"px": 10.0, "pt": 8.0, "em": 1.0, "rem": 1.0}
 _LEAST_LINE = {"": 0.9, "em": 0.9, "rem": 0.6, "%": 90.0, "px": 8.0, "pt": 6.0}

@@ -113,7 +113,8 @@ def query_of_repeats(typer: Typer, term: Term, unit: Unit, expr: ast.Expr) -> pl
 
 
 def _warn_of_service_latency(typer: Typer, term: Term) -> None:
-    """Warn once for each experiment whose latency at an offered load omits the time an operation waits for its turn."""
+    """Warn once for each experiment whose latency at an offered load omits the time that an operation waits for its
+    turn."""
     asked = {
         key
         for leaf in leaves(term)
@@ -245,7 +246,7 @@ def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
 
 
 def _metric(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the name of a metric, with or without an index."""
+    """Return the name of the metric that an expression is, with or without an index."""
     keys: dict[Dimension, DimKey] = dict(place.fixed)
     base = expr.base if isinstance(expr, ast.Index) else expr
     if not isinstance(base, ast.Name) or base.text not in typer.metrics:

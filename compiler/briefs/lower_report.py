@@ -142,8 +142,7 @@ def _is_arithmetic(expr: ast.Expr) -> bool:
 
 
 def _text(worked: _Worked, expr: ast.Expr, above: int) -> str:
-    """Return the expression with `{0}`, `{1}` for its terms, in parentheses where it binds less
-    tightly than `above`."""
+    """Return the expression with `{0}`, `{1}` for its terms, in parentheses if it binds less tightly than `above`."""
     match expr:
         case ast.Binary() if expr.operator in _SIGNS:
             sign, level = _SIGNS[expr.operator]
@@ -536,7 +535,7 @@ def _formats(typer: Typer, head: Body) -> tuple[Format, ...]:
 
 
 def _stands_in_brief(items: Sequence[ast.Item]) -> bool:
-    """Return whether a `disclosure = in_brief` is among the items, or in a block among them."""
+    """Return whether a `disclosure = in_brief` is among the items or in a block among them."""
     return any(
         _stands_in_brief(item.body)
         if isinstance(item, ast.Block)

@@ -1,4 +1,4 @@
-"""`figure`: bars, lines, curves and marks, with a dimension for each visual channel and one unit for each axis."""
+"""`figure`, with bars, lines, curves and marks. Each visual channel shows one dimension, and each axis has one unit."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ SeriesMark = Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"
 
 @dataclass(frozen=True)
 class PlannedSeries:
-    """A series before lowering. `along` names its axis; `x` is the other expression of a curve."""
+    """A series before it is converted for the plan. `along` names its axis; `x` is the other expression of a curve."""
 
     mark: SeriesMark
     expr: ast.Expr

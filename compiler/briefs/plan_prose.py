@@ -109,7 +109,7 @@ def unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Spa
 
 
 def _written(hole: Span, unit: str) -> Span:
-    """Return the place of the unit behind the hole."""
+    """Return the place of the unit that is written behind the hole."""
     start = hole.source.text.find(unit, hole.end, hole.end + len(unit) + _NEAR)
     return hole if start < 0 else Span(hole.source, start, start + len(unit))
 

@@ -330,7 +330,7 @@ def _paths(typer: Typer, lines: Sequence[_Line]) -> list[tuple[plan.Label, ...]]
 
 
 def _name_at_point(typer: Typer, line: _Line) -> tuple[plan.Label, ...]:
-    """Show `throughput[threads: 4]` as Throughput over 4."""
+    """Return a name such as "Throughput over 4", for `throughput[threads: 4]`."""
     arguments = line.expr.arguments if isinstance(line.expr, ast.Index) else ()
     points = [
         key_label(typer, dim, argument.value.value)
@@ -525,7 +525,7 @@ def _template(table: _Table, string: ast.String) -> _Line:
 
 
 def _fact(table: _Table, expr: ast.Expr) -> _Line | None:
-    """Return a declared fact of the hardware, or an attribute of a factor's levels, in the words of the spec."""
+    """Return a declared fact of the hardware, or an attribute of a factor's levels, as worded in the spec."""
     scope, said = table.typer.scope, dict[DimKey, str]()
     match expr:
         case ast.Name(text=name) if table.dim == "hardware":

@@ -93,7 +93,7 @@ class WrongFile(CompileProblem):
 
 
 class UnknownPart(Misspelt):
-    """A file in the folder of parts that replaces none of the layout's parts."""
+    """A file in the folder of parts that does not replace any part of the layout."""
 
     code = "E0763"
     stands_alone = True
@@ -415,7 +415,7 @@ class EachTwice(CompileProblem):
 
 
 class TwiceShown(Again):
-    """Panels or colours by a dimension that is shown already, at `earlier`."""
+    """Panels or colours by a dimension that the figure shows already, at the place `earlier`."""
 
     code = "E0770"
     says = "the {what} are by `{dim}`, and {shown} shows `{dim}` too"

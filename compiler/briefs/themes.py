@@ -173,7 +173,7 @@ class Unknown(NamedTuple):
 
 
 def template_problems(part: str, text: str) -> Iterator[BrokenTemplate | Unknown]:
-    """Return the mistakes in the template of one of PARTS."""
+    """Return the mistakes in a template that replaces one of `PARTS`."""
     from jinja2 import TemplateSyntaxError, meta, nodes
 
     env = _environment()
@@ -426,7 +426,7 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
 _OFFICE_PARTS = {"pptx": "ppt/presentation.xml", "docx": "word/document.xml"}
 _MOST_UNPACKED = 10 * MOST_BYTES
 _MACROS = (b"macroEnabled", b"vbaProject")
-"""What a file with macros calls itself, or a part of it."""
+"""Marks of an office file that contains macros, in the names of its parts or types."""
 
 
 def why_no_office(content: bytes, key: str) -> str:
@@ -498,7 +498,7 @@ def _content(path: Path) -> bytes | str:
 
 
 def _beside(path: Path, written: str, *, folders: bool = False) -> tuple[str, ...]:
-    """Return the files or folders beside the path, as a spec writes them."""
+    """Return the files or folders in the same folder as the path, as a spec writes them."""
     try:
         names = sorted(each.name for each in path.parent.iterdir() if each.is_dir() == folders)
     except OSError:

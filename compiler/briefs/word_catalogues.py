@@ -57,7 +57,7 @@ def read_catalogue(path: Path, span: Span | None, findings: Findings) -> dict[st
 
 @cache
 def english() -> Mapping[str, Entry]:
-    """Return the English catalogue, from the reports' files."""
+    """Return the English catalogue, read from the reports' files."""
     return tomllib.loads(shipped("en"))
 
 

@@ -117,10 +117,10 @@ _MOST = 3
 _MOST_ORDERED = 6
 """With more experiments than this, no other order of them is tried, since each order is planned and estimated anew."""
 _LEAST_SHARE = 0.02
-"""A change that saves a smaller share of the time is not worth a line."""
+"""A change is worth a line of advice if it saves at least this share of the time."""
 _LEAST_S = 60.0
 _LEAST_SHARE_OF_LITTLE = 0.05
-"""A change that saves less than a minute is worth a line if it saves at least this share of the time."""
+"""A change that saves less than a minute is worth a line of advice if it saves at least this share of the time."""
 Estimate = Callable[[Plan], Plan]
 """Replaces a plan's built-in estimates by times that earlier runs took."""
 

@@ -23,7 +23,7 @@ from benchbrief.model.points import AtPoint, Curve
 from benchbrief.model.rate_search import NONE, SearchRule, SearchStep, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
-"""With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and making the
+"""With more cells, a check leaves their times to `bench plan`, since an editor checks at each keystroke, and making the
 cells takes longer than checking the spec."""
 
 

@@ -255,8 +255,8 @@ def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tup
 
 
 def _ways(database: DatabaseSpec) -> Iterator[Reset]:
-    """Yield the other ways to reset this database. There are none for `links`, which restores the most and leaves next
-    to no time to save."""
+    """Yield the other ways to reset this database. There are none for `links`, which restores the most and takes almost
+    no time."""
     if database.reset.how == "links":
         return
     for how in WAYS:

@@ -182,7 +182,7 @@ def _values(dim: str, cells: Iterable[Cell]) -> str:
 
 
 def _renames(group: Sequence[CellDiff]) -> Iterator[str]:
-    """Return the earlier names of cells: `6 under another name: hardware ram -> fast`."""
+    """Return a line about the earlier names of cells: `6 under another name: hardware ram -> fast`."""
     found: dict[tuple[str, ...], int] = {}
     for each in group:
         if each.was is not None and each.renamed:

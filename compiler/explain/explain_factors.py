@@ -11,7 +11,7 @@ from benchbrief.model.plan import Experiment, Levels, Plan
 
 _SHOWN_LEVELS = 12
 MOST_ROWS = 12
-"""The most rows for the levels of one database or workload."""
+"""The most rows that show the levels of one database or workload."""
 
 
 def count_levels(e: Experiment) -> tuple[str, ...]:

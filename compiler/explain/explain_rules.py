@@ -38,7 +38,7 @@ def describe_promise(rule: Promise) -> Iterator[tuple[str, str]]:
 
 
 def describe_adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
-    """Return how the points of an adaptive ramp are chosen."""
+    """Return, in words, how the points of an adaptive ramp are chosen."""
     shared = shares_points(plan, e.name)
     turns = "; hardware that takes turns is measured at the same points" if shared else ""
     return (
@@ -48,7 +48,7 @@ def describe_adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
 
 
 def describe_knee(search: KneeSearch, points: int) -> str:
-    """Return how a knee is searched for among a number of points."""
+    """Return, in words, how a knee is searched for among a number of points."""
     rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
     return (
         f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "

@@ -451,7 +451,7 @@ _WANTED: Mapping[tuple[str, str], Kind] = {
 """Attributes whose values name other blocks."""
 
 BUILT_IN_FACTS = frozenset(HARDWARE.keys)
-"""Attributes of hardware with a meaning in the language."""
+"""Attributes of hardware that have a meaning in the language."""
 
 
 def _holes(string: ast.String) -> Iterator[ast.Hole]:

@@ -48,7 +48,7 @@ class WorkloadKey:
     operations: tuple[str, ...]
     span: Span = field(compare=False)
     shares: tuple[tuple[str, float], ...] = ()
-    """The share of each operation, as far as it is known."""
+    """The known shares of the operations."""
     writes: bool = False
 
 

@@ -155,7 +155,8 @@ def _operations(term: Term) -> Iterator[OperationTerm]:
 
 
 def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:
-    """Yield the sides, limited to the runs at each point along `dims` where every measure has runs."""
+    """For each point along `dims` at which every measure has runs, yield the sides limited to the runs at that
+    point."""
     if not dims:
         yield sides
         return
@@ -718,7 +719,7 @@ class Typer:
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
     def full(self) -> bool:
-        """Return whether the spec has too many expressions."""
+        """Return whether the spec has more expressions than its limit."""
         return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:

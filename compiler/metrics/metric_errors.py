@@ -572,7 +572,7 @@ class PointNotOnRamp(CompileProblem):
 
 
 class NothingPlanned(CompileProblem):
-    """An expression for which no experiment measures anything."""
+    """An expression whose values no experiment measures."""
 
     code = "E0716"
     says = "`{base}` is measured nowhere{where}"

@@ -59,7 +59,7 @@ class PlannedRun:
 
     @cached_property
     def level_of(self) -> Mapping[str, DimKey]:
-        """The level of each factor that its experiment varies."""
+        """The level of each factor that the run's experiment varies."""
         return self.levels.keys
 
 

@@ -39,7 +39,7 @@ SHARE: Range = (0.0, 1.0)
 _AMONG = frozenset({"mean", "median", "min", "max", "first", "last", "list", "saturation"})
 """Reductions whose result lies between the lowest and the highest of the values that they reduce."""
 _SIZES = frozenset({"count", "sd", "onset", "knee", "saturation.target", "usl.peak_load"})
-"""Reductions to a number of points, a width, or a place on an axis."""
+"""Reductions whose result is a number of points, a width, or a place on an axis."""
 _TEMPERATURE = parse_unit("degC").dimension
 
 

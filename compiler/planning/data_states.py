@@ -24,7 +24,7 @@ def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
 
 
 def worse(one: Change, other: Change) -> Change:
-    """Return which of two changes leaves less of a data set as it was."""
+    """Return the one of two changes that leaves less of a data set unchanged."""
     return max(one, other, key=CHANGES.index)
 
 

@@ -191,7 +191,7 @@ def search_diffs(before: Plan, after: Plan) -> Iterator[SearchDiff]:
 
 
 def _choosing(experiment: Experiment) -> dict[str, object]:
-    """Return the rules by which a run chooses the experiment's points, by name."""
+    """Return, by name, the rules by which a run chooses the experiment's points."""
     rules = {"search": experiment.search, "adaptive": experiment.adaptive, "promise": experiment.promise}
     found = {
         f"{kind}.{field}": value for kind, rule in rules.items() if rule for field, value in rule.model_dump().items()

@@ -95,7 +95,7 @@ class _Shared:
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
     def of(self, cell: Cell) -> Cell:
-        """Return the same cell, with the objects that it shares."""
+        """Return the same cell, with its equal values replaced by the shared objects."""
         fields = cell.__dict__
         probes = self._probes.setdefault((cell.experiment, cell.hardware), cell.probes)
         if probes == cell.probes:  # of fixed types alone, so that no 1 is taken for true
