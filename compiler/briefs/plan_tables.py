@@ -330,7 +330,7 @@ def _paths(typer: Typer, lines: Sequence[_Line]) -> list[tuple[plan.Label, ...]]
 
 
 def _name_at_point(typer: Typer, line: _Line) -> tuple[plan.Label, ...]:
-    """Return a name such as "Throughput over 4", for `throughput[threads: 4]`."""
+    """Return the headings of a line at a ramp's point: "Throughput" with "4" below it, for `throughput[threads: 4]`."""
     arguments = line.expr.arguments if isinstance(line.expr, ast.Index) else ()
     points = [
         key_label(typer, dim, argument.value.value)
