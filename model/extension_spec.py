@@ -1,4 +1,4 @@
-"""The specs of all extensions but engines and tools, and what all extensions share."""
+"""The specs of all kinds of extensions except engines and tools, and the code that all kinds share."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
 API = 3
-"""The version of all that extensions may use: `benchbrief.extend`. It rises when an extension of before can no longer
-be sure to work; `tests/extensions/surface.txt` has what each version promises."""
+"""The version of everything that extensions may use, `benchbrief.extend`. It rises if a change may break an existing
+extension; `tests/extensions/surface.txt` has the promises of each version."""
 
 LANGUAGES = ("en", "ja")
 """The languages of benchbrief's own texts. The first is the fallback."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-"""The form of the name of an extension, an attribute or a workload."""
+"""The form of a name of an extension, an attribute or a workload."""
 
 
 OF_FACTS, OF_PROPERTIES = "fact_", "r_"
@@ -37,8 +37,8 @@ def word_of_property(name: str) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """Return in words what another package's code raised, which may be any exception. Raises
-    KeyboardInterrupt again."""
+    """Describe an exception raised by another package's code, which may be of any type. A KeyboardInterrupt is raised
+    again."""
     if isinstance(error, KeyboardInterrupt):
         raise error
     try:
@@ -48,7 +48,7 @@ def raised(error: BaseException) -> str:
 
 
 class PlanFinding(NamedTuple):
-    """What an extension finds in a plan: what is wrong, and the next step. It is an error or a warning."""
+    """A problem that an extension finds in a plan, with the next step. It is an error or a warning."""
 
     said: str
     next_step: str
@@ -57,15 +57,15 @@ class PlanFinding(NamedTuple):
 
 @dataclass(frozen=True)
 class ExtensionSpec:
-    """An extension. `doc` is a sentence on it.
+    """An extension. `doc` describes it in one sentence.
 
-    `implementation` is its code, imported when it runs: "package.module:Class".
+    `implementation` is its code, "package.module:Class", which is imported when it runs.
     """
 
     kind: ClassVar[str]
-    """The word for this kind: "probe"."""
+    """The word for this kind of extension, such as "probe"."""
     has_code: ClassVar[bool] = True
-    """Whether it needs an implementation."""
+    """Whether this kind of extension needs an implementation."""
     name_form: ClassVar[re.Pattern[str]] = NAME
 
     api: int
@@ -74,8 +74,10 @@ class ExtensionSpec:
     implementation: str
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Return what is wrong with the spec, registered under `name`; "" when nothing is. `own`: the extension is one
-        of benchbrief's own. Values of another package's spec may have any type, and reading them may raise anything."""
+        """Return what is wrong with the spec that is registered under `name`, or "" if nothing is wrong. `own` tells
+        that the extension is part of benchbrief. Values in another package's spec may have any type, and reading
+        them may raise any error.
+        """
         if self.name != name:
             return f"it is registered as `{name}`, and its name is `{self.name}`"
         if not self.name_form.fullmatch(name):
@@ -93,12 +95,12 @@ Reads = Literal["outputs", "samples", "tables"]
 class ImporterSpec(ExtensionSpec):
     """An importer: the files that it reads for `bench import`, and how to recognise them.
 
-    `implementation` is a class below one of `benchbrief.results.imports.importer_seams`: OutputImporter, SampleImporter
-    or TableImporter, by `reads`. `doc` describes the files, and `tells` the values that they have.
+    `implementation` is a subclass of a class in `benchbrief.results.imports.importer_seams`, depending on `reads`:
+    OutputImporter, SampleImporter or TableImporter. `doc` describes the files, and `tells` the values in them.
 
-    `line` is a regular expression for the start of a line that only such files have. `families` are the families of
-    workloads of its tool, empty for all. `probe` is the probe of its samples. `options` are options of the command
-    line, which `read` gets by name.
+    `line` is a regular expression for the start of a line that occurs only in such files. `families` are the families
+    of workloads of its tool; empty means all. `probe` is the probe that its samples belong to. `options` are
+    command-line options, which are passed to `read` by name.
     """
 
     kind: ClassVar[str] = "importer"
@@ -145,7 +147,7 @@ SHARED = Key(
     "and those of several are added up.",
     default="a meter for each host",
 )
-"""The argument `shared`: one meter for all hosts."""
+"""A meter's argument `shared`, for one meter that covers all hosts."""
 SCALE = Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W")
 """The argument `scale` of a meter."""
 BOUNDARY = Key(Word(("wall", "node", "cpu", "formula")), "What its watts are the power of.", default="unknown")
@@ -156,14 +158,15 @@ BOUNDARY = Key(Word(("wall", "node", "cpu", "formula")), "What its watts are the
 class MeterSpec(ExtensionSpec):
     """A way to read power, written as a call: `ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("P"))`.
 
-    `implementation` is a class of `benchbrief.runners.meters.meter_base`. `usage` is such a call, in backquotes.
+    `implementation` is a class of `benchbrief.runners.meters.meter_base`. `usage` is a sample call, in backquotes.
 
-    `address` describes its unnamed argument, "" for none, and `address_is` its form. `boundary` says what draws its
-    watts. A `networked` meter is read on the controller, and there is one for each host; others are on the hosts.
-    `parts` are the arguments that name what to read at the address; a call has at most one of them, which may have
-    ranges, as the address may. A call has exactly one argument of `needs`. `needs_another` maps an argument to the one
-    it needs, and `exclude` has pairs that contradict each other. With `local`, a call without an address reads the host
-    itself. A `recorded` meter writes a log, which is read after each measurement; it is networked.
+    `address` describes the call's unnamed argument ("" if it has none), and `address_is` is that argument's form.
+    `boundary` tells which equipment's power is measured. A `networked` meter is read on the controller, and there is
+    one for each host; other meters are on the hosts. `parts` are the arguments that select what to read at the address.
+    A call has at most one of them, which may have ranges, like the address. `needs` are groups of arguments, of which a
+    call has exactly one per group. `needs_another` maps an argument to another that it needs, and `exclude` has pairs
+    that contradict each other. With `local`, a call without an address reads the host itself. A `recorded` meter writes
+    a log that is read after each measurement; such a meter is networked.
     """
 
     kind: ClassVar[str] = "meter"
@@ -203,32 +206,32 @@ class MeterSpec(ExtensionSpec):
 
 
 COUNTERS = "a counter then gives one mean, which includes time before or after the measured time"
-"""`single_reading` of a probe of counters."""
+"""The `single_reading` text of a probe that reads counters."""
 GAUGES = "a gauge then gives one moment, or nothing"
 COUNTERS_AND_GAUGES = f"{COUNTERS}; {GAUGES}"
-"""`single_reading` of a probe that has both."""
+"""The `single_reading` text of a probe that reads both counters and gauges."""
 
 _TAKEN = frozenset({"throughput", "latency", "errors", "energy", "nodes", "steady"})
 _TAKEN_DIMENSIONS = frozenset(
     {"hardware", "workload", "threads", "target", "experiment", "operation", "phase", "repeat", "node", "time"}
 )
 RESERVED = _TAKEN | _TAKEN_DIMENSIONS
-"""Words of the language that may stand before a dot."""
+"""Words of the language that may be followed by a dot."""
 
 
 @dataclass(frozen=True)
 class ProbeSpec(ExtensionSpec):
-    """A probe: what it samples and how it is asked for in a spec.
+    """A probe: its measures, and how a spec asks for it.
 
-    `implementation` is the class that samples, with the methods of `seams.ProbeKind`.
-    `measures` are by name; each name is the probe's, a dot and a word. `attributes` are those of a `probe` block beside
-    `kind` and `every`; `on` names the one that `probes = [disk every 1 s on "/dev/sda"]` stands for.
+    `implementation` is the class that samples, with the methods of `seams.ProbeKind`. `measures` are by name; each name
+    is the probe's name, a dot and a word. `attributes` are those of a `probe` block, in addition to `kind` and `every`;
+    `on` names the attribute that is set by `probes = [disk every 1 s on "/dev/sda"]`.
 
-    `asks` says what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
-    database, over the engine's own connection or in the load generator that has the database in it. One that asks the
-    database can ask those of the `engines`, and those whose own specs name it (`EngineSpec.probes`). `single_reading`
-    says what the probe still measures in a time with only one reading. `word_is_free`: the probe's name may be a metric
-    or a fact of hardware, as in `memory = 512 GiB`.
+    `asks` tells what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
+    database, either over the engine's own connection or inside a load generator that contains the database. A probe of
+    databases can query the engines in `engines`, and those whose own specs name the probe (`EngineSpec.probes`).
+    `single_reading` tells what the probe still measures in a period with only one reading. `word_is_free` tells that
+    the probe's name may also be a metric or a fact of hardware, as in `memory = 512 GiB`.
     """
 
     kind: ClassVar[str] = "probe"
@@ -242,8 +245,8 @@ class ProbeSpec(ExtensionSpec):
     word_is_free: bool = False
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Check the spec. Measures of benchbrief's `own` probes may have any name; others start with
-        the probe's name."""
+        """Check the spec. The measures of benchbrief's `own` probes may have any name; all others start with the
+        probe's name."""
         return super().mistake(name) or self._wrong_name() or self._wrong_measure(own) or self._wrong_attribute()
 
     def _wrong_name(self) -> str:
@@ -271,14 +274,14 @@ Across = Literal["sum", "average", "largest"]
 
 @dataclass(frozen=True)
 class ProbeMeasure:
-    """A number that a probe samples, or that a load generator reports of itself.
+    """A number that a probe samples, or that a load generator reports about itself.
 
     `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
-    are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one: "sum" or
-    "average". A measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has
-    no dimension `time`. `simulated` is the value that a simulated host shows; None for nothing. A measure that is
-    `offered_only` is missing in a closed loop, which has no `target`. A disclosure states the highest value that a
-    `disclosed` measure had in a run: as a share of 1, or with its unit.
+    are the measure's names in briefs, by language ("en" at least). `across_nodes` tells how the nodes' values are
+    combined: "sum" or "average". A measure `of_whole_measurement` is one number for the measured time, such as a ratio
+    of totals, and has no dimension `time`. `simulated` is the value that a simulated host shows; None if it shows none.
+    A measure that is `offered_only` is missing in a closed loop, which has no `target`. A disclosure states the highest
+    value that a `disclosed` measure had in a run, either as a share of 1 or with its unit.
     """
 
     unit: str
@@ -295,8 +298,8 @@ class ProbeMeasure:
 
 
 def wrong_measure(owner: str, measures: Mapping[str, ProbeMeasure]) -> str:
-    """Return what is wrong with one of the measures; "" when nothing is. With an owner, a measure's name must be the
-    owner's, a dot and a word."""
+    """Return what is wrong with one of the measures, or "" if nothing is wrong. If there is an owner, a measure's name
+    must be the owner's name, a dot and a word."""
     for measure, said in measures.items():
         family, _, word = measure.partition(".")
         if owner and (family != owner or not NAME.fullmatch(word)):
@@ -314,14 +317,14 @@ def wrong_measure(owner: str, measures: Mapping[str, ProbeMeasure]) -> str:
 
 @dataclass(frozen=True)
 class SchedulerSpec(ExtensionSpec):
-    """A scheduler that holds a lab's hosts, and gives them to jobs.
+    """A scheduler that manages a lab's hosts and gives them to jobs.
 
-    `implementation` is a class of `benchbrief.runners.fleet.scheduler:Scheduler`. `label` is what people call it.
-    `attributes` are those of its block, `scheduler slurm { ... }`: what each job asks for.
+    `implementation` is a class of `benchbrief.runners.fleet.scheduler:Scheduler`. `label` is its name for people.
+    `attributes` are those of its block, `scheduler slurm { ... }`, which set what each job asks for.
 
-    With a `usage`, hosts can be asked for by a call, `hosts = slurm("nvme", 4)`: what they must have, and how many.
-    `asks_for` says what the text is ("a feature of nodes"), `asks_form` is its form, and `arguments` are the named
-    ones, which are texts.
+    With a `usage`, hosts can be requested by a call, `hosts = slurm("nvme", 4)`, that names a required property and the
+    number of hosts. `asks_for` describes the property ("a feature of nodes"), `asks_form` is its form, and `arguments`
+    are the named arguments, which are texts.
     """
 
     kind: ClassVar[str] = "scheduler"
@@ -355,12 +358,12 @@ class SchedulerSpec(ExtensionSpec):
 
 @dataclass(frozen=True)
 class SnapshotSpec(ExtensionSpec):
-    """A file system or volume manager whose snapshots bring data back. Its name is a word of `reset`.
+    """A file system or volume manager whose snapshots can restore data. Its name is a value of `reset`.
 
-    `implementation` is the package whose folder has `snapshots.sh`, the functions of
-    `benchbrief.runners.engines.file_system_snapshots` as shell code. `label` is what people call it, and `described` is
-    what a brief says of the reset, by language, with what it leaves in brackets. `restore_s` is about how long a
-    restore takes.
+    `implementation` is the package whose folder has `snapshots.sh`, with the functions of
+    `benchbrief.runners.engines.file_system_snapshots` as shell code. `label` is its name for people. `described` is a
+    brief's text about the reset, by language, with the effects that remain in brackets. `restore_s` is roughly how long
+    a restore takes.
     """
 
     kind: ClassVar[str] = "snapshot"
@@ -372,7 +375,7 @@ class SnapshotSpec(ExtensionSpec):
 
     @property
     def texts(self) -> Mapping[str, Mapping[str, str]]:
-        """What a brief says of the reset, by the key of a catalogue of words."""
+        """A brief's text about the reset, by its key in a catalogue of words."""
         return {f"d_reset_{self.name}": self.described}
 
     def mistake(self, name: str, *, own: bool = False) -> str:
@@ -387,22 +390,22 @@ class SnapshotSpec(ExtensionSpec):
 
 
 Format = Literal["pdf", "html", "markdown", "pptx", "xlsx", "docx"]
-"""What a report is made as: documents to read, and files to edit."""
+"""The file formats of a report, some for reading and some for editing."""
 
 
 @dataclass(frozen=True)
 class TemplateSpec(ExtensionSpec):
     """A template: the layout and style of a brief.
 
-    `implementation` is the package whose folder has the layout, `brief.html.j2`, and the files that it
-    includes under the name of the template: "bench_memo.memo", and `{% include "memo/theme.css" %}`. The
-    layout extends `base/page.html.j2`.
+    `implementation` is the package whose folder has the layout, `brief.html.j2`, and the files that the layout includes
+    under the template's name: for "bench_memo.memo", it is `{% include "memo/theme.css" %}`. The layout extends
+    `base/page.html.j2`.
 
-    `labels` are the words above the title, by language ("en" at least), with a `key` in catalogues where that is not
-    `kicker_` and the name. `slides` puts each figure or table on a slide of 16:9, and `leads` sets the first box beside
-    the first text. `covers` sets the first figure on the cover. `formats` are the files that are usually made.
-    `title_line` is how many characters of a title fit a line; Japanese ones count twice. Of benchbrief's own, the
-    `usual` one is that of a brief which names none.
+    `labels` are the words above the title, by language ("en" at least), with a `key` for catalogues if that is not
+    `kicker_` and the name. `slides` puts each figure or table on a 16:9 slide, `leads` puts the first box beside the
+    first text, and `covers` puts the first figure on the cover. `formats` are the files that are made by default.
+    `title_line` is how many characters of a title fit on a line; Japanese characters count twice. Among benchbrief's
+    own templates, the `usual` one is for briefs that name none.
     """
 
     kind: ClassVar[str] = "template"
@@ -419,7 +422,7 @@ class TemplateSpec(ExtensionSpec):
 
     @property
     def word(self) -> str:
-        """The key of its label in a catalogue of words."""
+        """The key of the template's label in a catalogue of words."""
         return self.key or f"kicker_{self.name}"
 
     def label(self, language: str) -> str:
@@ -442,13 +445,13 @@ class TemplateSpec(ExtensionSpec):
 class TransportSpec(ExtensionSpec):
     """A transport: how commands and files reach a host.
 
-    `implementation` is a class below `JobTransport` (`benchbrief.runners.transports.transport_base`). `label` is what
-    people call it. A spec chooses one by the scheme of a host, which is the transport's name: "netns://blue". The
-    `address` behind it may have ranges, and has this form; "" for a transport that no scheme names.
-    `address_is` says what it is: "the name of a network namespace".
+    `implementation` is a subclass of `JobTransport` (`benchbrief.runners.transports.transport_base`). `label` is its
+    name for people. A spec chooses a transport by the scheme of a host, which is the transport's name: "netns://blue".
+    `address` is the form of the address after the scheme, which may have ranges; "" for a transport without a scheme.
+    `address_is` describes the address: "the name of a network namespace".
 
-    `on_controller` says that its hosts have the processes of the controller, under the same numbers, and its clock. It
-    is true for a network namespace, and not for a container with processes of its own.
+    `on_controller` tells that hosts of this transport share the controller's processes, with the same process ids, and
+    its clock. This is true for a network namespace, and not for a container with processes of its own.
     """
 
     kind: ClassVar[str] = "transport"

@@ -1,8 +1,9 @@
-"""The identity of a cell: the named parts that can change its result, and their content hash.
+"""The identity of a cell: the named parts that can change its result, and a hash of their contents.
 
-Names and prose have no part in it: labels, descriptions, declared facts, metrics, expectations, report texts. Two
-cells with the same hash are the same measurement under any name. A stored plan has the named parts too, so that two
-plans can be compared part by part (`compiler/planning/plan_diff.py`)."""
+Names and prose do not count: labels, descriptions, declared facts, metrics, expectations, report texts. Two cells with
+the same hash are the same measurement under any name. A stored plan contains the named parts, too, so that two plans
+can be compared part by part (`compiler/planning/plan_diff.py`).
+"""
 
 from __future__ import annotations
 
@@ -30,17 +31,17 @@ from benchbrief.model.plan import (
 from benchbrief.model.points import Curve
 
 Parts = dict[str, object]
-"""Parts nested by name; a list is one value."""
+"""Named parts, which may be nested. A list counts as one value."""
 
 Known = Parts | float | None
-"""A number, or what it depends on before a search finds it."""
+"""A number, or the parts that determine it if a search has yet to find it."""
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def identity(plan: Plan, cell: Cell) -> Parts:
-    """Return the parts of a cell of a plan, also of an old stored one."""
+    """Return the parts of a cell of a plan, which may be an old stored plan."""
     experiment = plan.experiments[cell.experiment]
     parts = shared_parts(
         plan.hosts,
@@ -66,7 +67,8 @@ def _searched(plan: Plan, knee: Knee) -> Parts:
 
 
 def searched(search: KneeSearch | None, hashes: Sequence[str]) -> Parts:
-    """Return what an unknown number depends on: the criterion of the search, and the cells that it may try."""
+    """Return the parts that determine a number before a search finds it: the search's criterion, and the cells that it
+    may try."""
     # An absent value has no part, so that plans from before the attribute existed keep their hashes.
     return {"search": search and search.model_dump(exclude_none=True), "cells": list(hashes)}
 
@@ -82,7 +84,7 @@ def shared_parts(
     experiment: Experiment,
     events: Sequence[Event] = (),
 ) -> Parts:
-    """Return what the cells of one hardware, workload and experiment share."""
+    """Return the parts that are the same for all cells of one hardware, workload and experiment."""
     # A plan without any of these has the hash of plans from before they existed.
     parts: Parts = {"seed": experiment.seed} if experiment.order == "random" else {}
     if experiment.cool_down_s:  # each cell but the first comes after one, and may be another for it
@@ -112,12 +114,13 @@ def shared_parts(
 
 
 def event_parts(events: Sequence[Event]) -> list[dict[str, object]]:
-    """Return the parts of events that can change a result, so neither labels nor how events are judged afterwards."""
+    """Return the parts of events that can change a result. Labels, and how events are judged afterwards, are not among
+    them."""
     return [event.model_dump(include={"at_s", "line", "hosts", "timeout_s", "data"}) for event in events]
 
 
 def workload_parts(workload: Workload) -> Parts:
-    """Return the parts of a workload. One without files has no part for them, as in older plans."""
+    """Return the parts of a workload. A workload without files has no part for files, as in older plans."""
     parts = workload.model_dump(include={"family", "benchmark", "properties", "phase"})
     return {**parts, "files": workload.files} if workload.files else parts
 
@@ -128,7 +131,7 @@ def _tool_parts(tool: Tool) -> Parts:
 
 
 def _probe_parts(probe: Probe, hardware: Hardware) -> Parts:
-    """Return the parts of the probes. A reading of power depends on its meter, not on the login."""
+    """Return the parts of the probes. A power probe's parts include its meter, but not the meter's login."""
     parts = probe.model_dump(include={"name", "every_s", "options"})
     if probe.package:  # another version may sample differently
         parts["package"] = probe.package
@@ -149,8 +152,8 @@ def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
 
 
 def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str | int | None, ...]]:
-    """Return what identifies the hosts as machines. Neither the login nor the node that a scheduler gives is part
-    of it."""
+    """Return the identities of the hosts as machines. The login, and the node that a scheduler assigns, are not part of
+    them."""
     return [_asked(host) or _machine(host) for host in (hosts[id_] for id_ in ids)]
 
 
@@ -166,7 +169,7 @@ def _asked(host: Host) -> tuple[str | int | None, ...]:
 
 
 def size_parts(database: Database, workload: Workload) -> Parts:
-    """Return the database's size; {} for a workload with a number of records, which covers it."""
+    """Return the database's size, or {} for a workload with a number of records, which already determines the size."""
     return {} if "records" in workload.properties else {"size_bytes": database.size_bytes}
 
 
@@ -203,7 +206,7 @@ def digest(content: object) -> str:
 
 
 def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
-    """Return a digest of where a database's data are: equal digests mean the same place."""
+    """Return a digest of the place where a database's data are. Equal digests mean the same place."""
     place = database.model_dump(include={"engine", "server", "uri", "path"})
     given = [id_ for id_ in hardware.hosts if hosts[id_].asked]  # others that are asked for alike are other nodes
     return digest([machines(hardware.hosts, hosts), *place.values(), *given])

@@ -1,7 +1,8 @@
-"""Held-out repeats of a claim of an extreme: which cells they measure again, and how long that takes.
+"""Held-out repeats for claims about an extreme: which cells they measure again, and how long that takes.
 
-The highest of many noisy points is too high: it was chosen for its noise. So the point that won is measured again,
-after all the rest, and the claim takes these repeats alone."""
+The highest of many noisy points is too high, because it was chosen partly for its noise. So the winning point is
+measured again, after everything else, and the claim uses only these repeats.
+"""
 
 from __future__ import annotations
 
@@ -14,32 +15,36 @@ from benchbrief.model.plan import Cell, Claim, Dimension, DimKey, HeldOut, Plan,
 from benchbrief.model.points import Point
 
 Place = Mapping[Dimension, DimKey | None]
-"""Where an extreme was found: the key of each dimension that it was taken over."""
+"""The place where an extreme was found: a key for each dimension that was searched."""
 
 _ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
-"""Up to how many claims which number of held-out repeats shows four in five differences of 10 % where both sides have
-noise of 2 %, by Student's t with Bonferroni's correction: `benchmarks/README.md` has the simulation."""
+"""Pairs of a number of claims and the held-out repeats that are advised for up to that many claims. These repeats
+show four in five differences of 10 % if both sides have noise of 2 %, by Student's t with Bonferroni's correction
+(simulated in `benchmarks/README.md`).
+"""
 _MOST_ADVISED = 7
 
 
 def advised_times(claims: int) -> int:
-    """Return how many held-out repeats each of several claims of a brief should have."""
+    """Return how many held-out repeats to advise for each claim of a brief with several claims."""
     return next((times for most, times in _ADVISED if claims <= most), _MOST_ADVISED)
 
 
 def number_of(claim: Claim) -> str:
-    """Return what tells the number of a claim from others: claims in two languages are sentences about one number."""
+    """Return an identifier of a claim's number. Claims in two languages may be sentences about the same number."""
     return claim.number.query.sql if claim.number else claim.name
 
 
 def number_digest(claim: Claim) -> str:
-    """Return what a journal keeps of a number that was measured again: it, and where its extremes were looked for."""
+    """Return the digest by which a journal identifies a number that was measured again. It covers the number, and the
+    points among which its extremes were searched."""
     extremes = [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
     return hashlib.sha256("\n".join((number_of(claim), *extremes)).encode()).hexdigest()
 
 
 def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
-    """Return the claim whose held-out repeats each claim takes, by name: of several about one number, the first."""
+    """Return for each claim, by name, the claim whose held-out repeats it uses. If several claims are about one number,
+    that is the first of them."""
     first: dict[tuple[str, int], Claim] = {}
     return {
         claim.name: first.setdefault((number_of(claim), claim.held_out.times), claim)
@@ -49,13 +54,13 @@ def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
 
 
 def numbers_held_out(plan: Plan) -> list[Claim]:
-    """Return the claims whose held-out repeats are measured: one for each number."""
+    """Return the claims whose held-out repeats are measured, one for each number."""
     return list({claim.name: claim for claim in claims_held_out(plan.claims).values()}.values())
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What reads of a claim are at: the place of their extreme, or wherever they are fixed."""
+    """Reads of a claim, and the place of their extreme; the place is empty for reads that depend on no extreme."""
 
     reads: tuple[Read, ...]
     place: Place
@@ -65,8 +70,8 @@ class _Part:
 
 
 def reads_at(read: Read, place: Place, keys: Place) -> bool:
-    """Return whether a read at the place of an extreme is of the cells with these keys. Where it is fixed, the place
-    does not move it."""
+    """Return whether a read at the place of an extreme covers the cells with these keys. In dimensions that the read
+    fixes, the place has no effect."""
     return read.covers(keys) and all(keys.get(dim) == key for dim, key in place.items() if _moves(dim, read))
 
 
@@ -75,15 +80,15 @@ WITHIN_CELLS = ("phase", "operation", "node", "time")
 
 
 def _moves(dim: Dimension, read: Read) -> bool:
-    """Return whether a read is of other cells at another key of the dimension."""
+    """Return whether another key of the dimension means that other cells are read."""
     return dim not in read.keys and dim not in WITHIN_CELLS
 
 
 def cells_held_out(
     plan: Plan, claim: Claim, rule: HeldOut, places: Sequence[Place], cells: Iterable[Cell]
 ) -> list[Cell]:
-    """Return those of the cells that a claim reads where its extremes were found: `places`, one for each of them. The
-    other parts of a computed value are read where they are fixed."""
+    """Return the cells that a claim reads at the places where its extremes were found. `places` has one place for each
+    extreme. The other parts of a computed value are read at their fixed places."""
     parts = [_Part(each.points.reads or (), place) for each, place in zip(rule.extremes, places, strict=True)]
     of_extremes = [read for part in parts for read in part.reads]
     parts.append(_Part(tuple(read for read in claim.points.reads or () if read not in of_extremes), {}))
@@ -92,8 +97,10 @@ def cells_held_out(
 
 
 def held_out_cells(cells: Iterable[Cell], times: int) -> tuple[Cell, ...]:
-    """Return the held-out repeats of the points of these cells, in turns, so that drift affects both sides alike. Their
-    numbers go on from those of the plan, so that no result is ever taken for one of theirs."""
+    """Return the held-out repeats of these cells' points. They alternate between the points, so that drift affects
+    both sides alike. Their repeat numbers continue those of the plan, so that no other result can be taken for one
+    of theirs.
+    """
     points: dict[Point, list[Cell]] = {}
     for cell in cells:
         points.setdefault(Point.of(cell), []).append(cell)
@@ -108,8 +115,8 @@ def _again(repeats: Sequence[Cell], number: int) -> Cell:
 
 
 def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
-    """Return how many seconds the held-out repeats of a claim take, at most, on the group of hosts with these cells of
-    the plan: of each side of a comparison, the longest point that may win."""
+    """Return the most seconds that a claim's held-out repeats take on the group of hosts with these cells. For each
+    side of a comparison, that is the time of the longest point that may win."""
     rule = claim.held_out
     if rule is None:
         return 0.0
@@ -125,12 +132,12 @@ def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
 
 
 def _cell_keys(read: Read) -> tuple[tuple[Dimension, tuple[str | float, ...]], ...]:
-    """Return at which cells a read is fixed: throughput and latency of the same cells are measured together."""
+    """Return the keys that fix a read's cells. Throughput and latency of the same cells are measured together."""
     return tuple((dim, keys) for dim, keys in read.keys.items() if dim not in WITHIN_CELLS)
 
 
 def _longest_s(read: Read, moving: Sequence[Dimension], at: Iterable[tuple[Place, Cell]]) -> float:
-    """Return the longest time of what is read at one place: one repeat of each of its points."""
+    """Return the longest time that one place of a read can take: one repeat of each of its points."""
     found: dict[tuple[DimKey | None, ...], dict[Point, float]] = {}
     for keys, cell in at:
         if read.covers(keys):

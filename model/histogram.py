@@ -1,6 +1,7 @@
-"""Latency histograms: merged by adding counts, read by interpolating inside one bucket.
+"""Latency histograms, which are merged by adding counts and read by interpolating inside one bucket.
 
-A percentile is never an average of percentiles: histograms of several clients, phases or repeats are merged first."""
+A percentile is never an average of percentiles: histograms of several clients, phases or repeats are merged first.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from itertools import pairwise
 from benchbrief.model.measurement import Bucket, Histogram
 
 US_PER_S = 1_000_000
-"""The microseconds of a second."""
+"""Microseconds per second."""
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:
-    """Merge histograms into one. Raises ValueError when their buckets overlap without being the same."""
+    """Merge histograms into one. Raises ValueError if their buckets overlap without being equal."""
     counts: Counter[tuple[float, float]] = Counter()
     for histogram in histograms:
         for bucket in histogram.buckets:
@@ -24,10 +25,10 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 
 
 def from_counts(counts: Iterable[tuple[tuple[int, int], int]], per_s: int) -> Histogram:
-    """Make a histogram of ((lo, hi), count), without empty buckets. Raises ValueError when buckets overlap.
+    """Make a histogram from ((lo, hi), count) pairs, leaving out empty buckets. Raises ValueError if buckets overlap.
 
     `lo` and `hi` are in the tool's unit, with `per_s` units to a second. In whole units, a bucket ends exactly where
-    the next begins. In floating-point seconds, 1 ms + 8 ms is more than 9 ms, and the buckets would overlap.
+    the next one begins. In floating-point seconds, 1 ms + 8 ms is more than 9 ms, and the buckets would overlap.
     """
     return _of_seconds(((lo / per_s, hi / per_s), count) for (lo, hi), count in counts)
 
@@ -53,11 +54,11 @@ def scaled(histogram: Histogram, factor: float) -> Histogram:
 def percentile(histogram: Histogram, percent: float) -> float:
     """Return the latency in seconds that `percent` per cent (0 to 100) of the operations do not exceed.
 
-    Latencies are taken as evenly spread over their bucket. With n operations, the value lies in the bucket that
-    holds rank percent/100 * n, at (rank - operations below the bucket) / (operations in it) of its width. This is
-    RocksDB's rule (HistogramStat::Percentile, monitoring/histogram.cc); HdrHistogram returns the bucket's upper
-    end. Each is off by at most one bucket's width: 0.1 % of the value for YCSB's histograms, about 50 % for
-    db_bench's. Raises ValueError for an empty histogram or a percentage outside 0 to 100.
+    Latencies are assumed to be evenly spread over their bucket. With n operations, the value lies in the bucket with
+    rank percent/100 * n, at the fraction (rank - operations below the bucket) / (operations in it) of the bucket's
+    width. This is RocksDB's rule (HistogramStat::Percentile, monitoring/histogram.cc); HdrHistogram returns the
+    bucket's upper end. Each rule is off by at most one bucket's width: 0.1 % of the value for YCSB's histograms, about
+    50 % for db_bench's. Raises ValueError for an empty histogram or a percentage outside 0 to 100.
     """
     if not 0 <= percent <= 100:
         raise ValueError(f"a percentile is from 0 to 100, not {percent}")
@@ -73,7 +74,7 @@ def percentile(histogram: Histogram, percent: float) -> float:
 
 
 def mean(histogram: Histogram) -> float:
-    """Return the mean in seconds, with each latency at the middle of its bucket (as HdrHistogram's getMean does)."""
+    """Return the mean in seconds, placing each latency in the middle of its bucket (as HdrHistogram's getMean does)."""
     if not histogram.buckets:
         raise ValueError("an empty histogram has no mean")
     return sum((b.lo + b.hi) / 2 * b.count for b in histogram.buckets) / histogram.count

@@ -1,6 +1,7 @@
-"""What a measurement is: operations with their latency distributions, and samples of probes.
+"""The results of a measurement: operations with their latency distributions, and samples of probes.
 
-Latencies are in seconds, throughputs in operations per second."""
+Latencies are in seconds, throughputs in operations per second.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from benchbrief.model.message import share_figure
 from benchbrief.model.run_messages import say
 
 _SAME_WINDOW = 0.95
-"""The share of the time in which all load generators must be active, so that their rates may be added."""
+"""The share of the time in which all load generators must be active for their rates to be added."""
 
 
 class Bucket(NamedTuple):
-    """`count` latencies in [lo, hi) seconds. A tuple, as a cell has hundreds."""
+    """`count` latencies in [lo, hi) seconds. This is a tuple, because a cell has hundreds of buckets."""
 
     lo: float
     hi: float
@@ -26,7 +27,8 @@ class Bucket(NamedTuple):
 
 @dataclass(frozen=True)
 class Histogram:
-    """A latency distribution as non-empty buckets in rising order; merged by adding counts, never by averaging.
+    """A latency distribution as non-empty buckets in rising order. Histograms are merged by adding counts, never by
+    averaging.
 
     See `model/histogram.py` for merging and percentiles.
     """
@@ -40,12 +42,12 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Operation:
-    """One kind of operation over one interval of one load generator.
+    """One kind of operation during one interval of one load generator.
 
-    `operation` is in our words: read, update, insert, scan, read_modify_write, write, seek, delete.
-    `phase` is None for the whole measured window. `count` are successes, `errors` failures.
-    `printed` are percentiles as the tool printed them, kept only where there is no histogram: {99.0: 0.00123}.
-    `in_total` is False for rows that count operations already in other rows (READ-MODIFY-WRITE).
+    `operation` is in our words: read, update, insert, scan, read_modify_write, write, seek, delete. `phase` is None for
+    the whole measured window. `count` is the number of successes, `errors` of failures. `printed` holds percentiles as
+    the tool printed them, kept only if there is no histogram: {99.0: 0.00123}. `in_total` is False for rows that count
+    operations which other rows count, too (READ-MODIFY-WRITE).
     """
 
     operation: str
@@ -62,7 +64,8 @@ class Operation:
 
 
 def transactions(operations: Iterable[Operation]) -> int:
-    """Return how many operations were done. A read-modify-write is one, although READ and UPDATE count it again."""
+    """Return how many operations were done. A read-modify-write counts as one, although READ and UPDATE count it
+    again."""
     kept = tuple(operations)
     counted = {each.kind for each in kept if each.in_total}
     again = sum(each.count for each in kept if each.operation == "read_modify_write" and each.kind in counted)
@@ -70,10 +73,10 @@ def transactions(operations: Iterable[Operation]) -> int:
 
 
 class Interval(NamedTuple):
-    """Operations completed in a slice of the measured window, `start_s` from its start.
+    """Operations completed in a slice of the measured window. The slice starts `start_s` after the window's start.
 
-    `p99_s` is the 99th percentile of their latencies; None where the tool does not tell it by slice. A tuple, as a cell
-    has many.
+    `p99_s` is the 99th percentile of the operations' latencies, or None if the tool does not report it by slice. This
+    is a tuple, because a cell has many slices.
     """
 
     start_s: float
@@ -84,9 +87,10 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class PhaseThroughput:
-    """Throughput of a phase (None: the whole measured window). `count` are successful operations.
+    """Throughput of a phase, or of the whole measured window if `phase` is None. `count` is the number of successful
+    operations.
 
-    With `seconds` 0, the tool printed only the rate: operations and time are unknown.
+    If `seconds` is 0, the tool printed only the rate, and the operations and time are unknown.
     """
 
     phase: int | None
@@ -98,12 +102,12 @@ class PhaseThroughput:
 
 @dataclass(frozen=True)
 class SteadyEnd:
-    """How a measurement that ends by itself ended: `steady`, or after its longest time. Times are in seconds.
+    """How a measurement that ends by itself ended: `steady`, or because its longest time was up. Times are in seconds.
 
-    It went on for `lasted_s`. Its first `cut_s`, the warm-up part, are cut off; None where that goes into the
-    second half, so that all of it counts. For the rest, half the width of the 95 % interval of each mean is known,
-    as a share of the mean, and the correlation of successive batches; None where there is no mean, and for latency
-    in a closed loop.
+    The measurement lasted `lasted_s`. Its first `cut_s`, the warm-up part, are cut off; None means that this part
+    reached into the second half, so that everything counts. For the rest, half the width of each mean's 95 % interval
+    is given, as a share of the mean, and the correlation of successive batches. These are None if there is no mean, and
+    for latency in a closed loop.
     """
 
     steady: bool
@@ -119,13 +123,13 @@ class SteadyEnd:
 class Measurement:
     """The parsed result of one measured job.
 
-    `window` is the measured part in epoch seconds by the host's clock (warm-up cut off), for the probes' samples.
-    `warnings` are the tool's own remarks that belong in the report ("Assertions are enabled; ..."). `properties`
-    records what the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...). `samples` are
-    readings of the measures that the tool's spec declares. Their times count from the start of `window`, and each
-    value is for the `seconds` before its time: all of them for a measure of the whole measurement. They name no node,
-    which is the load generator's host. `tool_s` is how long the tool says it ran, its own warm-up included; None: as
-    long as it measured.
+    `window` is the measured part (without warm-up), in epoch seconds by the host's clock, for the probes' samples.
+    `warnings` are the tool's own remarks that belong in the report ("Assertions are enabled; ..."). `properties` are
+    conditions that the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...). `samples` are
+    readings of the measures that the tool's spec declares. Their times count from the start of `window`, and each value
+    is for the `seconds` before its time, which are all seconds for a measure of the whole measurement. They name no
+    node, as that is the load generator's host. `tool_s` is the tool's own running time, including its warm-up; None
+    means as long as it measured.
     """
 
     window: tuple[float, float]
@@ -138,11 +142,11 @@ class Measurement:
     samples: tuple[Sample, ...] = ()
     tool_s: float | None = None
     due: int | None = None
-    """The operations that the tool's schedule had due in the window; None where it does not tell."""
+    """The operations that the tool's schedule had due in the window; None if the tool does not report them."""
     dropped: int = 0
-    """How many of the operations that were due were never sent."""
+    """How many due operations were never sent."""
     steady: SteadyEnd | None = None
-    """How the measurement ended, if it went on until it was steady. `window` then begins after the transient."""
+    """For a measurement that went on until it was steady, how it ended. `window` then begins after the transient."""
 
     @property
     def total(self) -> PhaseThroughput:
@@ -151,11 +155,12 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Together:
-    """What the load generators of a cell measured side by side.
+    """The simultaneous measurements of a cell's load generators.
 
-    `load`: each ended with its part of the records, not after a set time. As in the store, their rates are added if
-    all were active at the same time. Otherwise the rates cover different times, and their sum was never reached.
-    Then the rate is all operations over the time from the first start to the last end.
+    `load` tells that each generator ended with its part of the records, and not after a set time. As in the store,
+    their rates are added if all generators were active at the same time. Otherwise the rates cover different times, and
+    their sum was never reached. Then the rate is the number of all operations divided by the time from the first start
+    to the last end.
     """
 
     each: tuple[Measurement, ...]
@@ -163,15 +168,15 @@ class Together:
 
     @property
     def overlap(self) -> float:
-        """Return the share of the time from the first start to the last end in which all load
-        generators were active."""
+        """Return during which share of the time from the first start to the last end all load generators were
+        active."""
         first, last = _whole(each.window for each in self.each)
         common = min(each.window[1] for each in self.each) - max(each.window[0] for each in self.each)
         return max(0.0, common) / (last - first) if last > first else 1.0
 
     @property
     def remark(self) -> str:
-        """Return a remark on rates that should have been reached at the same time, and were not; else ""."""
+        """Return a remark if the load generators should have run at the same time but did not; otherwise ""."""
         if self.load or not self.over_all:
             return ""
         return say.together(share=share_figure(self.overlap))
@@ -183,13 +188,13 @@ class Together:
 
     @property
     def window(self) -> tuple[float, float]:
-        """Return the time that counts: from the first start to the last end, or that in which all were active."""
+        """Return the time that counts: either from the first start to the last end, or while all were active."""
         if self.over_all:
             return _whole(each.window for each in self.each)
         return max(each.window[0] for each in self.each), min(each.window[1] for each in self.each)
 
     def throughput(self, phase: int | None) -> PhaseThroughput | None:
-        """Return the throughput of all load generators together; None unless each of them has the phase."""
+        """Return the throughput of all load generators together, or None unless each of them has the phase."""
         parts = [part for each in self.each for part in each.throughput if part.phase == phase]
         if len(parts) < len(self.each):
             return None
@@ -198,15 +203,15 @@ class Together:
         return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
 
     def seconds(self, phase: int | None) -> float:
-        """Return the seconds of a phase that all load generators have: the longest, or from first start to last
-        end (`over_all`)."""
+        """Return the seconds of a phase that all load generators have: those of the longest, or from the first start to
+        the last end (`over_all`)."""
         if self.over_all:
             first, last = _whole(_span(each, phase) for each in self.each)
             return last - first
         return max(part.seconds for each in self.each for part in each.throughput if part.phase == phase)
 
     def rate(self, counts: Sequence[int], phase: int | None) -> float:
-        """Return the joint rate per second in a phase that all load generators have, from the count of each."""
+        """Return the joint rate per second in a phase that all load generators have, from each one's count."""
         if self.over_all:
             seconds = self.seconds(phase)
             return sum(counts) / seconds if seconds > 0 else 0.0
@@ -214,7 +219,7 @@ class Together:
         return sum(count / time for count, time in zip(counts, times, strict=True) if time > 0)
 
     def measurement(self) -> Measurement:
-        """Return all as one measurement for the verdict, without phases and intervals."""
+        """Combine all measurements into one for the verdict, without phases and intervals."""
         total = self.throughput(None)
         if len(self.each) == 1 or total is None:
             return self.each[0]
@@ -237,7 +242,7 @@ def _whole(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
-    """Return the beginning and end of a phase: phases follow each other from the start of the window."""
+    """Return the start and end of a phase. Phases follow each other from the start of the window."""
     if phase is None:
         return measurement.window
     of = {part.phase: part.seconds for part in measurement.throughput if part.phase is not None}
@@ -246,11 +251,11 @@ def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
 
 
 class Sample(NamedTuple):
-    """A probe's reading: `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
+    """A probe's reading of a `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
 
-    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`, with
-    `seconds` of it inside the window. A gauge is read at that moment, with 0 seconds. A tuple, as a cell has
-    hundreds.
+    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`; `seconds`
+    is how much of it lies inside the window. A gauge is read at one moment, with 0 seconds. This is a tuple, because a
+    cell has hundreds of samples.
     """
 
     measure: str

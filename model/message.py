@@ -1,16 +1,17 @@
-"""A sentence of a run: a code with arguments, worded by the catalogue of each language.
+"""A sentence of a run: a code with arguments, put into words by the catalogue of each language.
 
-A `Message` is a string, the English sentence, so that it can be shown, logged and compared. It keeps its code and its
-arguments. The journal and the store keep these too, and a brief in another language words them again. A plain string,
-such as the words of a tool or a sentence in an earlier journal, is shown unchanged.
+A `Message` is a string, the English sentence, so that it can be shown, logged and compared. It also keeps its code and
+arguments. The journal and the store keep them, too, so that a brief in another language can word the sentence again. A
+plain string, such as a tool's output or a sentence in an earlier journal, is shown unchanged.
 
-The codes are the methods of a protocol. Their names behind `r_` are keys of the catalogue, and their parameters are the
-holes of its text. `speaker` makes an object with these methods:
+The codes are the methods of a protocol. A code with the prefix `r_` is the key in a catalogue, and the method's
+parameters are the holes in the text. `speaker` makes an object with these methods:
 
 `say: DriverMessages = speaker(DriverMessages)`, `say.tool_ended(tool="fio", code=1, said="No space left on device")`
 
 Another package passes its own words by language: `speaker(Declared, {"en": {...}, "ja": {...}})`. The journal keeps
-them with the code, so that a brief does not need the package."""
+them with the code, so that a brief does not need the package.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 FAMILY = "r_"
-"""The prefix of codes among the keys of a catalogue."""
+"""The prefix that codes have as keys of a catalogue."""
 
 _HOLE = re.compile(r"\{([a-z_]+)\}")
 
@@ -46,7 +47,7 @@ class Language(Protocol):
 
 
 class PrintedNumber(float):
-    """A number in a sentence with its printed form."""
+    """A number in a sentence, together with its printed form."""
 
     text: str
 
@@ -66,7 +67,7 @@ class PrintedNumber(float):
 
 
 def figure(value: float, spec: str) -> PrintedNumber:
-    """Return a number, printed by a Python format specification."""
+    """Return a number, printed according to a Python format specification."""
     return PrintedNumber(value, format(value, spec))
 
 
@@ -81,12 +82,12 @@ def share_figure(share: float, decimals: int = 0) -> PrintedNumber:
 
 
 class Message(str):
-    """The English sentence of a code and its arguments: texts, numbers and other sentences."""
+    """The English sentence for a code and its arguments, which are texts, numbers and other sentences."""
 
     code: str
     args: Mapping[str, str | float]
     own: Mapping[str, str]
-    """The words of another package's code, by language."""
+    """If the code is from another package, its words by language."""
 
     def __new__(cls, code: str, args: Mapping[str, object], own: Mapping[str, str] | None = None) -> Message:
         known = {name: value if isinstance(value, str | int | float) else str(value) for name, value in args.items()}
@@ -106,7 +107,7 @@ class Message(str):
 
     @property
     def shape(self) -> Hashable:
-        """What the sentence shares with all that differ from it only in their numbers."""
+        """A key that is equal for sentences that differ only in their numbers."""
         return self.code, tuple((name, _shape(value)) for name, value in self.args.items())
 
     def __hash__(self) -> int:
@@ -137,7 +138,7 @@ def word(code: str) -> Message:
 
 
 def mapped(text: str, change: Callable[[str], str]) -> str:
-    """Apply a change to a text; in a message, to the texts among its arguments, at every depth."""
+    """Apply a change to a text. In a message, it is applied to all texts among the arguments, at every depth."""
     if not isinstance(text, Message):
         return change(text)
     args = {name: mapped(each, change) if isinstance(each, str) else each for name, each in text.args.items()}
@@ -198,7 +199,7 @@ def codes_of(declared: type) -> dict[str, tuple[str, ...]]:
 
 
 def to_data(text: str | float) -> object:
-    """Return what JSON keeps of a sentence, or of an argument."""
+    """Return a sentence, or an argument, in the form in which JSON stores it."""
     if isinstance(text, Message):
         args = {name: to_data(value) for name, value in text.args.items()}
         return {"code": text.code, "args": args, **({"words": dict(text.own)} if text.own else {})}
@@ -206,7 +207,7 @@ def to_data(text: str | float) -> object:
 
 
 def from_data(data: object) -> Message | PrintedNumber | str | int | float:
-    """Return the sentence or the number that `to_data` kept. Raises ValueError for anything else."""
+    """Return the sentence or number from its `to_data` form. Raises ValueError for anything else."""
     match data:
         case {"code": str(code), "args": dict(args), "words": dict(own)}:
             if not all(isinstance(each, str) for each in (*args, *own, *own.values())):
@@ -222,7 +223,7 @@ def from_data(data: object) -> Message | PrintedNumber | str | int | float:
 
 
 def message_from_data(data: object) -> Message:
-    """Return the sentence with a code that `to_data` kept. Raises ValueError for anything else."""
+    """Return the message from its `to_data` form. Raises ValueError for anything else, including plain text."""
     found = from_data(data)
     if not isinstance(found, Message):
         raise ValueError("not a sentence with a code")
@@ -230,7 +231,7 @@ def message_from_data(data: object) -> Message:
 
 
 def said_from_data(data: object) -> str:
-    """Return the sentence from what `to_data` returned: a message, or plain text. Raises ValueError for all else."""
+    """Return the sentence, a message or plain text, from its `to_data` form. Raises ValueError for anything else."""
     found = from_data(data)
     if not isinstance(found, str):
         raise ValueError("not a sentence")
@@ -238,7 +239,7 @@ def said_from_data(data: object) -> str:
 
 
 class _AsData:
-    """How pydantic reads and writes a sentence."""
+    """Tells pydantic how to read and write a sentence."""
 
     def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> Any:
         from pydantic import PlainSerializer, PlainValidator
@@ -247,11 +248,11 @@ class _AsData:
 
 
 Said: TypeAlias = Annotated[str, _AsData()]
-"""A field of a record: a `Message`, kept as its code and arguments, or a plain string."""
+"""A field of a record: a `Message`, stored as its code and arguments, or a plain string."""
 
 
 def joined(texts: Iterable[str], both: Callable[..., Message]) -> str:
-    """Return several sentences as one; "" for none. `both` joins two sentences into one."""
+    """Join several sentences into one, or return "" if there are none. `both` joins two sentences."""
     found = ""
     for text in texts:
         found = both(first=found, then=text) if found else text

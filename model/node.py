@@ -1,4 +1,5 @@
-"""What a plan is made of: plain objects, whose fields never change. Pydantic is imported to read and write them."""
+"""The base class of a plan's parts, which are plain immutable objects. Pydantic is imported only to read and write
+them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ T = TypeVar("T")
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A part of a plan. Its methods have the names of those of pydantic's models, and do the same."""
+    """A part of a plan. Its methods are named after those of pydantic's models, and do the same."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     _amounts: ClassVar[tuple[str, ...]] = ()
@@ -36,7 +37,7 @@ class Node:
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Convert this part of an earlier plan to its present form."""
+        """Convert this part from an earlier version's plan to its present form."""
         return given
 
     def model_copy(self, *, update: Mapping[str, object]) -> Self:
@@ -83,14 +84,14 @@ class Node:
 
 
 _OF_AMOUNTS = re.compile(r"\b(float|Option|Fact|Range)\b")
-"""Types of fields that may hold amounts."""
+"""Finds the types of fields that may hold amounts."""
 
 
 _MAY_HOLD_AMOUNTS = {int, tuple}
 
 
 def _as_amounts(value: Any) -> Any:
-    """Return a value with its whole numbers as floats: a plan writes an amount as 5.0."""
+    """Return a value with its whole numbers as floats, because a plan writes an amount as 5.0."""
     kind = type(value)
     if kind is int:
         return float(value)
@@ -116,7 +117,7 @@ def _dumped(value: Any, exclude_none: bool) -> Any:
 
 
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return pydantic's adapter that reads and writes objects of a type."""
+    """Return the pydantic adapter that reads and writes objects of a type."""
     found: TypeAdapter[T] = _adapter(cast(Hashable, kind))
     return found
 

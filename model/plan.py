@@ -1,8 +1,9 @@
 """The plan: what runs, where, in which order, and how each derived number is computed from the results.
 
-Runners, store and reports know a spec only by its plan. It is deterministic (the same spec, profile and parameters
-give the same bytes), versioned, and free of secrets: those are references, which the controller resolves at run
-time. Quantities are in base units, named in each field: seconds, bytes, ops/s."""
+Runners, store and reports know a spec only through its plan. A plan is deterministic (the same spec, profile and
+parameters give the same bytes) and versioned. It contains no secrets, only references that the controller resolves at
+run time. Quantities are in base units, which each field's name states: seconds, bytes, ops/s.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 ResetWork = str
-"""What a reset does: "", "load", "undo", "copy", "links", "command", or the name of a `SnapshotSpec`."""
+"""How a reset restores the data: "", "load", "undo", "copy", "links", "command", or the name of a `SnapshotSpec`."""
 """How a cell gets its data set: by a load, by deleting what cells inserted, by copying, linking or putting a snapshot
 back, or by the declared commands; "" when it is there already."""
 
 
 DimKey = str | float
-"""A value of a dimension: `eco` of the hardware, 64 threads."""
+"""A value of a dimension, such as `eco` for the hardware or 64 for threads."""
 
 
 class Levels(str):
-    """The level of each factor at which something is, as one text: `codec=lz4,vsize=1000`; "" without factors.
+    """A level for each factor, as one text: `codec=lz4,vsize=1000`; "" without factors.
 
-    A level is a word, or a number in its base unit. The factors stand in the order of the spec.
+    A level is a word, or a number in its base unit. The factors are in the order of the spec.
     """
 
     __slots__ = ()
@@ -48,11 +49,11 @@ class Levels(str):
         return dict(_pairs(self))
 
     def only(self, factors: Collection[str]) -> Levels:
-        """Return the levels of some factors."""
+        """Return the levels of only these factors."""
         return Levels.of({factor: key for factor, key in self.keys.items() if factor in factors})
 
     def behind(self, workload: str) -> str:
-        """Return a workload with the levels behind it, as messages name them: `rr, codec=lz4, vsize=1000`."""
+        """Return a workload followed by the levels, as in messages: `rr, codec=lz4, vsize=1000`."""
         return ", ".join((workload, *filter(None, self.split(","))))
 
     @classmethod
@@ -67,18 +68,18 @@ def _pairs(levels: str) -> tuple[tuple[str, DimKey], ...]:
 
 
 def key_text(key: DimKey) -> str:
-    """Return a level as texts and ids have it: a word, or a number that reads back as the same one."""
+    """Return a level in the form that texts and ids use: a word, or a number that reads back as the same number."""
     return key if isinstance(key, str) else repr(float(key)).removesuffix(".0")
 
 
 def is_word(text: str) -> bool:
-    """Return whether a level is a word; others are numbers."""
+    """Return whether a level is a word rather than a number."""
     return text[:1].isalpha() or text[:1] == "_"
 
 
 class DatabaseKey(str):
-    """A database on a hardware group or variant, as a plan names it: `rocks@box.disk`; with the levels of the factors
-    that it uses, `rocks@box.disk?codec=lz4`."""
+    """A plan's name for a database on a hardware group or variant: `rocks@box.disk`. If the database uses factors,
+    their levels follow: `rocks@box.disk?codec=lz4`."""
 
     __slots__ = ()
 
@@ -113,7 +114,7 @@ def _text_schema(kind: type[str], handler: GetCoreSchemaHandler) -> Any:
 
 
 class Origin(Node):
-    """A place in the spec, so that a failure at run time can name its line."""
+    """A place in the spec, so that a failure at run time can name the line."""
 
     file: str
     line: int
@@ -131,11 +132,11 @@ class Reference(Node):
 
 
 Template = tuple[str | Reference, ...]
-"""A text with references, in order; a plain text is a tuple of one string."""
+"""A text with references, in order. A plain text is a tuple of one string."""
 
 
 class Quantity(Node):
-    """A declared value with its unit. `value` is in the base unit, `text` as the user wrote it."""
+    """A declared value with its unit. `value` is in the base unit, `text` is as the user wrote it."""
 
     value: float
     unit: str
@@ -147,24 +148,25 @@ Fact = str | Quantity | bool
 
 
 Dimension = str
-"""A dimension of results: one of `DIMENSIONS`, or a factor of the spec by its name."""
+"""A dimension of results: one of `DIMENSIONS`, or the name of one of the spec's factors."""
 
 DIMENSIONS: tuple[Dimension, ...] = (
     *("experiment", "hardware", "workload", "threads", "target"),
     *("phase", "repeat", "operation", "node", "time"),
 )
-"""The dimensions that every spec has, in the order of results. Factors stand behind `workload`."""
+"""The dimensions that every spec has, in the order of results. Factors come after `workload`."""
 
 LatencyKind = Literal["intended", "service"]
-"""Whether a latency counts from when the operation was due, or from when it was sent."""
+"""Whether a latency counts from the time when the operation was due, or from when it was sent."""
 
 
 class Read(Node):
-    """A measure that a query reads, and where: `keys` has the allowed keys of each fixed dimension.
+    """A measure that a query reads, and the place where it is read. `keys` has the allowed keys of each fixed
+    dimension.
 
-    The other dimensions are read at all planned keys. `view` is the store's view that has it, `statistic` a latency's
-    statistic in the store's words, and `probe` the probe that samples it. `counted` is the kind of latency that the
-    query asks for; "" for what `latency` means at the cell.
+    The other dimensions are read at all planned keys. `view` is the store's view with the measure, `statistic` a
+    latency's statistic in the store's words, and `probe` the probe that samples it. `counted` is the kind of latency
+    that the query asks for, or "" for the meaning that `latency` has at the cell.
     """
 
     measure: str
@@ -182,14 +184,14 @@ class Read(Node):
 BETTER: Mapping[str, Literal["higher", "lower"]] = {
     "throughput": "higher", "sustained": "higher", "latency": "lower", "errors": "lower",
 }  # fmt: skip
-"""Which values of a plain measure are better, by its kind; nothing for one that is neither."""
+"""Whether higher or lower values of a plain measure are better, by kind. Kinds where neither is better are left out."""
 
 
 class Quote(Node):
-    """A published value in place of an expression over imported results (see `PublishedRow` of the store).
+    """A published value that replaces an expression over imported results (see `PublishedRow` of the store).
 
-    It is the value of `metric` at the keys `at`. With `bound` low or high, it is the lowest or highest of all published
-    values over the dimensions `over`. `negated` reverses its sign.
+    It is the value of `metric` at the keys `at`. If `bound` is low or high, it is the lowest or highest of all
+    published values over the dimensions `over`. `negated` reverses its sign.
     """
 
     metric: str
@@ -202,17 +204,19 @@ class Quote(Node):
 class Query(Node):
     """An expression lowered to SQL over the store's `measure` schema (see `results/store/store_schema.py`).
 
-    The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL when missing).
-    `text` is the expression as the user wrote it. `absent` says what a missing value means where all parts were
-    measured, as for a saturation that is not reached. `reads` are its measures, none for a declared quantity; None in a
-    plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it divides
-    one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before the field.
-    `signed`: whether its value may be below 0, by the types of its parts; True in a plan from before the field.
-    `by_ratio`: whether the logarithms of its repeats are tested, since their noise is a share of the value; False in a
-    plan from before the field. `exact`: whether it is made of sizes, counts and declared values alone. Where those do
-    not vary, a difference is due to what is compared. `ragged` are the factors whose combinations are not all measured,
-    if it reduces over some of them: its values then cover different points. `made_of` are the metrics, measures and
-    facts that the expression names, in its order; None in a plan from before the field.
+    The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL if missing).
+    `text` is the expression as the user wrote it. `absent` tells what a missing value means if all parts were measured,
+    such as a saturation that is not reached. `reads` are the measures that it reads, empty for a declared quantity.
+    `quote` is set if a source may give the value itself. `divides` tells whether it divides by a value, so that a
+    divisor of zero makes its value a missing one. `signed` tells whether its value may be below 0, by the types of its
+    parts. `by_ratio` tells whether the logarithms of its repeats are tested, since their noise is a share of the value.
+    `exact` tells whether it is made only of sizes, counts and declared values; if these do not vary, a difference is
+    due to the compared things. `ragged` are the factors whose combinations are not all measured, if the expression
+    reduces over some of them, so that its values cover different points. `made_of` are the metrics, measures and facts
+    that the expression names, in order.
+
+    In a plan from before these fields existed, `reads`, `divides` and `made_of` are None, `signed` is True and
+    `by_ratio` is False.
     """
 
     sql: str
@@ -231,15 +235,16 @@ class Query(Node):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return `made_of`; in a plan from before the field, all words of the expression."""
+        """Return `made_of`, or all words of the expression if the plan is from before that field existed."""
         return tuple(re.findall(r"[^\W\d]\w*", self.text)) if self.made_of is None else self.made_of
 
 
 class Metric(Node):
-    """A metric of the spec. `repeats` has the values of each repeat (a further dim), where there are several, for
-    comparisons. It is also None where a value covers all repeats together. `percentile`: whether the values are, or
-    come from, percentiles; None in a plan from before the field. `params` are the parameters that it names, directly or
-    through other parameters, with their values as written."""
+    """A metric of the spec. `repeats` gives the value of each repeat (with a further dimension), for comparisons. It
+    is None if there is only one repeat, or if a value covers all repeats together. `percentile` tells whether the
+    values are percentiles or computed from percentiles; None in a plan from before the field existed. `params` are
+    the parameters that the metric names, directly or through other parameters, with their values as written.
+    """
 
     name: str
     label: str
@@ -252,11 +257,11 @@ class Metric(Node):
 
 
 Range = tuple[float | None, float | None]
-"""The lowest and the highest possible value; None where there is no bound."""
+"""The lowest and the highest possible value. None means unbounded."""
 
 
 class Unjudged(Node):
-    """What an expectation passes over: `measure`, such as `latency.p99[read]`, is not measured at the `keys`
+    """A measure that an expectation can't judge: `measure`, such as `latency.p99[read]`, is not measured at the `keys`
     of `dim`."""
 
     measure: str
@@ -265,23 +270,24 @@ class Unjudged(Node):
 
 
 class Expect(Node):
-    """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (unknown) for each of its dims.
+    """A condition. `query` gives `value` 1.0 (holds), 0.0 (does not hold) or NULL (unknown) for each of its dims.
 
     `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
-    what its left side must be to hold; None where it does not ask which side is larger. `repeats` has both sides with
-    the values of each repeat (a further dim), where it does and there are several. `ranges` are those in which the
-    values of `repeats` lie, whatever is measured. `unjudged` is what it reads but can't judge: a measure that no cell
-    of a workload or an experiment has, although it does not exclude that one.
+    the direction in which the left side makes the condition hold; None if the condition does not ask which side is
+    larger. If it does and there are several repeats, `repeats` has both sides with the value of each repeat (with a
+    further dimension). `ranges` are the ranges in which the values of `repeats` must lie, whatever is measured.
+    `unjudged` are measures that the condition reads but can't judge, because no cell of a workload or experiment has
+    them although the condition does not exclude it.
 
-    Where one side is the highest or the lowest of several values, `points` has both sides as `repeats`, with these
-    values in place of that one: of each repeat by itself, the highest is higher than that of the means. `needs` is how
-    many of them have to fulfil the condition.
+    If one side is the highest or the lowest of several values, `points` is like `repeats`, but with all these values
+    instead of the extreme. (The highest of single repeats would be higher than the highest of the means.) `needs` tells
+    how many of the values have to fulfil the condition.
     """
 
     text: str
     label: str
     wording: Label = ""
-    """The condition in words; "" in a plan from before the field."""
+    """The condition in words; "" in a plan from before this field existed."""
     query: Query
     sides: tuple[Query, ...] = ()
     better: Literal["higher", "lower"] | None = None
@@ -294,12 +300,12 @@ class Expect(Node):
 
 
 class KneeSearch(Node):
-    """A search that walks a ramp upwards to its knee: the point from which the next one raises the latency by at
-    least `rise`, while the throughput gains less than `gain` (both shares).
+    """A search that walks up a ramp to its knee. This is the first point after which the next one raises the latency by
+    at least `rise`, while the throughput gains less than `gain` (both are shares).
 
-    It judges a point after all its repeats, by their mean throughput and the highest of their latencies. `latency`
-    is a statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is
-    the point for other experiments when the ramp has no knee; None: they can't run.
+    A point is judged after all its repeats, by their mean throughput and the highest of their latencies. `latency` is a
+    statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is the point
+    that other experiments use if the ramp has no knee; None means that they can't run.
     """
 
     latency: str
@@ -309,30 +315,31 @@ class KneeSearch(Node):
 
 
 class Confident(Node):
-    """When the repeats of a point end: after `at_least` of them, as soon as half the width of the 95 % confidence
-    interval of their mean throughput (Student's t) is at most `within` (a share) of that mean."""
+    """When the repeats of a point end: after at least `at_least` repeats, as soon as half the width of the 95 %
+    confidence interval of their mean throughput (Student's t) is at most `within` (a share) of that mean."""
 
     at_least: int
     within: float
 
 
 class UntilSteady(Node):
-    """When the measurement of a cell ends: from `from_s` on, at the first look that finds it steady, and at the latest
-    after the experiment's `measure_s`. Steady is what MSER-5 and Student's interval of the mean say, within a share of
-    the mean to either side (`model/steadiness.py`)."""
+    """When a cell's measurement ends: after `from_s`, at the first look that finds it steady, and at the latest
+    after the experiment's `measure_s`. Whether it is steady is decided by MSER-5 and Student's interval of the mean,
+    within a share of the mean to either side (`model/steadiness.py`).
+    """
 
     within: float
     from_s: float
 
 
 class Adaptive(Node):
-    """A ramp that measures only `points` of the experiment's points. The run chooses them, the ends first."""
+    """A ramp that measures only `points` of the experiment's points. The run chooses them, starting with both ends."""
 
     points: int
 
 
 class Knee(Node):
-    """The point where an experiment's search, on one hardware and with one workload, finds the knee."""
+    """The place where a knee is searched: an experiment on one hardware and with one workload."""
 
     experiment: str
     hardware: str
@@ -341,9 +348,10 @@ class Knee(Node):
 
 
 class PromiseLimit(Node):
-    """What a promise allows at most: a latency in seconds, or a share of failed operations.
+    """The upper limit of a promise: a latency in seconds, or a share of failed operations.
 
-    `statistic` is in the store's words (p99), of one `operation`. `strict`: the limit itself breaks the promise.
+    `statistic` is in the store's words (p99), for one `operation`. `strict` tells that reaching the limit breaks the
+    promise.
     """
 
     measure: Literal["latency", "errors"]
@@ -352,11 +360,11 @@ class PromiseLimit(Node):
     most: float
     strict: bool = True
     text: str
-    """The limit as the spec says it: `latency.p99[read] < 5 ms`."""
+    """The limit as written in the spec: `latency.p99[read] < 5 ms`."""
 
     @property
     def name(self) -> str:
-        """The name of what it limits among the asked statistics of a verdict: `p99 read`, or `errors`."""
+        """The name of the limited quantity among a verdict's asked statistics: `p99 read`, or `errors`."""
         return f"{self.statistic} {self.operation}".strip() if self.measure == "latency" else self.measure
 
     def keeps(self, value: float) -> bool:
@@ -364,9 +372,10 @@ class PromiseLimit(Node):
 
 
 class Promise(Node):
-    """A search for the highest point of an experiment that keeps each limit. The points are rates half of `within`
-    apart. `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
-    measures more than `most` cells, and one of typical length `usual` (see `model/rate_search.py`)."""
+    """A search for an experiment's highest point that keeps each limit. The points are rates that are half of
+    `within` apart. At most `judged` repeats decide on a rate, and `held_out` more confirm the rate that was found.
+    No search measures more than `most` cells, and a typical one measures `usual` cells (see `model/rate_search.py`).
+    """
 
     limits: tuple[PromiseLimit, ...]
     within: float
@@ -396,20 +405,21 @@ class Asked(Node):
 class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
-    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. One that is `asked` for
-    has its id as its name until a lane begins, which knows the node that it is (`compiler/planning/plan_lanes.py`).
+    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. A host that is requested
+    from a scheduler (`asked`) has its id as its name until a lane starts, when its node is known
+    (`compiler/planning/plan_lanes.py`).
     """
 
     id: str
     transport: str
-    """The name of its transport: `local`, `ssh`, or that of another package."""
+    """The name of the host's transport: `local`, `ssh`, or that of another package."""
     name: str
     user: str | None = None
     port: int | None = None
     jump: str | None = None
     identity: str | None = None
     package: str = ""
-    """The package of the transport, with its version. Empty for benchbrief's own."""
+    """The package of the transport, with its version. Empty for benchbrief's own transports."""
     asked: Asked | None = None
 
     @property
@@ -422,9 +432,9 @@ class PowerMeter(Node):
     """How to read power on a hardware group. `kind` is ipmi, redfish, snmp, rapl, command or csv.
 
     `addresses` are the hosts' meters in the order of the hosts, empty for meters on the hosts themselves. `parts`
-    are what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all
-    hosts: all its addresses are read, and added up. `on` is where it is read. `options` are the rest, with a
-    command's line as `command`.
+    select what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all
+    hosts; the readings of all its addresses are added up. `on` is the place where it is read. `options` are all other
+    arguments, with a command line as `command`.
     """
 
     kind: str
@@ -435,12 +445,12 @@ class PowerMeter(Node):
     shared: bool = False
     options: dict[str, str | float | bool | Reference] = field(default_factory=dict)
     package: str = ""
-    """The package that has it, with its version. Empty for benchbrief's own."""
+    """The package of the meter, with its version. Empty for benchbrief's own meters."""
     origin: Origin
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Read the object identifiers of earlier plans."""
+        """Read earlier plans, which have object identifiers (`oids`) instead of `parts`."""
         if isinstance(given, dict) and "oids" in given:
             return {**{key: value for key, value in given.items() if key != "oids"}, "parts": given["oids"]}
         return given
@@ -449,9 +459,9 @@ class PowerMeter(Node):
 class Hardware(Node):
     """A group of identical hosts under test. A variant is a group of its own, named `group.variant`.
 
-    `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique. The
-    watts of the meters in `power` add up; the meters have one kind, boundary, place and sharing. A `control` group has
-    nothing under test that changes: what changes in its results is due to the lab.
+    `key` is the value of the `hardware` dimension in every result; for a variant, it is the short name if that is
+    unique. The watts of all meters in `power` are added; the meters all have the same kind, boundary, place and
+    sharing. In a `control` group, nothing under test changes, so changes in its results are due to the lab.
     """
 
     key: str
@@ -475,22 +485,23 @@ class Hardware(Node):
 
 
 Option = str | float | bool
-"""A setting of a tool or an engine; amounts in base units."""
+"""A setting of a tool or an engine. Amounts are in base units."""
 
 
 class Tool(Node):
-    """A load generator. `driver` is its name, `path` its place from the spec (None: `tool_discovery.py` looks for it).
-    `options` are kept so that earlier plans can be read; no driver uses them."""
+    """A load generator. `driver` is its name; `path` is its place as given in the spec, or None if `tool_discovery.py`
+    looks for it. `options` are kept so that earlier plans can be read; no driver uses them."""
 
     driver: str
     path: str | None = None
     options: dict[str, Option] = field(default_factory=dict)
     package: str = ""
-    """The package of the driver with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own."""
+    """The driver's package with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own drivers."""
 
 
 class SchedulerBlock(Node):
-    """The block `scheduler`: what each job asks for. `package` has the scheduler, "" for benchbrief's own."""
+    """The `scheduler` block, which sets what each job asks for. `package` is the scheduler's package, or "" for
+    benchbrief's own."""
 
     name: str
     options: dict[str, Option] = field(default_factory=dict)
@@ -508,10 +519,10 @@ class Client(Node):
 
 
 class Hook(Node):
-    """A declared command of a database: a shell line for each host of the hardware, or only the first one.
+    """A declared command of a database: a shell line for each host of the hardware, or only for the first one.
 
-    `prepare` runs before the server starts or the run attaches to it, `teardown` after it stops; `reset` before each
-    cell, to restore the data. An exit code other than 0 is a failure.
+    `prepare` runs before the server starts or the run attaches to it, `teardown` runs after it stops, and `reset` runs
+    before each cell, to restore the data. An exit code other than 0 is a failure.
     """
 
     when: Literal["prepare", "reset", "teardown"]
@@ -519,7 +530,7 @@ class Hook(Node):
     on: Literal["each", "first"] = "each"
     timeout_s: float
     env: dict[str, str] = field(default_factory=dict)
-    """The variables with the levels of factors that it is given, such as `BENCH_CODEC`."""
+    """The environment variables that pass the levels of factors to the command, such as `BENCH_CODEC`."""
     origin: Origin
 
 
@@ -531,7 +542,8 @@ class Tls(Node):
 
 
 class Auth(Node):
-    """The login to a started server. `key` identifies its members to each other."""
+    """The login to a started server. `key` is the key with which the server's members identify themselves to each
+    other."""
 
     user: str | Reference
     password: Reference
@@ -541,7 +553,7 @@ class Auth(Node):
 class ServerStart(Node):
     """How a server is started: a program for the data, one for routing, and their ports.
 
-    `config` is the text of the configuration file `config_name`, "" for none.
+    `config` is the text of the configuration file `config_name`, or "" if there is none.
     """
 
     binary: str
@@ -557,17 +569,17 @@ class ServerStart(Node):
 class Database(Node):
     """The system under test on one hardware group (with holes such as `{path}` and `{hosts}` filled).
 
-    `server`: "attach" to a running one at `uri`; "start" it by `start`; "embedded": the run starts the built-in
-    stand-in and discloses it; "none": the engine is a library in the load generator's process. `path` is the data
-    directory on the host. `settings` are attributes that only the engine reads. `members` of a replica set, `shards`
-    and `version` are None where the spec has none.
+    `server` is "attach" to use a running server at `uri`; "start" to start one as `start` describes; "embedded" if the
+    run starts the built-in stand-in and discloses it; or "none" if the engine is a library in the load generator's
+    process. `path` is the data directory on the host. `settings` are attributes that only the engine reads. `members`
+    of a replica set, `shards` and `version` are None if the spec does not set them.
     """
 
     name: str
     label: str
     engine: str
     package: str = ""
-    """The package of the engine with its version; "" for benchbrief's own."""
+    """The engine's package with its version; "" for benchbrief's own engines."""
     server: Literal["attach", "start", "embedded", "none"]
     start: ServerStart | None = None
     uri: Template = ()
@@ -577,14 +589,14 @@ class Database(Node):
     shards: int | None = None
     version: str | None = None
     max_lag_s: float = 10.0
-    """How far secondaries may lag when a measurement begins."""
+    """How far secondaries may lag when a measurement starts, in seconds."""
     size_bytes: float | None = None
     settings: dict[str, Option] = field(default_factory=dict)
     options: dict[str, Option] = field(default_factory=dict)
     options_file: str | None = None
     reset: Reset
     reset_package: str = ""
-    """The package of the snapshots that `reset` names, with its version; "" for benchbrief's own."""
+    """The package, with its version, of the snapshots that `reset` names; "" for benchbrief's own."""
     drop_caches: bool = False
     """Whether the hosts under test drop their page cache before each measurement."""
     hooks: tuple[Hook, ...] = ()
@@ -599,14 +611,14 @@ class Arrivals(Node):
 
     Rates are in ops/s over all load generators, times in seconds.
 
-    `rates` are those of `steps`, which follow each other, each for `each_s`. A burst at `burst_rate` begins every
-    `every_s` and lasts `lasting_s`; between bursts the rate is the cell's `target`. `spacing` is for steps and bursts.
-    `trace` is the text of a recorded trace, with a due time in each line, and `file` its name in the spec. At most
-    `queue` operations wait for a thread (None: as many as the tool lets wait); those that find it full are dropped,
-    of which the share `drops` is accepted. `lag` is the accepted share of a latency that is the generator's own
-    lateness, and `stalls` the share of the time in which a closed loop may stand still. An operation that takes longer
-    than `timeout_s` from being sent has failed; a run in which nothing succeeds for `give_up_s` is cut. None: the
-    tool's own.
+    `rates` are the rates of `steps`, which follow each other, each for `each_s`. A burst at `burst_rate` begins every
+    `every_s` and lasts `lasting_s`; between bursts the rate is the cell's `target`. `spacing` applies to steps and
+    bursts. `trace` is the text of a recorded trace, with a due time in each line, and `file` its name in the spec. At
+    most `queue` operations wait for a thread (None means as many as the tool allows). Operations that find the queue
+    full are dropped; `drops` is the accepted share of these. `lag` is the accepted share of a latency that is the
+    generator's own lateness, and `stalls` the accepted share of the time in which a closed loop stands still. An
+    operation that takes longer than `timeout_s` after it was sent has failed; a run in which nothing succeeds for
+    `give_up_s` is cut short. None means the tool's own limit.
     """
 
     kind: Arrival
@@ -632,12 +644,12 @@ class Arrivals(Node):
 
 
 class Event(Node):
-    """A command during the measurement of a cell, `at_s` after the start of the measured time.
+    """A command during a cell's measurement, `at_s` after the start of the measured time.
 
-    `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before is its mean
-    over the last `window_s` before the event. It is back once it stays within the share `within` of that for
-    `steady_s`. It is out while it is below the share `outage` of that. `data` says whether the command may change the
-    data set.
+    `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before the event is
+    the mean over the last `window_s` before it. The throughput is back to normal once it stays within the share
+    `within` of that mean for `steady_s`; below the share `outage` of that mean, the system counts as being out. `data`
+    tells whether the command may change the data set.
     """
 
     at_s: float
@@ -654,14 +666,14 @@ class Event(Node):
 
 
 MOST_COLUMNS = 14
-"""How many columns of numbers fit across a page beside the rows' names."""
+"""How many columns of numbers fit across a page beside the row names."""
 
 
 class Value(Node):
     """A computed number in a text, printed by `format` (Python's format language; `%` multiplies by 100).
 
-    `{range(x over d):.0f}` has `high` too, and prints "28 to 37". With a `step`, as in a claim, the number is `rounded`
-    to a multiple of it first. `note` is what a footnote says of it.
+    A range has `high`, too: `{range(x over d):.0f}` prints "28 to 37". With a `step`, as in a claim, the number is
+    first `rounded` to a multiple of the step. `note` is the text of its footnote.
     """
 
     query: Query
@@ -673,24 +685,25 @@ class Value(Node):
 
 
 class Said(Node):
-    """The sentence of a claim in a text."""
+    """A claim's sentence within a text."""
 
     claim: str
 
 
 FOOTNOTE_MARK = re.compile(r"\\.|`[^`]*`|\[\^(?P<name>[A-Za-z0-9_-]{1,40})\]", re.DOTALL)
-"""The mark of an author's footnote in a text, `[^src]`; without a `name`, what only looks like one: code, an escape."""
+"""Matches an author's footnote mark in a text, `[^src]`. A match without a `name` only looks like one: code, an
+escape."""
 
 
 class Prose(Node):
-    """Markdown with computed numbers: `parts` in order. Plain strings are Markdown; labels in them are escaped, and
-    `[^src]` is the mark of the report's footnote of that name."""
+    """Markdown with computed numbers. `parts` are in order. Plain strings are Markdown; labels in them are escaped, and
+    `[^src]` marks the report's footnote with that name."""
 
     parts: tuple[str | Value | Said, ...]
 
     @classmethod
     def of(cls, parts: Iterable[str | Value | Said]) -> Prose:
-        """Return a text of these parts. Neighbouring strings become one, and empty ones go."""
+        """Return a text of these parts, joining neighbouring strings and leaving out empty ones."""
         joined: list[str | Value | Said] = []
         for part in parts:
             if isinstance(part, str) and joined and isinstance(joined[-1], str):
@@ -709,12 +722,12 @@ def escaped(label: str) -> str:
 
 
 class Wording(Node):
-    """The parts of an expression's name; `reports/data/measure_labels.py` words them in the report's language.
+    """The parts of an expression's name, which `reports/data/measure_labels.py` words in the report's language.
 
-    `form` says how the parts `of` it combine: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`, `at` some keys
-    and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, `where` a condition holds,
-    which is a `comparison` by the sign `name`, `and`, `or` or `not`; of a quantity at one place and then at another:
-    `shared_ratio`, `change`, `reduction`.
+    `form` tells how the parts in `of` are combined: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`, `at` some
+    keys and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, or `where` a condition
+    holds. The condition is a `comparison` by the sign `name`, `and`, `or` or `not`. For a quantity at one place and
+    then at another, the form is `shared_ratio`, `change` or `reduction`.
     """
 
     form: str
@@ -725,19 +738,22 @@ class Wording(Node):
 
 
 Label: TypeAlias = str | Wording
-"""A name from the spec, a measure's name in the language (`latency.p99[read], Eco`), or a wording."""
+"""A name from the spec, or a wording such as a measure's name (`latency.p99[read], Eco`), which depends on the
+language."""
 
 
 class Extreme(Node):
-    """A highest (`high`) or lowest value, and the points among which it is found."""
+    """A highest (`high`) or lowest value, and the points among which it is searched."""
 
     bound: Literal["low", "high"]
     points: Query
 
 
 class HeldOut(Node):
-    """What measures a claim of an extreme again: the points where its `extremes` were found, `times` more, both sides
-    of each comparison. `repeats` has the claim's value of each of these repeats (a further dim)."""
+    """How a claim about an extreme is measured again: the points where its `extremes` were found are repeated
+    `times` more, on both sides of each comparison. `repeats` has the claim's value in each of these repeats (with a
+    further dimension).
+    """
 
     times: int
     extremes: tuple[Extreme, ...]
@@ -745,22 +761,26 @@ class HeldOut(Node):
 
 
 CLAIM_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "limit", "decided")
-"""The rules of claims from which `allow` may except one, each with a reason."""
+"""The rules of claims from which `allow` may exempt a claim, each with a reason."""
 
 
 class Claim(Node):
-    """What a brief says of a number: a `sentence` of plain text with one value in it, which may be a range.
+    """A brief's statement about a number: a `sentence` of plain text with one value in it, which may be a range.
 
-    `bound` is `high` for a highest value, `low` for a lowest one, and then `points` has the values among which it was
-    found, `opposite` the other end of their range, and `typical` their median; without a bound, `points` has the value
-    alone. The number of a sentence with a range is its better end. `repeats` are the points' values of each repeat (a
-    further dim); None where each was measured once. `base` is what the value is compared with, `divisor` the values by
-    which a ratio divides, `base_label` its name in a report's language where it is a point of a ramp, and `against` its
-    keys; `named` is whether the sentence names it, and `no_difference` the value that says that there is none: 1 of a
-    ratio, 0 of a change. `better` is that of its metric. A `directed` sentence says by how much there is more or less,
-    so its number is above zero. A value `of_extremes` is computed of highest or lowest ones, which each repeat has
-    elsewhere: only held-out repeats can decide it. `allowed` has the reasons for exceptions, by rule. With `held_out`,
-    the claim takes the repeats that it asks for, and no others.
+    `bound` is `high` for a highest value and `low` for a lowest one. Then `points` has the values among which it was
+    found, `opposite` the other end of their range, and `typical` their median. Without a bound, `points` has only the
+    value itself. If the sentence has a range, its number is the better end. `repeats` has the points' values in each
+    repeat (with a further dimension), or is None if each was measured once.
+
+    `base` is the quantity that the value is compared with, and `divisor` the values by which a ratio divides.
+    `base_label` is the base's name in a report's language if the base is a point of a ramp, and `against` are its keys.
+    `named` tells whether the sentence names the base. `no_difference` is the value that means no difference: 1 for a
+    ratio, 0 for a change. `better` is the metric's better direction. A `directed` sentence tells by how much there is
+    more or less, so its number is above zero.
+
+    A value `of_extremes` is computed from highest or lowest values, whose places differ between repeats, so only
+    held-out repeats can decide it. `allowed` has the reasons for exceptions, by rule. With `held_out`, the claim uses
+    the repeats that this asks for, and no others.
     """
 
     name: str
@@ -786,12 +806,13 @@ class Claim(Node):
 
     @property
     def takes_best(self) -> bool:
-        """Return whether it says the best of several values; of a metric without a better side, either end."""
+        """Return whether the claim states the best of several values, or, if the metric has no better direction, either
+        end."""
         return bool(self.bound) and (self.better is None or (self.bound == "high") is (self.better == "higher"))
 
     @property
     def number(self) -> Value | None:
-        """Return the value in the sentence; of a range, the end that the claim is judged by."""
+        """Return the value in the sentence; for a range, the end by which the claim is judged."""
         found = next((part for part in self.sentence.parts if isinstance(part, Value)), None)
         if found is None or found.high is None:
             return found
@@ -799,7 +820,7 @@ class Claim(Node):
 
     @property
     def says_range(self) -> bool:
-        """Return whether both ends of the range are in the sentence."""
+        """Return whether the sentence has both ends of the range."""
         return any(isinstance(part, Value) and part.high is not None for part in self.sentence.parts)
 
 
@@ -809,7 +830,7 @@ class TextElement(Node):
 
 
 class LabelledKey(Node):
-    """A value of a dimension, as in the results, and its label for people."""
+    """A value of a dimension, as it is in the results, and its label for people."""
 
     value: str | float
     label: str
@@ -819,8 +840,9 @@ class Tested(Node):
     """How a line of a comparison, or of a table that marks the best, is tested: the value of each repeat, and which
     direction is better.
 
-    Lines with one `of` are contenders of one quantity, and are compared with those of the same `at`. `along`: the
-    values of the line are compared with each other instead. Without `repeats`, it was measured once.
+    Lines with the same `of` are contenders for one quantity, and are compared with those of the same `at`. With
+    `along`, the values within the line are compared with each other instead. Without `repeats`, the line was measured
+    once.
     """
 
     of: str
@@ -834,8 +856,8 @@ class Tested(Node):
 class Line(Node):
     """A line of a table: a column, or a row of a transposed table.
 
-    It has a `query` (along the table's `dim`, or without one) with a `format`, or `texts`, one for each key. `heads`
-    stand above the label, outermost first; neighbouring lines share them.
+    A line has either a `query` (along the table's `dim`, or without it) with a `format`, or `texts`, one for each key.
+    `heads` are above the label, outermost first; neighbouring lines share them.
     """
 
     label: Label
@@ -845,15 +867,15 @@ class Line(Node):
     format: str = ""
     texts: tuple[Prose, ...] = ()
     tested: Tested | None = None
-    """How the line is tested; only in a comparison, and where the best is marked."""
+    """How the line is tested. Only set in a comparison, and if the best is marked."""
 
 
 class TableElement(Node):
     """A table. `keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison
     are `tested`.
 
-    `heat`: shades cells by their values, compared in the whole table, in each row or in each column. `mark`: which of
-    the values that are compared with each other stand out.
+    `heat` shades cells by their values, compared within the whole table, each row or each column. `mark` tells which of
+    the compared values to highlight.
     """
 
     kind: Literal["table"] = "table"
@@ -870,7 +892,7 @@ class TableElement(Node):
 
 
 class PublishedElement(Node):
-    """The table of the values that the source of imported results states."""
+    """The table of published values that the source of imported results states."""
 
     kind: Literal["published"] = "published"
     title: str
@@ -879,7 +901,7 @@ class PublishedElement(Node):
 
 
 class CalloutElement(Node):
-    """The lead box: a table without units in its head, or a text."""
+    """The lead box: a table without units in its header, or a text."""
 
     kind: Literal["callout"] = "callout"
     title: str
@@ -890,7 +912,8 @@ class CalloutElement(Node):
 
 
 class HeadlineNumber(Node):
-    """A number of the first page, with its unit, and the sentence beside it. `shows_none`: it is no gain."""
+    """A number on the first page, with its unit and the sentence beside it. `shows_none` tells that the number is not a
+    gain."""
 
     value: Prose
     text: Prose
@@ -898,19 +921,20 @@ class HeadlineNumber(Node):
 
 
 class HeadlineElement(Node):
-    """One to three numbers, set large: each with its sentence, or the claim that says both."""
+    """One to three numbers in large type, each with its sentence, or with a claim that provides both."""
 
     kind: Literal["headline"] = "headline"
     numbers: tuple[HeadlineNumber | Said, ...]
 
 
 class Series(Node):
-    """What a figure draws. `mark`: line, bar, curve (query against `x_query`, joined along `x_dim`), rule, range (from
-    `query` to `high`), slope (a line between the keys of `x_dim`), bracket (what compares the bars of a key).
+    """One series of a figure. `mark` is line, bar, curve (query against `x_query`, joined along `x_dim`), rule, range
+    (from `query` to `high`), slope (a line between the keys of `x_dim`) or bracket (a comparison of the bars of a key).
 
-    `x_dim` is the dimension on the x axis (of a curve: along which its points are joined and labelled). `color_dim`
-    gives each of its keys a colour, else `label` names the series. With a `band`, and for bars of repeated
-    measurements, `repeats` has the values of each repeat (a further dim), for the 95 % confidence interval.
+    `x_dim` is the dimension on the x axis; for a curve, it is the dimension along which its points are joined and
+    labelled. `color_dim` gives each of its keys a colour; without it, `label` names the series. With a `band`, and for
+    bars of repeated measurements, `repeats` has the value of each repeat (with a further dimension), for the 95 %
+    confidence interval.
     """
 
     mark: Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"]
@@ -918,7 +942,7 @@ class Series(Node):
     label: Label
     high: Query | None = None
     format: str = ""
-    """How its numbers are printed; "" for the usual way of its unit."""
+    """How the series' numbers are printed; "" for the usual format of its unit."""
     x_dim: Dimension | None = None
     x_query: Query | None = None
     x_label: Label = ""
@@ -928,16 +952,16 @@ class Series(Node):
     band: bool = False
     repeats: Query | None = None
     better: Literal["higher", "lower"] | None = None
-    """Of bars: which direction is better."""
+    """For bars, which direction is better."""
 
     @property
     def drawn(self) -> tuple[Query, ...]:
-        """The queries of all that is drawn, but for single repeats."""
+        """The queries of everything that is drawn, except those of single repeats."""
         return tuple(query for query in (self.query, self.x_query, self.high) if query)
 
     @property
     def is_ideal(self) -> bool:
-        """Whether nothing of it is measured, and it is drawn to compare others with."""
+        """Whether nothing in the series is measured, because it is drawn only for comparison with others."""
         return self.dashed and self.query.reads == ()
 
 
@@ -949,10 +973,10 @@ class PointNote(Node):
 
 
 class FigureElement(Node):
-    """A figure. `keys` has the values of each dimension in order, with labels. `log_y` is of the left axis.
+    """A figure. `keys` has the values of each dimension in order, with labels. `log_y` applies to the left axis.
 
-    With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes. Figures that show the same
-    measure share their axes, too, but for those with `free_axes`.
+    With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes. Figures of the same measure also
+    share their axes, except those with `free_axes`.
     """
 
     kind: Literal["figure"] = "figure"
@@ -972,14 +996,14 @@ class FigureElement(Node):
 
 
 class Term(Node):
-    """A named factor of a formula, with the query of its number."""
+    """A named factor of a formula, with the query for its number."""
 
     text: Label
     query: Query
 
 
 class FormulaElement(Node):
-    """A metric computed for one key: `name = text`, then the text with the terms' numbers, then the result.
+    """The formula of a metric for one key: `name = text`, then the text with the terms' numbers, then the result.
 
     `text` has the terms as `{0}`, `{1}`, ...
     """
@@ -1002,13 +1026,13 @@ class FactsElement(Node):
 
 
 class DisclosureElement(Node):
-    """The place of the full disclosure in a brief that has it (`Report.disclosure`)."""
+    """The place of the full disclosure, in a brief that includes it (`Report.disclosure`)."""
 
     kind: Literal["disclosure"] = "disclosure"
 
 
 class SectionElement(Node):
-    """A section. As in a callout, a table and a figure, `heading` is the title where it says a claim; `title` then has
+    """A section. As in a callout, a table and a figure, `heading` is the title if it states a claim; `title` then has
     an ellipsis in place of each number."""
 
     kind: Literal["section"] = "section"
@@ -1018,7 +1042,7 @@ class SectionElement(Node):
 
 
 class _ByKind:
-    """Lets pydantic choose an element by its `kind`, which must be there, and try no other."""
+    """Makes pydantic choose an element's class by its required `kind`, without trying any other class."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
         from pydantic import Discriminator
@@ -1042,7 +1066,7 @@ Element = Annotated[
 
 
 def figures_in(elements: Iterable[Element]) -> Iterator[FigureElement]:
-    """Yield the figures among elements of a report and in their sections, in reading order."""
+    """Yield the figures among a report's elements, including those in sections, in reading order."""
     for element in elements:
         if isinstance(element, FigureElement):
             yield element
@@ -1058,8 +1082,8 @@ class Asset(Node):
 
 
 class Theme(Node):
-    """A house style. Colours are `#rrggbb`; an empty field is ours. `palette` has the colours of hardware, workloads
-    and levels by their names; `cover` is a picture."""
+    """A house style. Colours are `#rrggbb`; an empty field means our default. `palette` has the colours of hardware,
+    workloads and levels by their names; `cover` is a picture."""
 
     logo: Asset | None = None
     brand: str = ""
@@ -1071,15 +1095,15 @@ class Theme(Node):
     cover: Asset | None = None
     pptx: Asset | None = None
     docx: Asset | None = None
-    """Templates of PowerPoint and Word."""
+    """Templates for PowerPoint and Word."""
 
 
 class Report(Node):
-    """A report of the spec. `parts` are templates that replace the layout's. `provenance` is the detail of
-    the appendix.
+    """A report of the spec. `parts` are templates that replace those of the layout. `provenance` is how detailed the
+    appendix is.
 
-    `heading` and `subheading` are title and subtitle where they have computed numbers; `title` and `subtitle` then have
-    an ellipsis in place of each.
+    `heading` and `subheading` are the title and subtitle if these have computed numbers; `title` and `subtitle` then
+    have an ellipsis in place of each number.
     """
 
     name: str
@@ -1089,31 +1113,31 @@ class Report(Node):
     subheading: Prose | None = None
     template: str
     package: str = ""
-    """The package of the template, with its version. Empty for benchbrief's own."""
+    """The package of the template, with its version. Empty for benchbrief's own templates."""
     language: str = "en"
     words: dict[str, str | dict[str, str]] = field(default_factory=dict)
-    """The user's own catalogue of a language that is not shipped. English fills its gaps."""
+    """The user's own catalogue of a language that is not shipped. English fills the gaps."""
     measures: dict[str, str] = field(default_factory=dict)
-    """The names of measures of other packages' probes in the report's language, where known, by keys of a catalogue."""
+    """The known names, in the report's language, of measures of other packages' probes, by keys of a catalogue."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
     formats: tuple[Format, ...] = ()
-    """What it is made as; those of its template where empty."""
+    """The report's file formats. If empty, those of its template are used."""
     provenance: Literal["full", "compact", "none"] = "full"
     theme: Theme = Theme()
     parts: tuple[Asset, ...] = ()
     limits: tuple[str, ...] = ()
-    """Limits of the numbers that the author states, a sentence each."""
+    """Limitations of the numbers that the author states, one sentence each."""
     legal: Prose | None = None
     disclosure: Literal["separate", "in_brief"] = "separate"
     audience: Literal["customer", "internal"] = "customer"
     """Whether pages show run ids and paths."""
     address: str = ""
-    """Where the disclosure is published."""
+    """The address where the disclosure is published."""
     columns: Literal[1, 2] = 1
     layout: Literal["pages", "one_page"] = "pages"
     footnotes: dict[str, Prose] = field(default_factory=dict)
-    """The author's own footnotes, by the names of their marks in texts."""
+    """The author's own footnotes, by the names in their marks."""
     allowed: dict[str, str] = field(default_factory=dict)
     """The reasons for exceptions from the rules on results in titles and headlines, by rule."""
     elements: tuple[Element, ...]
@@ -1124,12 +1148,12 @@ PLAN_VERSION = 1
 
 
 class Workload(Node):
-    """A workload. `family` is the tool that brings it, and `benchmark` its name there: `ycsb` and `a`.
+    """A workload. `family` is the tool that provides it, and `benchmark` its name there: `ycsb` and `a`.
 
-    `properties` are the resolved settings, in base units, by the names of the family's attributes. `operations` are
-    what it does, in our words. `files` are the texts of the files beside the spec that attributes name, by
-    attribute. `writes` says whether it changes the data set, and `changes` how. `phase` is "load" for the measured
-    loading of a data set, which ends with the last record or with the measured time.
+    `properties` are the resolved settings, in base units, by the names of the family's attributes. `operations` are the
+    kinds of operations that it does, in our words. `files` has the texts of files beside the spec that attributes name,
+    by attribute. `writes` tells whether it changes the data set, and `changes` tells how. `phase` is "load" for the
+    measured loading of a data set, which ends with the last record or with the measured time.
     """
 
     name: str
@@ -1147,18 +1171,17 @@ class Workload(Node):
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Read earlier plans, which do not say how a workload changes the data."""
+        """Read earlier plans, which do not tell how a workload changes the data."""
         if isinstance(given, dict) and "changes" not in given:
             return {**given, "changes": "anything" if given.get("writes") else "nothing"}
         return given
 
 
 class Probe(Node):
-    """A sampler beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}.
+    """A sampler that runs beside the measurement. `options` are, for example, {"device": "/dev/nvme0n1"}.
 
-    A probe that is read `after` fetches samples that another system recorded. `hosts` are the sampled ones. A probe
-    on the `controller` reads over the network; one in the `tool` reads the output of the load generator on each
-    host.
+    A probe that is read `after` fetches samples that another system recorded. `hosts` are the sampled hosts. A probe on
+    the `controller` reads over the network; a probe in the `tool` reads the output of the load generator on each host.
     """
 
     name: str
@@ -1168,18 +1191,18 @@ class Probe(Node):
     options: dict[str, str] = field(default_factory=dict)
     after: bool = False
     package: str = ""
-    """The package of the probe with its version ("bench-entropy 0.1.0"); "" for benchbrief's own."""
+    """The probe's package with its version ("bench-entropy 0.1.0"); "" for benchbrief's own probes."""
     origin: Origin
 
 
 StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_down"]
-"""What a step of a cell is."""
+"""The kinds of a cell's steps."""
 
 
 class Step(Node):
-    """One step of a cell. `seconds` is its declared length, or an estimate; `timeout_s` ends it.
+    """One step of a cell. `seconds` is its declared length, or an estimate; after `timeout_s` it is ended.
 
-    A cool-down comes after the cell's verdict, and only where another cell of these hosts follows.
+    A cool-down comes after the cell's verdict, and only if another cell on these hosts follows.
     """
 
     kind: StepKind
@@ -1189,7 +1212,7 @@ class Step(Node):
 
 
 class Dataset(Node):
-    """What a load leaves. Two cells with the same `hash` on the same hardware can share one load."""
+    """The data that a load leaves. Two cells with the same `hash` on the same hardware can share one load."""
 
     hash: str
     records: int
@@ -1199,12 +1222,12 @@ class Dataset(Node):
 class Cell(Node):
     """One point of the matrix: hardware x database x workload x ramp point x repeat.
 
-    `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
-    `load_hosts` generate the load with `tool`: the client's hosts, or, for a library engine (RocksDB), the hosts
-    under test. `threads` and `target` are the total over them; `share_of` gives each one's. Cells that share a host
-    in `locks`, or equipment in `shares`, never run at the same time (see `shared_equipment.py`). Of the cells with one
-    `turn`, one is measured at a time, while others load. `threads` is None until a search finds it (`threads_from`),
-    and so is the `target` of a cell with `target_from`.
+    `id` is readable and unique in the plan; `hash` covers everything that can change the result (not labels or prose).
+    `load_hosts` generate the load with `tool`: they are the client's hosts, or, for a library engine (RocksDB), the
+    hosts under test. `threads` and `target` are totals over these hosts; `share_of` gives each host's share. Cells that
+    share a host in `locks`, or equipment in `shares`, never run at the same time (see `shared_equipment.py`). Among
+    cells with the same `turn`, only one is measured at a time, while others load. `threads` is None until a search
+    finds it (`threads_from`), and so is `target` (`target_from`).
     """
 
     id: str
@@ -1214,9 +1237,9 @@ class Cell(Node):
     database: DatabaseKey
     workload: str
     levels: Levels = Levels()
-    """The level of each factor that its experiment varies."""
+    """A level for each factor that the cell's experiment varies."""
     workload_key: str = ""
-    """The key of its workload in the plan, where factors give it attributes; "" where that is `workload`."""
+    """If factors set attributes of the cell's workload, the workload's key in the plan; "" if that is `workload`."""
     client: str | None
     load_hosts: tuple[str, ...]
     tool: Tool
@@ -1239,25 +1262,25 @@ class Cell(Node):
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """Return all that no other cell may use while this one runs: hosts by their ids, and shared equipment."""
+        """Return everything that no other cell may use while this one runs: host ids and shared equipment."""
         return (*self.locks, *self.shares)
 
     def at_load(self, threads: int | None, target: float | None) -> Cell:
-        """Return the cell with the threads and the target that a search has found for it; None changes nothing."""
+        """Return the cell with the threads and target that a search has found for it. None leaves a value unchanged."""
         known = {name: value for name, value in (("threads", threads), ("target", target)) if value is not None}
         return self.model_copy(update=known) if known else self
 
 
 def share_of(total: int, part: int, parts: int) -> int:
-    """Return the share of one host. If the total does not divide evenly, the first hosts have one more."""
+    """Return one host's share. If the total does not divide evenly, the first hosts get one more."""
     return total // parts + (1 if part < total % parts else 0)
 
 
 class Level(Node):
-    """A level of a factor: `key` is its name in the spec, or its number in base units.
+    """A level of a factor. `key` is its name in the spec, or its number in base units.
 
-    `value` is what stands in place of the factor's name; None for a bundle, whose `attributes` stand in place
-    of `factor.attribute`.
+    `value` replaces the factor's name in the spec. It is None for a bundle, whose `attributes` replace
+    `factor.attribute`.
     """
 
     key: DimKey
@@ -1267,8 +1290,8 @@ class Level(Node):
 
 
 class Factor(Node):
-    """A setting that experiments vary. `unit` is that of its levels where they are numbers, as written ("kB"); None
-    for words. `default` is the level of experiments that do not vary it."""
+    """A setting that experiments vary. `unit` is the unit of numeric levels, as written ("kB"), or None for words.
+    `default` is the level for experiments that do not vary the factor."""
 
     name: str
     label: str
@@ -1278,7 +1301,7 @@ class Factor(Node):
     origin: Origin
 
     def label_of(self, key: DimKey) -> str:
-        """Return the label of a level, or the level itself where the factor has none of that key."""
+        """Return a level's label, or the level itself if the factor has none with that key."""
         return next((each.label for each in self.levels if each.key == key), key_text(key))
 
 
@@ -1286,17 +1309,17 @@ Overlap = Literal["measuring", "loading", "none"]
 
 
 class Experiment(Node):
-    """An experiment of the spec. `points` are the values of `axis`. If a `search`, an `adaptive` ramp or a `promise`
-    chooses among them, they rise.
+    """An experiment of the spec. `points` are the values of `axis`. They are in rising order if a `search`, an
+    `adaptive` ramp or a `promise` chooses among them.
 
-    `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires` are
-    the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them early.
-    `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`). `arrivals` is how an
-    offered load is spaced, where that is not the tool's usual way. Cells that are measured `until_steady` end by
-    themselves; `measure_s`, also that of a cell, is then their longest time. `cool_down_s` passes after each cell,
-    `retries` is how often a failed one is tried again, and `slack_s` how much longer than planned a measured job may
-    take (None: see `expand.py`). `overlap` is what may run on its other hardware groups while one is measured.
-    `unattended_s` is how long a job goes on without its controller (None: the runners' usual time).
+    `threads_from` and `target_from` name the experiment whose knee is used; the axis then has no points. `requires` are
+    the experiments that must end first. `repeats` is the maximum if `confident` or a budget may end the repeats early.
+    `budget_s` is the time that the cells may take on each group of hosts (see `budgets.py`). `arrivals` tells how an
+    offered load is spaced, if not in the tool's usual way. Cells that are measured `until_steady` end by themselves;
+    `measure_s`, also that of a cell, is then their longest time. `cool_down_s` passes after each cell, `retries` is how
+    often a failed cell is tried again, and `slack_s` is how much longer than planned a measured job may take (None: see
+    `expand.py`). `overlap` tells what may run on the other hardware groups while one is measured. `unattended_s` is how
+    long a job continues without its controller (None means the runners' usual time).
     """
 
     name: str
@@ -1329,12 +1352,12 @@ class Experiment(Node):
     slack_s: float | None = None
     unattended_s: float | None = None
     levels: tuple[Levels, ...] = ()
-    """The combinations of levels that it measures, in the order of the spec; () where it varies nothing."""
+    """The combinations of levels to measure, in the order of the spec; () if the experiment varies nothing."""
     origin: Origin
 
 
 class SpecRef(Node):
-    """The spec of the plan. `files` maps each file to its SHA-256."""
+    """The plan's spec. `files` maps each file to its SHA-256."""
 
     name: str
     files: dict[str, str]
@@ -1343,7 +1366,8 @@ class SpecRef(Node):
 
 
 class Plan(Node):
-    """All that a run needs to know, made from a spec: experiments with their cells, hardware, databases, workloads."""
+    """Everything that a run needs to know, made from a spec: experiments with their cells, hardware, databases,
+    workloads."""
 
     format: Literal["benchbrief-plan"] = "benchbrief-plan"
     version: int = PLAN_VERSION
@@ -1352,10 +1376,10 @@ class Plan(Node):
     hardware: dict[str, Hardware]
     clients: dict[str, Client]
     databases: dict[DatabaseKey, Database]
-    """By `name@hardware`: a database on one hardware group (`Cell.database` is such a key)."""
+    """The databases by `name@hardware`, each on one hardware group (`Cell.database` is such a key)."""
     workloads: dict[str, Workload]
-    """By name. One whose attributes have factors is at their default levels there, and at others by `rr?vsize=1000`
-    (`workload_of` finds that of a cell)."""
+    """The workloads by name. If factors set a workload's attributes, its name has it at their default levels, and keys
+    such as `rr?vsize=1000` have it at other levels (`workload_of` finds a cell's workload)."""
     factors: dict[str, Factor] = field(default_factory=dict)
     """The factors that experiments vary, in the order of the spec."""
     experiments: dict[str, Experiment]
@@ -1365,31 +1389,33 @@ class Plan(Node):
     claims: tuple[Claim, ...] = ()
     reports: tuple[Report, ...] = ()
     schedulers: dict[str, SchedulerBlock] = field(default_factory=dict)
-    """What the spec says about schedulers, by name. It changes no result."""
+    """The spec's settings of schedulers, by name. They do not change results."""
     budget_s: float | None = None
-    """The time that all cells together may take on each group of hosts: `bench run --budget`."""
+    """The time that all cells together may take on each group of hosts (`bench run --budget`)."""
     estimate_s: float
-    """Estimated wall time: cells one after another on each host, independent groups side by side. Searches count in
-    full, adaptive ramps with the points that they measure, searches for a promise with their usual number of cells."""
+    """The estimated wall time. Cells run one after another on each host, and independent groups in parallel. Knee
+    searches count in full, adaptive ramps with the points that they measure, and searches for a promise with their
+    usual number of cells.
+    """
 
     def workload_of(self, cell: Cell) -> Workload:
         """Return the workload of a cell at the cell's levels."""
         return self.workloads[cell.workload_key or cell.workload]
 
     def key_of(self, database: Database, hardware: Hardware) -> DatabaseKey:
-        """Return the key of a database of the plan on one hardware."""
+        """Return the key of a database on one hardware."""
         named = DatabaseKey.of(database.name, hardware.key)
         theirs = (key for key, each in self.databases.items() if key.partition("?")[0] == named and each == database)
         return next(theirs, named)
 
     @property
     def point_dims(self) -> tuple[Dimension, ...]:
-        """The dimensions of a cell's point: those of `Point`, with the factors behind `workload`."""
+        """The dimensions of a cell's point, as in `Point`, with the factors after `workload`."""
         return ("experiment", "hardware", "workload", *self.factors, "threads", "target")
 
     @property
     def extensions(self) -> dict[str, str]:
-        """The other packages' extensions in use: package and version, by extension."""
+        """The other packages whose extensions are in use: each extension's package and version."""
         probes = (probe for cell in self.cells for probe in cell.probes)
         meters = (meter for hardware in self.hardware.values() for meter in hardware.power)
         found = {

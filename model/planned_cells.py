@@ -1,5 +1,5 @@
-"""The number of cells that a plan has in every total. Where a run chooses cells while it measures, the most
-that it measures."""
+"""The number of cells that a plan has in every total. If a run chooses cells while it measures, this is the most that
+it measures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from benchbrief.model.points import Curve
 
 
 def most_cells_of_curve(experiment: Experiment) -> int:
-    """Return how many cells of one curve a run measures at most. Adaptive ramps and searches for a
-    promise measure only a part of their candidates."""
+    """Return the most cells of one curve that a run measures. Adaptive ramps and searches for a promise measure only
+    some of their candidates."""
     points = max(1, len(experiment.points))
     if experiment.promise:
         return min(points * experiment.repeats, experiment.promise.most)
@@ -22,13 +22,13 @@ def most_cells_of_curve(experiment: Experiment) -> int:
 
 
 def most_cells(experiment: Experiment) -> int:
-    """Return how many cells of an experiment a run measures at most."""
+    """Return the most cells of an experiment that a run measures."""
     curves = len(experiment.hardware) * len(experiment.workloads) * max(1, len(experiment.levels))
     return curves * most_cells_of_curve(experiment)
 
 
 def usual_cells_of_curve(experiment: Experiment) -> int:
-    """Return how many cells of one curve an estimate counts."""
+    """Return how many cells of one curve an estimate assumes."""
     points = max(1, len(experiment.points))
     if experiment.promise:
         return min(points * experiment.repeats, experiment.promise.usual)
@@ -36,11 +36,11 @@ def usual_cells_of_curve(experiment: Experiment) -> int:
 
 
 class UncountedCandidates:
-    """Candidates' cells that no total counts: those beyond the most that a ramp or a search measures, and, once it
-    has ended, all that it left out."""
+    """The number of candidate cells that are left out of every total: those beyond the most that a ramp or a search
+    measures, and, once it has ended, all that it left out."""
 
     def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
-        """`left_out` are the cells that ramps and searches left out so far."""
+        """Start with the cells that ramps and searches have `left_out` so far."""
         adaptive = {each.name: each for each in plan.experiments.values() if each.adaptive or each.promise}
         self._curve = (
             {cell.id: Curve.of(cell) for cell in plan.cells if cell.experiment in adaptive} if adaptive else {}
@@ -52,7 +52,7 @@ class UncountedCandidates:
             self.leave_out(cell)
 
     def leave_out(self, cell_id: str, by: int = 1) -> None:
-        """Count a cell that its ramp or search leaves out; `by` is -1 where it comes back."""
+        """Count a cell that its ramp or search leaves out. `by` is -1 if the cell comes back."""
         if (curve := self._curve.get(cell_id)) is not None:
             self._left_out[curve] += by
 
@@ -62,11 +62,11 @@ class UncountedCandidates:
 
 
 def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
-    """Return the number of cells of a plan in every total: those that a run measures at most, or without those that
-    its ramps and searches have `left_out`."""
+    """Return the number of a plan's cells in every total: the most that a run measures, not counting cells that its
+    ramps and searches have `left_out`."""
     return len(plan.cells) - UncountedCandidates(plan, left_out).count
 
 
 def most_of(plan: Plan, cells: Iterable[Cell]) -> int:
-    """Return how many of these cells of a plan a run measures at most."""
+    """Return the most of these cells that a run measures."""
     return planned_cells(plan.model_copy(update={"cells": tuple(cells)}))

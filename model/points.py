@@ -1,4 +1,4 @@
-"""Where a value is: the keys of the dimensions, the point of a cell, and the curve that the point lies on."""
+"""The place of a value: its dimensions' keys, a cell's point, and the curve on which the point lies."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import NamedTuple, Protocol, TypeAlias
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Experiment, Levels, Plan, key_text
 
 CURVE: tuple[Dimension, ...] = ("experiment", "hardware", "workload")
-"""The dimensions of a `Curve` that every spec has, in order."""
+"""Those dimensions of a `Curve` that every spec has, in order."""
 
 POINT: tuple[Dimension, ...] = (*CURVE, "threads", "target")
-"""The dimensions of a `Point` that every spec has, in order."""
+"""Those dimensions of a `Point` that every spec has, in order."""
 
 PointKeys: TypeAlias = tuple[tuple[str, DimKey | None], ...]
-"""The point of a value: each of its dimensions with the key."""
+"""The point of a value, as pairs of a dimension and its key."""
 
 
 def word_of_key(dim: Dimension, key: DimKey) -> str:
-    """Return a key of a point as ids of cells have it: `nvme`, `threads=4`, `codec=lz4`."""
+    """Return a point's key in the form that cell ids use: `nvme`, `threads=4`, `codec=lz4`."""
     if dim not in DIMENSIONS:
         return f"{dim}={key_text(key)}"
     return key if isinstance(key, str) else f"{dim}={key:g}"
 
 
 def labels_of_levels(plan: Plan) -> dict[str, str]:
-    """Return the labels of a plan's levels by their `word_of_key`, and those of its factors by `codec=`."""
+    """Return the labels of a plan's levels, by their `word_of_key`, and of its factors, by `codec=`."""
     found: dict[str, str] = {}
     for factor in plan.factors.values():
         found[f"{factor.name}="] = factor.label
@@ -35,7 +35,8 @@ def labels_of_levels(plan: Plan) -> dict[str, str]:
 
 
 def place_of(dim: Dimension) -> tuple[int, str]:
-    """Return a sort key for dimensions: the order of results, with factors behind `workload`, and others at the end."""
+    """Return a sort key for dimensions: the order of results, with factors after `workload`, and other dimensions at
+    the end."""
     order: tuple[Dimension, ...] = (*CURVE, "", *POINT[len(CURVE) :])
     return (order.index(dim), "") if dim in order else (len(order) if dim in DIMENSIONS else len(CURVE), dim)
 
@@ -52,7 +53,7 @@ class _OnCurve(Protocol):
 
 
 class AtPoint(_OnCurve, Protocol):
-    """Whatever is at a point: a planned cell, say, or a row of a table."""
+    """Anything that has a point, such as a planned cell or a row of a table."""
 
     @property
     def threads(self) -> float | None: ...
@@ -61,8 +62,8 @@ class AtPoint(_OnCurve, Protocol):
 
 
 class Curve(NamedTuple):
-    """An experiment on one hardware with one workload at one level of each factor: what a ramp or a
-    search moves along."""
+    """The line of points along which a ramp or a search moves: an experiment on one hardware, with one workload and one
+    level of each factor."""
 
     experiment: str
     hardware: str
@@ -75,7 +76,7 @@ class Curve(NamedTuple):
 
     @property
     def keys(self) -> dict[Dimension, DimKey]:
-        """Return the key of each dimension, with those of the factors at the end."""
+        """Return the key of each dimension, with the factors' keys at the end."""
         return {**dict(zip(CURVE, self[:-1], strict=True)), **self.levels.keys}
 
     @classmethod
@@ -86,8 +87,8 @@ class Curve(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What the repeats of a cell share. `threads` and `target` are None where it has none, or a search has not found
-    them yet."""
+    """The place that all repeats of a cell share. `threads` and `target` are None if the cell has none, or if a search
+    has not found them yet."""
 
     experiment: str
     hardware: str
@@ -102,7 +103,7 @@ class Point(NamedTuple):
 
     @property
     def keys(self) -> dict[Dimension, DimKey | None]:
-        """Return the key of each dimension, with those of the factors at the end."""
+        """Return the key of each dimension, with the factors' keys at the end."""
         return {**dict(zip(POINT, self[:-1], strict=True)), **self.levels.keys}
 
     @property

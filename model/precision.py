@@ -1,4 +1,4 @@
-"""How numbers are rounded and printed, and below how many operations chance decides the value of a percentile."""
+"""How numbers are rounded and printed, and how many operations a percentile needs so that chance does not decide it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 Printing = Literal[1, 2, 3, 4, 5, 6]
-"""How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
-blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %. 3: a number of nodes is rounded
-up to whole ones, too. 4: a number is rounded one way only where that takes little of it, and fewer than three nodes
-have a decimal. 5: a number that is not whole keeps the zeros among its significant digits, as the 1.0 beside a 2.7.
-6: a large number has no exponent that its format does not ask for: 96,100, and not 9.61e+04."""
+"""A version of the rules by which numbers are printed.
+
+1, as in earlier versions: halves are rounded to the even neighbour, and a share has no blank before its `%`. 2: halves
+are rounded away from zero, and a share is written 79 %. 3: also, a number of nodes is rounded up to a whole number. 4:
+a number is rounded in one direction only if that changes it little, and fewer than three nodes have a decimal. 5: a
+number that is not whole keeps the zeros among its significant digits, such as 1.0 beside 2.7. 6: a large number has an
+exponent only if its format asks for one: 96,100, and not 9.61e+04.
+"""
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=6)
 _MOST_WRITTEN_OUT = 15
-"""The power of ten from which on a number of a `g` format has an exponent: it has no more digits that are known."""
+"""The power of ten from which a number in a `g` format has an exponent, as a float knows no further digits."""
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 
 @contextmanager
 def printed_as(printing: Printing) -> Iterator[None]:
-    """Print numbers in the given way inside the block."""
+    """Inside this block, print numbers by these rules."""
     before = _PRINTING.set(printing)
     try:
         yield
@@ -34,12 +37,12 @@ def printed_as(printing: Printing) -> Iterator[None]:
 
 
 def printing() -> Printing:
-    """Return how numbers are printed where this is called: see `printed_as`."""
+    """Return the rules by which numbers are currently printed (see `printed_as`)."""
     return _PRINTING.get()
 
 
 def to_decimals(value: float, decimals: int) -> float:
-    """Round to a number of digits after the point; negative for tens, hundreds and so on."""
+    """Round to a number of digits after the decimal point; a negative number rounds to tens, hundreds and so on."""
     if printing() == 1:
         return round(value, decimals)
     return _at(_written(value), -decimals)
@@ -54,13 +57,13 @@ def to_digits(value: float, digits: int) -> float:
 
 
 def in_percent(share: float) -> str:
-    """Return a share in per cent by up to four digits, without zeros at the end: 97.5."""
+    """Return a share in per cent, with up to four digits and no trailing zeros: 97.5."""
     return f"{100 * share:.4g}"
 
 
 def formatted(value: float, spec: str) -> str:
-    """Format by a Python format specification, as `format(value, spec)` except for the rounding. Raises ValueError for
-    a wrong specification."""
+    """Format by a Python format specification, like `format(value, spec)` except for the rounding. Raises ValueError
+    for an invalid specification."""
     found = _SPEC.fullmatch(spec)
     if found is None or not math.isfinite(value) or printing() == 1:
         return format(value, spec)
@@ -86,13 +89,13 @@ def formatted(value: float, spec: str) -> str:
 
 
 def share_text(share: float, decimals: int = 0) -> str:
-    """Return a share for a message: 79 %. A share that rounds to 0 has no sign."""
+    """Return a share for a message, such as 79 %. A share that rounds to 0 has no sign."""
     text = formatted(share, f".{decimals}%").removesuffix("%")
     return f"{text if re.search('[1-9]', text) else text.lstrip('-')} %"
 
 
 def magnitude(value: float) -> int:
-    """Return the power of ten of a non-zero number's first digit: 0 of 1 to 9.99, 3 of 1,000, -1 of 0.5."""
+    """Return the power of ten of a non-zero number's first digit: 0 for 1 to 9.99, 3 for 1,000, -1 for 0.5."""
     return math.floor(math.log10(abs(value)))
 
 
@@ -107,19 +110,18 @@ def _at(written: Decimal, exponent: int) -> float:
 
 
 COMPLETE = 0.95
-"""The coverage below which a brief warns, as a share. With less, there is no energy."""
+"""A brief warns if a coverage is below this share. With less, there is no energy value."""
 FEWEST = 10
-"""With fewer operations beyond it, a percentile is reported as uncertain.
+"""A percentile with fewer operations beyond it than this is reported as uncertain.
 
-The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence
-of 95 % (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval
-begins at the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter
-7.)
+The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence of 95
+% (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval begins at
+the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter 7.)
 """
 
 
 def share_beyond(statistic: str) -> float | None:
-    """Convert p99 to 0.01; None for a mean."""
+    """Return the share of operations beyond a percentile, 0.01 for p99; None for a mean."""
     name, digits = statistic[:1], statistic[1:]
     return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None
 
@@ -132,7 +134,7 @@ _LAST_DIGIT = re.compile(r"(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)\Z")
 
 
 def last_digit(spec: str, value: float) -> float:
-    """Return what one more in the last digit is, of a value that is printed by a format; 0 where that can't be told."""
+    """Return how much the last printed digit of a value is worth in this format; 0 if that can't be told."""
     found = _LAST_DIGIT.search(spec)
     if found is None or not value or not math.isfinite(value):
         return 0.0
@@ -143,14 +145,15 @@ def last_digit(spec: str, value: float) -> float:
 
 
 Worse = Literal["nearest", "down", "up"]
-"""To which side a number of a claim may be rounded freely: to its worse one, or to both."""
+"""The direction in which a claim's number may be rounded freely because it makes the claim worse; "nearest" if neither
+direction is worse."""
 MOST_GAINED, MOST_LOST = 0.01, 0.03
 """The share of a claim's number by which rounding may move it in its favour, and against it."""
 
 
 def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOST_GAINED) -> bool:
-    """Return whether rounding to the nearest step moves a number of a claim too much, so that it needs a digit more.
-    `most_gained`: the share of it by which it may be favoured."""
+    """Return whether rounding to the nearest step changes a claim's number so much that it needs another digit.
+    `most_gained` is the share by which rounding may favour the claim."""
     shown = stepped(value, step, "nearest")
     if math.isclose(shown, value, rel_tol=1e-12):
         return False  # the steps' own inexactness: 70 times 0.01 is more than 0.7
@@ -160,12 +163,12 @@ def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOS
 
 
 _NO_DIFFERENCE = (0.0, 1.0)
-"""What a change and a ratio are where nothing differs: a number that is neither is not printed so."""
+"""The values of a change and of a ratio that mean no difference. Other numbers are never printed as these."""
 _LEAST_DIFFERENCE = 0.001
 
 
 def with_needed_digits(value: float, spec: str, worse: Literal["down", "up"]) -> str:
-    """Return a format with the digits that a number of a claim needs."""
+    """Return the format with as many digits as a claim's number needs."""
     for _ in range(_MOST_MORE):
         found = _LAST_DIGIT.search(spec)
         if found is None or not moves_much(value, last_digit(spec, value), worse):
@@ -178,7 +181,7 @@ _MOST_MORE = 3
 
 
 def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
-    """Return the multiple of `step` that a value is rounded to; the value itself for a step of 0."""
+    """Round a value to a multiple of `step`. A step of 0 leaves it unchanged."""
     if not step:
         return value
     steps = value / step

@@ -1,28 +1,30 @@
-"""The search for the highest rate at which a promise is kept: the rule itself, a function of what was measured.
+"""The search for the highest rate at which a promise is kept. This is the rule itself, as a function of the results.
 
-The candidates are rates with a factor of `1 + within` between each and the next but one. Near the true rate chance
-decides a run, so the candidate just below it may be lost: the one below that is still near enough. The search assumes
-that a promise which is broken at one rate is broken at each higher one.
+The candidates are rates; each is a factor of `1 + within` above the next but one below it. Near the true rate, chance
+decides a run, so the candidate just below it may be lost; the one below that is still near enough. The search assumes
+that if a promise is broken at one rate, it is broken at each higher rate.
 
 1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
    candidate up to twice the last one.
-2. **Halving.** Then the candidate in the middle between the highest rate that keeps the promise and the lowest that
-   breaks it, until none is left between.
-3. **Again at the edge.** One run is no proof there. Both neighbours are measured again, until the runs that keep the
-   promise lead those that break it by `LEAD`, or the reverse, or the repeats are used up. This is the sequential
-   probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16
-   (1945): at a rate that `KEPT` of all runs keep, or `KEPT` of them break, it errs as rarely as `CONFIDENCE` says. A
-   neighbour that turns out to be on the other side moves the edge, and halving goes on from there.
-4. **Not above a broken run.** No rate counts above one at which a run broke the promise, also where most runs there
-   kept it: the lowest such rate is the answer then, at the most.
-5. **Held out.** The rate that was found is measured again, by repeats which took no part in finding it. All of them
-   must keep the promise. As soon as one breaks it, the next lower candidate gets held-out repeats of its own, `LOWER`
-   times at most.
+2. **Halving.** Next comes the candidate in the middle between the highest rate that keeps the promise and the lowest
+   that breaks it, until there is none between them.
+3. **Again at the edge.** At the edge, one run is not enough evidence. Both neighbours are measured again, until the
+   runs that keep the promise lead those that break it by `LEAD`, or the reverse, or the repeats are used up. This is
+   the sequential probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of
+   Mathematical Statistics 16 (1945). At a rate that `KEPT` of all runs keep, or `KEPT` of them break, its decision is
+   right with the probability `CONFIDENCE`. If a neighbour turns out to be on the other side, the edge moves, and
+   halving continues from there.
+4. **Not above a broken run.** No rate counts if a run at a lower rate broke the promise, even if most runs there kept
+   it. The answer is then at most the lowest such rate.
+5. **Held out.** The rate that was found is measured again, by repeats that took no part in finding it. All of them
+   must keep the promise. As soon as one breaks it, the next lower candidate gets held-out repeats of its own, at most
+   `LOWER` times.
 
-A run whose generator was late keeps the promise where the limits hold with its lateness included, as that only adds to
-them. Else nothing is known about the rate: it counts against the rate, and is counted apart. A failed run counts for
-nothing, and is followed by the next repeat. Where so many of the held-out runs failed that at most half of them keep
-the promise, and none breaks it, the search is undecided."""
+A run whose generator was late keeps the promise if the limits hold with its lateness included, since lateness can only
+make the values worse. Otherwise the run shows nothing about the system. It counts against the rate, and is also counted
+separately. A failed run counts for nothing, and is followed by the next repeat. If so many held-out runs failed that at
+most half of them keep the promise, and none breaks it, the search is undecided.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +38,18 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 KEPT = 0.8
-"""The search must tell a rate at which this share of the runs keeps the promise from one at which this share
+"""The search must distinguish a rate at which this share of the runs keeps the promise from a rate at which this share
 breaks it."""
 LEAD = 3
-"""The lead in runs that decides on a rate: the smallest for 95 % confidence either way."""
+"""The lead, in runs, that decides on a rate. It is the smallest that gives 95 % confidence either way."""
 CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
-"""The chance to decide rightly on a rate where a share `KEPT` of the runs keeps the promise, or breaks it. It is the
-chance of a gambler at these odds to be `LEAD` ahead before being `LEAD` behind."""
+"""The probability of deciding correctly on a rate at which a share `KEPT` of the runs keeps the promise, or breaks it.
+It is the chance that a gambler with these odds is `LEAD` ahead before being `LEAD` behind."""
 FAILURES = 2
-"""The number of failed runs at a rate, without a good one, that end a search: nothing can be said about the rate."""
+"""If this many runs at a rate failed and none was good, the search ends, as nothing is known about the rate."""
 
 LOWER = 6
-"""The most candidates below the found rate that are tried where held-out repeats break the promise."""
+"""The most candidates below the found rate to try if held-out repeats break the promise."""
 
 Kind = Literal["found", "at_least", "none", "undecided"]
 Why = Literal["first", "double", "halve", "again", "held_out"]
@@ -55,7 +57,7 @@ Why = Literal["first", "double", "halve", "again", "held_out"]
 
 @dataclass(frozen=True)
 class Tally:
-    """The runs at a rate: those that kept the promise, broke it, were `beyond` the generator, and failed."""
+    """The numbers of runs at a rate that kept the promise, broke it, were `beyond` the generator, or failed."""
 
     met: int = 0
     broken: int = 0
@@ -69,11 +71,12 @@ class Tally:
 
     @property
     def refutes(self) -> bool:
-        """Whether one of the votes did not keep the promise."""
+        """Whether at least one of the votes did not keep the promise."""
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
-        """Whether too many of `held_out` runs failed for the others to confirm a rate, and none refutes it."""
+        """Whether too many of the `held_out` runs failed for the others to confirm the rate, while none of them refutes
+        it."""
         to_come = held_out - self.runs
         return self.failed > 0 and not self.refutes and 2 * (self.met + to_come) <= held_out
 
@@ -87,7 +90,7 @@ class Tally:
 
     @property
     def lead(self) -> int:
-        """The runs that keep the promise minus those that break it."""
+        """The number of runs that keep the promise minus those that break it."""
         return self.met - self.broken - self.beyond
 
     @property
@@ -112,7 +115,8 @@ NONE = Tally()
 
 @dataclass(frozen=True)
 class SearchRule:
-    """At most `judged` repeats decide on a rate, `held_out` confirm the last, and no search has more than `most`."""
+    """The limits of a search: at most `judged` repeats decide on a rate, `held_out` repeats confirm the last one, and
+    no search has more than `most` runs."""
 
     judged: int
     held_out: int
@@ -126,8 +130,9 @@ class SearchRule:
 @dataclass(frozen=True)
 class SearchStep:
     """The rate of the next run, and why. When halving, `low` and `high` are the rates around it; when doubling,
-    `low` is the rate before. For a held-out run, `high` is the next higher rate, if held-out runs did not confirm
-    that one."""
+    `low` is the previous rate. For a held-out run, `high` is the next higher rate if held-out runs did not confirm
+    that rate.
+    """
 
     rate: float
     why: Why
@@ -139,7 +144,7 @@ class SearchStep:
 class SearchAnswer:
     """The result of a rate search. `rate` keeps the promise, and `above` is the next candidate, which does not.
 
-    found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next one where a
+    found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next candidate if a
     run at `rate` broke it. at_least: the highest candidate keeps it. none: the lowest one breaks it. undecided: too
     many runs at `rate` failed, or the search used up its cells (`rate` is None then).
     """
@@ -152,7 +157,7 @@ class SearchAnswer:
 def next_step(
     rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: SearchRule
 ) -> SearchStep | SearchAnswer:
-    """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each."""
+    """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each rate."""
     tried = {rate: tallies[rate] for rate in sorted(tallies) if tallies[rate].runs}
     step = _next(rates, tried, rule)
     if isinstance(step, SearchStep):
@@ -208,8 +213,10 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule
 
 
 def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate of `kept` below all of `broken`, and the lowest rate of `broken` above all of `kept`;
-    None for one that does not exist. They are the rates of runs that kept the promise, and of runs that broke it."""
+    """Return the highest rate in `kept` that is below all of `broken`, and the lowest rate in `broken` that is above
+    all of `kept`, each None if it does not exist. `kept` and `broken` are the rates of runs that kept or broke the
+    promise.
+    """
     below = min(broken, default=inf)
     above = max(kept, default=0.0)
     kept_to = max((rate for rate in kept if rate < below), default=None)
@@ -217,20 +224,22 @@ def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | 
 
 
 def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
-    """Return whether a search found only a lower bound: its highest candidate keeps the promise, or the generator could
-    not offer the next one. Briefs and comparisons then put `≥` before the rate."""
+    """Return whether a search found only a lower bound, because its highest candidate keeps the promise, or because the
+    generator could not offer the next one. Briefs and comparisons then put `≥` before the rate."""
     return kind == "at_least" or by_generator
 
 
 def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
-    """Return the rates of a search in rising order, with both ends. The others are whole numbers: each is the highest
-    that is at most half of `within` above the one before (in logarithms), or the next one where that is above it."""
+    """Return the rates of a search in rising order, including both ends. Between the ends, each is the highest whole
+    number that is at most half of `within` above the previous rate (in logarithms), or the next whole number if that
+    is higher.
+    """
     return ramp(first, last, sqrt(1 + within) - 1)
 
 
 def ramp(first: float, last: float, apart: float) -> tuple[float, ...]:
-    """Return whole numbers in rising order, with both ends: each the highest up to a factor of 1 + apart above the one
-    before, or the next one where that is above it."""
+    """Return whole numbers in rising order, including both ends. Each is the highest that is at most a factor of 1 +
+    apart above the previous one, or the next whole number if that is higher."""
     found = [first]
     while found[-1] < last:
         after = max(floor(found[-1]) + 1, floor(found[-1] * (1 + apart) + 1e-6))
@@ -239,7 +248,7 @@ def ramp(first: float, last: float, apart: float) -> tuple[float, ...]:
 
 
 def walk(rates: Sequence[float], rule: SearchRule, keeps: Callable[[float], bool]) -> list[tuple[float, bool]]:
-    """Return the runs of a search without noise: their rates, and whether they are held out."""
+    """Return the runs of a search without noise: the rate of each, and whether it is held out."""
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     runs: list[tuple[float, bool]] = []
@@ -252,8 +261,8 @@ def walk(rates: Sequence[float], rule: SearchRule, keeps: Callable[[float], bool
 
 @lru_cache(maxsize=64)
 def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
-    """Return how many cells a search measures without noise, on average over all answers, and the most it ever does.
-    The most is what the longest search would measure if each of its rates took all its repeats."""
+    """Return how many cells a search without noise measures on average over all answers, and the most that any search
+    ever measures. The latter assumes that each rate of the longest search takes all its repeats."""
     free = SearchRule(judged=1, held_out=0, most=1_000_000)
     visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
     ends = 2 * (min(LEAD, judged) - 1)

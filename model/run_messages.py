@@ -1,4 +1,4 @@
-"""The codes of a run's sentences on itself, and all codes of the runners together."""
+"""The codes of a run's sentences about itself, and all codes of the runners together."""
 
 from __future__ import annotations
 
@@ -509,5 +509,5 @@ say: RunMessages = speaker(RunMessages)
 
 
 def say_step(step: str) -> Message:
-    """Return the name of a step of a cell: `warm_up` is `warm-up`."""
+    """Return the name of a cell's step, such as `warm-up` for `warm_up`."""
     return word(f"step_{step}")

@@ -1,6 +1,7 @@
-"""The journal of a run, folded once: what it says about the run and its cells. Each record that follows extends it.
+"""A run's journal, summed up once: the state of the run and its cells. Each further record updates it.
 
-A large fleet's journal does not fit into memory, so the record keeps the places of what may be large."""
+A large fleet's journal does not fit into memory, so only the places of possibly large records are kept.
+"""
 
 from __future__ import annotations
 
@@ -19,32 +20,32 @@ from benchbrief.model.plan import Knee, Levels, Plan, StepKind
 from benchbrief.model.points import Curve
 
 KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
-"""The steps of a cell in their order."""
+"""The kinds of a cell's steps, in order."""
 
 TURN = "wait_for_turn"
-"""A step that is not in the plan: a cell whose data set is there waits while another hardware group is measured."""
+"""A step that is not in the plan: a cell whose data set is loaded waits while another hardware group is measured."""
 
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
 """An attempt's records that may be large. Readers find them again by their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
-"""An attempt's records that say how far it got."""
+"""An attempt's records that show how far it got."""
 
 
 def is_candidate_left_out(reason: str | None) -> bool:
-    """Return whether a cell was skipped because its adaptive ramp or search did not choose its candidate."""
+    """Return whether a cell was skipped because its adaptive ramp or search did not choose it."""
     return isinstance(reason, Message) and reason.code in ("point_not_needed", "rate_not_needed", "rate_unanswered")
 
 
 def is_refused(reason: str | None) -> bool:
-    """Return whether a cell of a search failed because its numbers were refused, which the search takes for
-    an answer."""
+    """Return whether a search's cell failed because its numbers were refused, which counts as an answer for the
+    search."""
     return isinstance(reason, Message) and reason.code in ("rate_refused", "rate_broken")
 
 
 class Started(NamedTuple):
     """The start of an attempt, with the threads and the target that a search has found for it.
 
-    `nodes` are those that a scheduler had given until then, by the hosts that stand for them.
+    `nodes` maps each host to the node that a scheduler had assigned by then.
     """
 
     at: float
@@ -57,8 +58,8 @@ class Started(NamedTuple):
 class CellHistory:
     """A cell's attempts and verdicts.
 
-    `good` has the definitions of the cell, as hashes, for which it is good or not needed. `skipped` is the reason why
-    it was not needed, or, with `no_room`, left out. `kept` has the places of each attempt's `Kept` records.
+    `good` has the hashes of the cell's definitions for which it is good or not needed. `skipped` is the reason why the
+    cell was not needed, or, with `no_room`, was left out. `kept` has the places of each attempt's `Kept` records.
     """
 
     started: dict[int, Started] = field(default_factory=dict)
@@ -68,11 +69,11 @@ class CellHistory:
     good: set[str] = field(default_factory=set)
     kept: dict[int, list[JournalPlace]] = field(default_factory=dict)
     step: str = ""
-    """The last step that began."""
+    """The last step that started."""
 
     @property
     def attempt(self) -> int:
-        """Return the number of the last attempt that began; 0 before the first."""
+        """Return the number of the last attempt that started; 0 if none has."""
         return max(self.started, default=0)
 
     def start(self, record: j.CellStarted, nodes: Mapping[str, str]) -> None:
@@ -90,36 +91,37 @@ class CellHistory:
 
 @dataclass
 class Left:
-    """An attempt without a verdict: how far its controller got before it was killed or stopped.
+    """An attempt without a verdict: how far its controller got before the controller was killed or stopped.
 
-    `start` is that of the controller that began it. `over` are the steps that ended, `collected` the outputs that were
-    kept, by job and host, `readings` those of server counters, and `said` the texts of its remarks.
+    `start` is the start of the controller that started the attempt. `over` are the steps that have ended, `collected`
+    the outputs that were stored, by job and host, `readings` those of server counters, and `said` the texts of its
+    remarks.
     """
 
     cell: str
     attempt: int
     start: j.RunStarted | None
     until: float = 0.0
-    """The last sign of life of the last controller that drove it: its last record, or a later sign."""
+    """The last sign of life of the last controller that drove the attempt: its last record, or a later sign."""
     step: j.StepStarted | None = None
-    """The step that began last."""
+    """The step that started last."""
     over: set[str] = field(default_factory=set)
     collected: dict[tuple[str, str, str], j.JobCollected] = field(default_factory=dict)
     readings: list[j.CounterReading] = field(default_factory=list)
     counted: bool = False
-    """Whether its counters have been summed up."""
+    """Whether the attempt's server counters have been summed up."""
     clocks: dict[str, j.ClockRead] = field(default_factory=dict)
     """The hosts' clocks before the measurement."""
     clocks_after: dict[str, j.ClockRead] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
     events: list[j.EventRan] = field(default_factory=list)
     ended: bool = False
-    """Whether the journal says how its measurement ended by itself."""
+    """For a measurement that ends by itself, whether the journal tells how it ended."""
 
     @property
     def current(self) -> StepKind | None:
-        """Return the step in progress; `collect` from the end of the measurement to the verdict. None between two
-        other steps."""
+        """Return the step in progress, or None between two steps. From the end of the measurement to the verdict, it is
+        `collect`."""
         if self.step is None or self.step.step == TURN:
             return None
         if self.step.step not in self.over:
@@ -153,7 +155,7 @@ class Left:
 
 
 class ResetTook(NamedTuple):
-    """The seconds of a cell's last step `load`, which brings back its data set: by a load, or in another way."""
+    """The duration of a cell's last step `load`, which restores its data set by loading it or in another way."""
 
     seconds: float
     loaded: bool
@@ -162,24 +164,24 @@ class ResetTook(NamedTuple):
 
 @dataclass
 class Pauses:
-    """The times between an interruption and a resume when no job ran: when each began and ended, by the controller's
-    clock. Where a job went on without its controller is known only once its output is collected."""
+    """The periods between an interruption and a resume in which no job ran, by the controller's clock. If a job
+    continued without its controller, that is known only after its output is collected."""
 
     spans: list[tuple[float, float]] = field(default_factory=list)
     _ahead_s: dict[str, float] = field(default_factory=dict)
-    """By host, how far its clock was ahead when it was last read."""
+    """For each host, how far its clock was ahead when it was last read."""
 
     def read(self, clock: j.ClockRead) -> None:
         self._ahead_s[clock.host] = clock.offset_s
 
     def away(self, since: float, until: float) -> None:
-        """Count a time without a controller as a pause. `collected` takes out any time when a job ran."""
+        """Count a period without a controller as a pause. `collected` later removes any time in which a job ran."""
         if until > since:
             self.spans.append((since, until))
 
     def collected(self, job: j.JobCollected) -> None:
-        """Take the time of a job out of the pauses, by its host's clock as last read. Probes do not count: they do
-        no work."""
+        """Remove a job's time from the pauses, using the last reading of its host's clock. Probes do not count, as they
+        do no work."""
         if job.job != job.step or not self.spans:
             return
         ahead_s = self._ahead_s.get(job.host, 0.0)
@@ -192,34 +194,34 @@ class Pauses:
         return sum(end - start for start, end in self.spans)
 
     def within(self, began: float, ended: float) -> float:
-        """Return how many seconds of a time were pauses."""
+        """Return how many seconds of a period were pauses."""
         return sum(max(0.0, min(end, ended) - max(start, began)) for start, end in self.spans)
 
 
 @dataclass
 class CellTimes:
-    """How long each cell has taken so far, by the records: all its attempts, and its cool-downs.
+    """How long each cell has taken so far, by the records: all its attempts and its cool-downs.
 
-    The time between two controllers of a run does not count, except for the rest of a step after a controller that
-    wrote no end: what was begun on the hosts goes on there by itself. A controller that was asked to stop ends it. What
-    comes before the first start was measured in another run, and does not count.
+    Time between two controllers of a run does not count, with one exception: if the earlier controller wrote no end,
+    the rest of its step counts, because work on the hosts continues by itself. A controller that is asked to stop ends
+    that work. Records before the first start come from another run, and do not count.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
     resetting: dict[str, float] = field(default_factory=dict)
-    """The part of `seconds` that the step `load` took."""
+    """How much of `seconds` the step `load` took."""
     waiting: dict[str, float] = field(default_factory=dict)
-    """The part of `seconds` that the cell waited for its turn at measuring."""
+    """How much of `seconds` the cell waited for its turn at measuring."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
     choosing: dict[str, float] = field(default_factory=dict)
-    """The seconds that a budget took to choose repeats, by the cell that came next; not a part of `seconds`."""
+    """The seconds that a budget took to choose repeats, by the cell that came next. They are not part of `seconds`."""
     _step: dict[str, str] = field(default_factory=dict)
-    """The step that each running cell is in."""
+    """The current step of each running cell."""
     _loaded: set[str] = field(default_factory=set)
     _since: dict[str, float] = field(default_factory=dict)
-    """Up to when the time of each running cell is counted."""
+    """The time up to which each running cell's seconds have been counted."""
     _until: dict[str, float] = field(default_factory=dict)
-    """When the step that each running cell is in should end."""
+    """When each running cell's current step should end."""
     _begun: bool = False
 
     def add(self, record: j.AnyRecord) -> None:
@@ -282,11 +284,11 @@ _OF_PLACE = re.compile(r"(?:filesystem|device|disks|mount|free space) of (.+)")
 
 
 def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
-    """Return the later facts, and the earlier ones of places that were not checked again, named as in
+    """Return the later facts, together with earlier facts of places that were not checked again. Names are as in
     `host_facts.py`.
 
-    A run checks only the places of the cells that it has yet to measure. A resumed run, or one with reused results,
-    has measured at other places, too.
+    A run checks only the places of the cells that it has yet to measure. A resumed run, or one with reused results, has
+    measured at other places, too.
     """
     again = {found[1] for name in later if (found := _OF_PLACE.fullmatch(name))}
     kept = {
@@ -309,8 +311,8 @@ NOWHERE = JournalPlace(Path(), 0, 0)
 class LeftBehind:
     """What the last controller of a run may have left on its hosts.
 
-    `attempts` have no verdict. `engines` are the databases whose facts it read, and `resumed` the cells that it took
-    over from a controller before it.
+    `attempts` are those without a verdict. `engines` are the databases whose facts that controller read, and `resumed`
+    the cells that it took over from an earlier controller.
     """
 
     attempts: tuple[Left, ...] = ()
@@ -320,22 +322,22 @@ class LeftBehind:
 
 @dataclass
 class RunRecord:
-    """What a run's journal says. Each record that follows extends it.
+    """The contents of a run's journal. Each further record updates it.
 
-    `hosts` and `engines` have the last facts of each; of a host, by place. `tools` has the tool last found for each
-    host and driver, and `tool_paths` every place where one was found. `remarks` has those of each cell's last attempt
-    (None: of the run), in order of time. `warm` has the last attempt of each cell that no cool-down has followed, in
-    order. `pauses` are the times in which nothing ran, `last_at` is the time of the last record, and `size` how much of
-    the journal was read, in bytes.
+    `hosts` and `engines` have the last facts of each host and engine; a host's facts are kept by place. `tools` has the
+    last tool that was found for each host and driver, and `tool_paths` all places where one was found. `remarks` has
+    the remarks on each cell's last attempt (None: on the run), in order of time. `warm` has the last attempt of each
+    cell that has not been followed by a cool-down, in order. `pauses` are the periods in which nothing ran, `last_at`
+    is the time of the last record, and `size` is how many bytes of the journal were read.
     """
 
     starts: list[j.RunStarted] = field(default_factory=list)
     end: j.RunEnded | None = None
-    """The last verdict on the run, unless it was resumed after that."""
+    """The last verdict on the run, unless the run was resumed after it."""
     cells: dict[str, CellHistory] = field(default_factory=dict)
     given: list[j.HostsGiven] = field(default_factory=list)
     nodes: dict[str, str] = field(default_factory=dict)
-    """The node that each host was given last."""
+    """The node that was last assigned to each host."""
     hosts: dict[str, j.HostFacts] = field(default_factory=dict)
     engines: dict[str, j.EngineFacts] = field(default_factory=dict)
     tools: dict[tuple[str, str], j.ToolFound] = field(default_factory=dict)
@@ -344,15 +346,16 @@ class RunRecord:
     reused: dict[str, j.CellReused] = field(default_factory=dict)
     searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
     choices: dict[tuple[str, tuple[str, ...], str, Levels], dict[float, j.PointChosen]] = field(default_factory=dict)
-    """The points that each ramp or search chose, in their order: by experiment, hardware, workload and levels."""
+    """The points that each ramp or search chose, in order, by experiment, hardware, workload and levels."""
     chosen: set[tuple[tuple[str, tuple[str, ...], str, Levels], float, str]] = field(default_factory=set)
-    """Each choice of a ramp or search: its point, and the code of its reason. A search chooses a point for several."""
+    """Each choice of a ramp or search: its point, and the code of its reason. A search chooses one point for several
+    curves."""
     estimated: j.TimeEstimated | None = None
-    """What the run was expected to take when it began."""
+    """The time that the run was expected to take when it started."""
     promises: dict[Knee, j.PromiseEnded] = field(default_factory=dict)
-    """What each search for a promise has found."""
+    """The result of each search for a promise."""
     held_out: dict[str, j.HeldOutBegan] = field(default_factory=dict)
-    """What measured the point of each claim's extreme again last."""
+    """For each claim, the last record of measuring its extreme's point again."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
@@ -375,13 +378,13 @@ class RunRecord:
 
     @property
     def knees(self) -> dict[Knee, float | None]:
-        """Return what each finished search has found."""
+        """Return the result of each finished search."""
         return {search: record.knee for search, record in self.searches.items()}
 
     @property
     def skipped(self) -> int:
-        """Return how many cells were not needed, not counting candidates that adaptive ramps and searches did
-        not choose."""
+        """Return how many cells were not needed, not counting candidates that adaptive ramps and searches did not
+        choose."""
         skipped = (each.skipped for each in self.cells.values() if each.skipped is not None and not each.no_room)
         return sum(not is_candidate_left_out(reason) and not is_refused(reason) for reason in skipped)
 
@@ -397,7 +400,7 @@ class RunRecord:
 
     @property
     def unrepeated(self) -> int:
-        """Return how many repeats a budget had no room for."""
+        """Return how many repeats did not fit in a budget."""
         return sum(each.skipped is not None and each.no_room == "repeat" for each in self.cells.values())
 
     @property
@@ -409,16 +412,16 @@ class RunRecord:
     def finished(self, plan: Plan) -> set[str]:
         """Return the plan's cells whose last verdict is good, and those not needed.
 
-        A verdict counts only for the definition of the cell that it was given for.
+        A verdict counts only for the same definition of the cell for which it was given.
         """
         return {cell.id for cell in plan.cells if cell.id in self.cells and cell.hash in self.cells[cell.id].good}
 
     def elapsed_s(self, until: float) -> float:
-        """Return the seconds that the run has gone on for, without its pauses."""
+        """Return how many seconds the run has taken, without its pauses."""
         return until - self.starts[0].at - self.pauses.seconds if self.starts else 0.0
 
     def add(self, place: JournalPlace, record: j.AnyRecord) -> None:
-        """Take note of a record. Each kind that matters here has a method, such as `_on_cell_ended`."""
+        """Process a record. Each kind of record that matters here has a method, such as `_on_cell_ended`."""
         self.times.add(record)
         if isinstance(record, Kept):
             self._history(record.cell).kept.setdefault(record.attempt, []).append(place)

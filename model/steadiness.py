@@ -1,8 +1,11 @@
-"""When a run that ends by itself is steady: MSER-5 over its batches, and Student's interval of the mean of the rest.
+"""When a run that ends by itself is steady, by MSER-5 over its batches and Student's interval of the remaining batches'
+mean.
 
-The load generator decides while it runs, and writes down the batches that it decided from. This is the same rule: a
-decision that doesn't follow from its own batches is no evidence. Sums are whole numbers, so both find the same cut
-(`loadgen/internal/steady`). Batches after the cut are taken as independent of each other."""
+The load generator decides this while it runs, and writes down the batches on which it based its decision. This module
+has the same rule, to check that the decision follows from these batches; one that does not is no evidence. Sums are
+whole numbers, so both programs find the same cut (`loadgen/internal/steady`). Batches after the cut are assumed to be
+independent of each other.
+"""
 
 from __future__ import annotations
 
@@ -22,43 +25,45 @@ MOST_RANGE = 0.20
 MOST_TREND = 0.10
 
 FEWEST_PHASES = 3
-"""The fewest phases of a steady state. A line fits two exactly, and adds nothing to their range; three tell drifts from
-jumps. SNIA's five would leave six phases hardly any choice."""
+"""The fewest phases of a steady state. A line through two phases fits exactly and adds nothing to their range; three
+can tell drifts from jumps. SNIA's five would leave six phases hardly any choice."""
 
 ROUNDING = 1e-9
-"""The share of the limits that binary arithmetic may exceed them by."""
+"""The share by which values may exceed the limits because of binary arithmetic."""
 
 BATCH_S = 5.0
-"""The seconds of a batch of a run that ends by itself: MSER-5 looks at means of five values, here of seconds."""
+"""The seconds of a batch in a run that ends by itself. MSER-5 uses means of five values, which are seconds here."""
 
 FEWEST_BATCHES = 10
-"""The fewest batches to look for a transient in: with fewer, it is mostly found by chance."""
+"""The fewest batches in which to look for a transient. With fewer, one is mostly found by chance."""
 
 SOONEST_S = BATCH_S * FEWEST_BATCHES
 
 MOST_WITHIN = 0.5
-"""An interval half as wide as the mean shows nothing: a larger number most likely lacks its `%`."""
+"""The largest allowed `within`. A half-width of half the mean shows nothing, and a larger number most likely lacks its
+`%`."""
 
 
 def usual_length(soonest_s: float, most_s: float) -> float:
-    """Return the estimated seconds of a measurement that ends by itself: the geometric mean of its shortest
-    and longest time."""
+    """Return how many seconds a measurement that ends by itself is estimated to take: the geometric mean of its
+    shortest and longest time."""
     return math.sqrt(soonest_s * most_s)
 
 
 BATCH = 5
-"""The values of a batch, by K. P. White's MSER-5."""
+"""The number of values in a batch, by K. P. White's MSER-5."""
 _FEWEST_LEFT = 5
-"""The fewest batches after a cut: with fewer, the error of their mean is small by chance."""
+"""The fewest batches that must remain after a cut. With fewer, the error of their mean can be small by chance."""
 NOTED_SHARE = 0.10
-"""The share of the window from which a transient is noted, if its bias is large, too."""
+"""A transient longer than this share of the window is noted, if its bias is also large."""
 NOTED_BIAS = 0.02
-"""The bias from which a transient is noted, as a share of the mean throughput."""
+"""A transient with a larger bias than this is noted. The bias is a share of the mean throughput."""
 
 
 @dataclass(frozen=True)
 class Transient:
-    """The first `seconds` of `window_s` are not steady; without them the mean throughput is `bias` higher (a share)."""
+    """The first `seconds` of `window_s` are not steady. Without them, the mean throughput is higher by the share
+    `bias`."""
 
     seconds: float
     window_s: float
@@ -69,14 +74,15 @@ class Transient:
         return self.seconds > NOTED_SHARE * self.window_s and abs(self.bias) > NOTED_BIAS
 
     def warning(self, remedy: str) -> str:
-        """Return a warning on one line; `remedy` is its next step."""
+        """Return a warning on one line. `remedy` is its next step."""
         seconds, window = figure(self.seconds, ".0f"), figure(self.window_s, ".0f")
         unsteady = say.unsteady_higher if self.bias > 0 else say.unsteady_lower
         return unsteady(seconds=seconds, window=window, share=share_figure(abs(self.bias)), what=remedy)
 
 
 def find_transient(intervals: Sequence[Interval]) -> Transient | None:
-    """Return the transient at the beginning; None for fewer than ten batches, or if it reaches into the second half."""
+    """Return the transient at the beginning, or None if there are fewer than ten batches or it reaches into the second
+    half."""
     lasting = [each for each in intervals if each.seconds > 0]
     batches = [lasting[i : i + BATCH] for i in range(0, len(lasting) - BATCH + 1, BATCH)]
     if len(batches) < FEWEST_BATCHES:
@@ -93,11 +99,11 @@ def find_transient(intervals: Sequence[Interval]) -> Transient | None:
 
 
 def _marginal_errors(rates: Sequence[float]) -> list[float]:
-    """Return White's statistic for each possible cut: the sum of squares of the rest about its mean, over its
-    length squared.
+    """Return White's statistic for each possible cut: the sum of squared deviations of the rest from its mean, divided
+    by the square of the rest's length.
 
-    The sums run from the end, so that the time is linear: a day has thousands of batches. Values count from the mean of
-    all, so that no digits are lost.
+    The sums run from the end, so that the time is linear, because a day has thousands of batches. Values are relative
+    to the mean of all, so that no digits are lost.
     """
     middle = fmean(rates)
     errors, total, squares = [], 0.0, 0.0
@@ -145,7 +151,7 @@ class Steadiness:
 
 
 def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
-    """Compute the steadiness. None for fewer than five intervals that lasted, and when nothing was done."""
+    """Compute the steadiness, or return None if fewer than five intervals have a length, or if nothing was done."""
     intervals = [each for each in intervals if each.seconds > 0]
     if len(intervals) < ROUNDS:
         return None
@@ -160,7 +166,7 @@ def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
 
 
 def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequence[Interval]:
-    """Return the intervals that end before the first event of a measurement: its effect is no unsteadiness."""
+    """Return the intervals that end before a measurement's first event, whose effect does not count as unsteadiness."""
     until_s = min((event.at_s for event in events), default=math.inf)
     return [each for each in intervals if each.start_s + each.seconds <= until_s]
 
@@ -168,10 +174,10 @@ def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequ
 def judge_window(
     intervals: Sequence[Interval], remedy: str, events: Sequence[Event] = ()
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the findings of both rules on a measured window, as far as its first event: warnings, and the numbers
-    behind them.
+    """Return the findings of both rules on a measured window, up to its first event: warnings, and the numbers behind
+    them.
 
-    `remedy` says what helps against a transient at the beginning.
+    `remedy` is the advice against a transient at the beginning.
     """
     intervals = before_first(events, intervals)
     warnings: tuple[str, ...] = ()
@@ -193,7 +199,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class SteadyMean:
-    """The mean of batches, and half the width of its 95 % interval as a share of it."""
+    """The mean of batches, and half the width of its 95 % interval, as a share of the mean."""
 
     mean: float
     half_width: float
@@ -201,7 +207,7 @@ class SteadyMean:
 
 
 def cut_of(values: Sequence[int]) -> int:
-    """Return how many values at the beginning are a transient, by MSER. On a tie, the fewest."""
+    """Return how many values at the beginning are a transient, by MSER. On a tie, the smallest number is returned."""
     least, cut = (0, 0), -1
     count = total = squares = 0
     for at in range(len(values) - 1, -1, -1):
@@ -213,7 +219,7 @@ def cut_of(values: Sequence[int]) -> int:
 
 
 def estimate(values: Sequence[int]) -> SteadyMean | None:
-    """Return the mean of batches and its interval; None where there is no mean to compare with."""
+    """Return the mean of batches and its interval, or None if the mean is not positive."""
     count, total = len(values), sum(values)
     if total <= 0:
         return None
@@ -225,10 +231,10 @@ def estimate(values: Sequence[int]) -> SteadyMean | None:
 
 @dataclass(frozen=True)
 class SteadyVerdict:
-    """What a look at the batches found. `cut` is None where the transient reaches into the second half. `estimates` are
-    of each series, after the cut.
+    """The result of a look at the batches. `cut` is None if the transient reaches into the second half. `estimates` has
+    one for each series, after the cut.
 
-    `idle`: nothing succeeded in one of the batches.
+    `idle` tells that nothing succeeded in one of the batches.
     """
 
     cut: int | None
@@ -236,13 +242,13 @@ class SteadyVerdict:
     idle: bool = False
 
     def steady(self, within: float) -> bool:
-        """Return whether half the interval of each mean is at most this share of it."""
+        """Return whether half the width of each mean's interval is at most this share of the mean."""
         known = all(each and each.half_width <= within for each in self.estimates)
         return self.cut is not None and not self.idle and known
 
 
 def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> SteadyVerdict:
-    """Judge the batches so far. `latency` is None where only the throughput has to be steady."""
+    """Judge the batches so far. `latency` is None if only the throughput has to be steady."""
     series = [completed] if latency is None else [completed, latency]
     if len(completed) < FEWEST_BATCHES:
         return SteadyVerdict(None)
@@ -253,7 +259,8 @@ def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> St
 
 
 def _student(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t by Fisher's expansion, as the load generator does: 0.03 % low at 4."""
+    """Return the 97.5 % quantile of Student's t by Fisher's expansion, as the load generator does. With 4 degrees of
+    freedom, it is 0.03 % too low."""
     z2 = _Z * _Z
     series = (
         _Z,

@@ -1,4 +1,4 @@
-"""The specs of a load generator and of its workloads."""
+"""Descriptions of a load generator and of its workloads."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ from benchbrief.model.extension_spec import (
 from benchbrief.model.value_shapes import Flag, Key, Number, Text, Word
 
 Texts = Mapping[str, str]
-"""One sentence by language: "en" at least."""
+"""One sentence in each language, at least in "en"."""
 
 Setting = str | float | bool
 Settings = Mapping[str, Setting]
-"""Values of attributes by name: amounts in base units, shares from 0 to 1."""
+"""Values of attributes by name. Amounts are in base units, shares from 0 to 1."""
 
 Change = Literal["nothing", "updates", "inserts", "anything"]
-"""What a workload does to its data set, from the least to the most: it reads only; it puts records of the same size in
-place of others; it adds records with new keys, and may update others; it deletes, or its effects are unknown."""
+"""How a workload changes its data set, from the least to the most: it only reads; it replaces records by others of the
+same size; it adds records with new keys, and may update others; it deletes, or its effects are unknown."""
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
 Arrival = Literal["constant", "poisson", "steps", "burst", "trace", "closed"]
-"""When operations are due: evenly spaced; independently of each other, with exponential gaps; at rates that follow each
-other; at a rate with bursts; at recorded times; in a closed loop, when the last operation of a thread has ended."""
+"""When operations are due: evenly spaced; independently of each other, with exponential gaps; at a series of rates; at
+a rate with bursts; at recorded times; or in a closed loop, as soon as a thread's last operation has ended."""
 
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 
 Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
-"""What a spec may bound in a load: the operations that wait in its queue, those that the queue drops, the generator's
-own lateness, the time of an operation, the time without a success, and the time in which a closed loop stands still."""
+"""The limits that a spec may set on a load: how many operations wait in the queue, which share the queue drops, the
+generator's own lateness, the time of an operation, the time without a success, and the time in which a closed loop
+stands still.
+"""
 
 Capability = Literal["open_loop", "phases", "mergeable", "time_series", "ends_when_steady"]
-"""What a spec may want of a tool that not all can do: see `ToolSpec`."""
+"""Something that a spec may require of a tool and that not all tools can do (see `ToolSpec`)."""
 
 _ROUNDING = 1e-6
 _COMMON = frozenset({"description"})
-"""Attributes of every workload."""
+"""Attributes that every workload has."""
 
 
 def in_language(texts: Texts, language: str) -> str:
@@ -55,15 +57,14 @@ def in_language(texts: Texts, language: str) -> str:
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute of a tool's workloads. A value of it is a property of the workload in the plan.
+    """An attribute of a tool's workloads. Its value becomes a property of the workload in the plan.
 
-    `default` is the value where neither the spec nor the workload's `settings` have one; None for no value. An
-    attribute that `needs` operations is only for workloads with one of them. A `chosen` one is only for workloads
-    that have it in their `settings`; a `required` one has to be said there. A spec may give a `product_of` two
-    attributes instead of the second one. One whose key has the `file` "spec" names a file beside the spec, whose text
-    is in `Workload.files` of the plan.
-    `shapes_data`: another value makes other data. `briefly` is what `bench plan` prints of it, with
-    `{value}` for its value: "keys of {value}"; "" for nothing.
+    `default` is the value if neither the spec nor the workload's `settings` set one; None for no value. An attribute
+    that `needs` operations applies only to workloads with one of them. A `chosen` attribute applies only to workloads
+    that have it in their `settings`; a `required` one must be set there. A spec may give a `product_of` two attributes
+    instead of the second one. If the attribute's key has the `file` "spec", the attribute names a file beside the spec,
+    whose text is in the plan's `Workload.files`. `shapes_data` tells that another value makes other data. `briefly` is
+    the text that `bench plan` prints, with `{value}` for the value: "keys of {value}"; "" for none.
     """
 
     key: Key
@@ -82,10 +83,10 @@ MOST_LOAD_SPEED_UP = 4.0
 
 @dataclass(frozen=True)
 class Limit:
-    """A bound that the `Key` of a number can't state, as it may depend on another attribute.
+    """A bound that a number's `Key` can't express, as it may depend on another attribute.
 
-    It applies `where` an attribute has a value; with None, always. `wanted` says it in words: "a multiple of 512 B with
-    direct I/O".
+    It applies if the attribute in `where` has the given value, or always if `where` is None. `wanted` expresses it in
+    words: "a multiple of 512 B with direct I/O".
     """
 
     attribute: str
@@ -107,12 +108,12 @@ class Limit:
 
 @dataclass(frozen=True)
 class WorkloadSpec:
-    """A workload that a tool brings.
+    """A workload that a tool provides.
 
-    `operations` are what it does, and `writes` whether it changes the data; a tool with `shares` derives both.
-    `existing`: it needs a loaded data set. `timed`: it can run for a given time. `parted`: each thread has a part of
-    the data for itself. `changes` says what a workload that writes does to its data set: "updates", "inserts", or
-    "anything" unless the spec says less. A tool with `shares` derives it.
+    `operations` are its kinds of operations, and `writes` tells whether it changes the data. `existing` tells that it
+    needs a loaded data set, `timed` that it can run for a given time, and `parted` that each thread has its own part of
+    the data. `changes` is the effect of a workload that writes: "updates", "inserts", or "anything" unless the spec
+    states less. For a tool with `shares`, `operations`, `writes` and `changes` are derived from the shares.
     """
 
     description: Texts
@@ -124,12 +125,13 @@ class WorkloadSpec:
     timed: bool = True
     parted: bool = False
     label: str = ""
-    """Its name for people; "" for its name in a spec."""
+    """The workload's name for people; "" if that is its name in a spec."""
 
 
 @dataclass(frozen=True)
 class FlagType:
-    """What a flag takes. `minimum` and `maximum` bound an integer; a text is one of `words`, where there are any.
+    """The type of a flag's value. `minimum` and `maximum` bound an integer. If there are `words`, a text must be one of
+    them.
 
     `unit` is the unit of an integer ("us", "ms", "s" or "MiB"); "" for none.
     """
@@ -143,11 +145,12 @@ class FlagType:
 
 @dataclass(frozen=True)
 class MeasuredAnew:
-    """A version since which the tool measures cells of an unchanged plan in another way: other commands or times.
+    """A version of the tool since which cells of an unchanged plan are measured differently, with other commands or
+    times.
 
-    It concerns cells of one of these `benchmarks`, with one of these `arrivals`, and of `several_hosts`, where they are
-    given. Earlier results can't be reused for those. Numbers up to 6 are from a time when all tools shared one number:
-    a new one is above 6.
+    It affects only cells of the given `benchmarks`, with the given `arrivals`, and with `several_hosts`, as far as
+    these are set. Earlier results can't be reused for those cells. Numbers up to 6 are from a time when all tools
+    shared one number; new ones are above 6.
     """
 
     version: int
@@ -165,11 +168,11 @@ class MeasuredAnew:
 
 @dataclass(frozen=True)
 class Flags:
-    """Options of a database that the tool takes unchanged: `options { block_size = 4 KiB }`.
+    """Options of a database that the tool passes on unchanged: `options { block_size = 4 KiB }`.
 
-    `of` is the program, and `versions` those whose flags are `known`. The tool sets the `reserved` ones itself; the
-    value is the place of each in a spec, "" for none. The `renamed` ones have another name in the language. Values of
-    those with one of the `types` are checked.
+    `of` is the program, and `versions` are the versions whose flags are `known`. The `reserved` flags are set by the
+    tool itself, each mapped to its place in a spec or to "". The `renamed` flags have another name in the language. The
+    values of flags in `types` are checked.
     """
 
     of: str
@@ -179,7 +182,7 @@ class Flags:
     renamed: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, FlagType] = field(default_factory=dict)
     complete: bool = False
-    """Whether the `known` flags are all that there are."""
+    """Whether the program has no other flags than the `known` ones."""
 
 
 @dataclass(frozen=True)
@@ -187,38 +190,40 @@ class ToolSpec(ExtensionSpec):
     """A load generator: its workloads and capabilities.
 
     `implementation` has the methods of `seams.Driver`. `label` is the tool's name for people. A tool without
-    `workloads` runs those of the tool that `runs` names; its `attributes` and all about the loading of data are then
+    `workloads` runs those of the tool that `runs` names; its `attributes` and everything about loading data are then
     that tool's.
 
-    `shares` are attributes that add up to 1, each the share of an operation of that name; the `writing` ones change
-    the data, of which those `in_place` keep the keys and the sizes of the records, and the `inserting` ones add
-    records. `counted_twice` maps an operation to others that count it too. `record` are the attributes whose values
-    add up to the bytes of a record. `records_per` names the attribute that gives the size of a data set in a unit
-    other than records, and how many records such a unit has. Several hosts at once would repeat the work of the
-    operations `from_one_host`.
+    `shares` are attributes that add up to 1, each the share of the operation with that name. The `writing` operations
+    change the data; among them, those `in_place` keep the records' keys and sizes, and the `inserting` ones add
+    records. `counted_twice` maps an operation to others that count it, too. `record` are the attributes whose values
+    add up to the bytes of a record. `records_per` names the attribute that gives a data set's size in another unit than
+    records, and how many records such a unit has. The operations `from_one_host` would be repeated if several hosts ran
+    at once.
 
-    `limits` are bounds beside those of single attributes. `block` is the attribute whose bytes have to fit into the
-    size of the database, for each thread where each has a part of it.
+    `limits` are further bounds beyond those of single attributes. `block` is the attribute whose bytes must fit into
+    the database's size, for each thread if each thread has its own part.
 
     Capabilities: `open_loop`, it can offer a load (`target`); `intended_latency`, it counts the latency of an offered
     load from when an operation was due; `phases`, it has latencies for parts of a run; `mergeable`, it has latencies as
-    histograms, which merge over load generators and repeats; `time_series`, it reports the throughput of each second
-    (`Measurement.intervals`); `loads`, the loading of a data set can be measured (`load(a)`); `loads_in_parts`, several
-    hosts can load a data set together, each a range of its keys (`CellContext.loaded_range`); `whole_seconds`, it runs
-    for whole seconds only. `stray_errors` is the accepted share of failed operations where the spec allows none.
-    `arrivals` are how it can space an offered load, its usual way first; none for a tool that does not tell. Any tool
-    has the `closed` loop. `bounds` is what a spec may bound in a load. `ends_when_steady`: it can end a run by itself
-    at the first look that finds a steady state, by the rule of `model/steadiness.py`; then its driver measures from the
-    end of the transient (`Measurement.steady`). `counted`: it does a number of operations, and can't run for a time;
-    its measured job is a `counted_job`, which is warm-up and measurement.
+    histograms, which can be merged over load generators and repeats; `time_series`, it reports the throughput of each
+    second (`Measurement.intervals`); `loads`, the loading of a data set can be measured (`load(a)`); `loads_in_parts`,
+    several hosts can load a data set together, each a range of its keys (`CellContext.loaded_range`); `whole_seconds`,
+    it runs only for whole seconds; `ends_when_steady`, it can end a run by itself at the first look that finds a steady
+    state, by the rule of `model/steadiness.py`, in which case its driver measures from the end of the transient
+    (`Measurement.steady`); `counted`, it does a number of operations and can't run for a time, so that its measured job
+    is a `counted_job`, which includes warm-up and measurement.
 
-    `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
-    driver tells them in `Measurement.samples`.
+    `stray_errors` is the share of failed operations that is accepted if the spec allows none. `arrivals` are the ways
+    in which it can space an offered load, its usual way first; empty for a tool that does not tell. Every tool has the
+    `closed` loop. `bounds` are the limits that a spec may set on a load.
 
-    `load_threads` names the attribute that sets how many threads load, over all load generators, and says how many do
-    on each of them without it.
+    `measures` are numbers of its own, in addition to throughput and latencies; each name is the tool's name, a dot and
+    a word. The driver reports them in `Measurement.samples`.
 
-    Estimates: `start_s` passes until the first operation, and a load of nothing takes `load_start_s`, spent on
+    `load_threads` names the attribute that sets how many threads load the data, over all load generators, and has the
+    number of threads on each of them by default.
+
+    Estimates: `start_s` passes until the first operation. A load of nothing takes `load_start_s`, spent on
     `load_start_is`. Data are loaded at `load_records_per_s` or `load_bytes_per_s`, with the usual number of threads.
     """
 
@@ -226,14 +231,14 @@ class ToolSpec(ExtensionSpec):
 
     label: str
     stands_for: str = ""
-    """The tool by whose name specs call this one, where each of its programs is for one engine alone."""
+    """The tool under whose name specs use this one, if each of that tool's programs is for only one engine."""
     runs: str = ""
     install: str = ""
-    """The command that installs it, where one does: `tools/setup.sh ycsb` is one of a checkout."""
+    """The command that installs the tool, if there is one. `tools/setup.sh ycsb` needs a checkout of benchbrief."""
     workloads: Mapping[str, WorkloadSpec] = field(default_factory=dict)
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     drives: tuple[str, ...] = ()
-    """Further engines that it can load, whose specs don't name it."""
+    """Further engines that the tool can load, although their specs do not name it."""
     flags: Flags | None = None
     shares: tuple[str, ...] = ()
     writing: tuple[str, ...] = ()
@@ -247,7 +252,7 @@ class ToolSpec(ExtensionSpec):
     from_one_host: tuple[str, ...] = ()
     measures: Mapping[str, ProbeMeasure] = field(default_factory=dict)
     lacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By attribute of the tool whose workloads it `runs`: the values that it does not know."""
+    """The values that this tool does not support, by attribute of the tool whose workloads it `runs`."""
 
     open_loop: bool = False
     arrivals: tuple[Arrival, ...] = ()
@@ -263,24 +268,26 @@ class ToolSpec(ExtensionSpec):
     counted: bool = False
     stray_errors: float = 0.0
     fewest_threads: int = 0
-    """How many threads it needs on each host at least; 0 for no bound of its own."""
+    """The fewest threads that the tool needs on each host; 0 if it has no such limit."""
     threads_are: Texts = field(default_factory=dict)
-    """What its threads are called in figures and tables, by language: "Connections". Empty for `Threads`."""
+    """The term for the tool's threads in figures and tables, by language, such as "Connections". Empty for
+    `Threads`."""
     most_threads: int = 0
-    """How many threads it can have on one host; 0 for no bound of its own."""
+    """The most threads that the tool can have on one host; 0 if it has no such limit."""
     most_rate: float = 0.0
-    """How many operations per second it can offer from one host; 0 for no bound of its own."""
+    """The most operations per second that the tool can offer from one host; 0 if it has no such limit."""
     measured_anew: tuple[MeasuredAnew, ...] = ()
 
     names: Mapping[str, Texts] = field(default_factory=dict)
-    """What a brief calls the properties that its driver tells, by language, where they have no word yet."""
+    """The names in a brief for properties that the tool's driver reports, by language, if the catalogue has none for
+    them."""
 
     advice: Mapping[Capability, str] = field(default_factory=dict)
-    """What a user may do who wants what the tool can't do: "write `histogram = true`". Without it, `bench check` names
-    a tool of the engine that can."""
+    """Advice for users who want something that the tool can't do, such as "write `histogram = true`". Without it,
+    `bench check` suggests another of the engine's tools."""
 
     check: str = ""
-    """As that of an engine: `EngineSpec.check`."""
+    """A function that finds further problems in a plan, as in `EngineSpec.check`."""
 
     start_s: float = 0.0
     load_threads: tuple[str, int] | None = None
@@ -290,17 +297,18 @@ class ToolSpec(ExtensionSpec):
     load_bytes_per_s: float = 100e6
 
     where_settings_go: str = "what it is to do as attributes of the `workload`"
-    """Where a spec configures the tool: a hint for `tool = name("/path", ...)` with arguments."""
+    """The place in a spec where the tool is configured. This is a hint for users who write `tool = name("/path", ...)`
+    with arguments."""
     data: Texts = field(default_factory=lambda: {"en": "{records} records, loaded by the tool"})
-    """The origin of a data set, with a hole for its `records`."""
+    """The description of a data set's origin, with a hole for its `records`."""
     always: Texts = field(default_factory=dict)
-    """A sentence for every disclosure, such as how its data compress; "" for none."""
+    """A sentence for every disclosure, such as how compressible the data are; "" for none."""
     always_unless: str = ""
-    """An option of the database that makes `always` untrue."""
+    """A database option that makes the sentence in `always` untrue."""
 
     @property
     def family(self) -> str:
-        """The tool that brings its workloads."""
+        """The tool that provides this tool's workloads."""
         return self.runs or self.name
 
     @property
@@ -310,13 +318,13 @@ class ToolSpec(ExtensionSpec):
 
     @property
     def texts(self) -> Mapping[str, Texts]:
-        """Its sentences and names in disclosures, by their keys in a catalogue of words."""
+        """The tool's sentences and names in disclosures, by their keys in a catalogue of words."""
         found = {f"d_data_{self.name}": self.data if self.workloads else {}, f"d_always_{self.name}": self.always}
         return {key: texts for key, texts in found.items() if texts} | self.named
 
     @property
     def named(self) -> dict[str, Texts]:
-        """The names of its properties, by their keys in a catalogue of words."""
+        """The names of the tool's properties, by their keys in a catalogue of words."""
         return {word_of_property(name): texts for name, texts in self.names.items()}
 
     def operations(self, workload: str, settings: Settings) -> tuple[str, ...]:
@@ -329,8 +337,8 @@ class ToolSpec(ExtensionSpec):
         return tuple(name for name in self.shares if name in done)
 
     def operation_shares(self, settings: Settings) -> dict[str, float]:
-        """Return the share of each operation of a workload with these settings; {} where unknown. It includes
-        operations that count as part of another."""
+        """Return the share of each operation in a workload with these settings, or {} if unknown. Operations that count
+        as part of another one are included."""
         found = {name: float(settings.get(name) or 0.0) for name in self.shares}
         twice = [(part, found[name]) for name in found for part in self.counted_twice.get(name, ())]
         for part, share in twice:
@@ -341,7 +349,7 @@ class ToolSpec(ExtensionSpec):
         return any(settings.get(name) for name in self.writing) if self.shares else self.workloads[workload].writes
 
     def changes(self, workload: str, settings: Settings) -> Change:
-        """Return what a workload with these settings does to its data set."""
+        """Return how a workload with these settings changes its data set."""
         if not self.writes(workload, settings):
             return "nothing"
         if not self.shares:
@@ -352,14 +360,14 @@ class ToolSpec(ExtensionSpec):
         return "inserts" if done <= {*self.in_place, *self.inserting} else "anything"
 
     def record_bytes(self, settings: Settings) -> float:
-        """Return the bytes of a record; 0 when unknown."""
+        """Return the bytes of a record, or 0 if unknown."""
         return sum(float(settings.get(name, 0.0)) for name in self.record)
 
     def load_seconds(
         self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
     ) -> float:
-        """Estimate the seconds to load the data set from a number of hosts: its `records`, or else a database of
-        that size. `by` is another tool that loads the data of this one's workloads."""
+        """Estimate the seconds to load the data set, its `records` or else a database of that size, from a number of
+        hosts. `by` is another tool that loads the data for this one's workloads."""
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
         records, times = float(settings["records"]), self._load_speed_up(settings, hosts)
@@ -369,7 +377,7 @@ class ToolSpec(ExtensionSpec):
         return self.load_start_s + records * self.record_bytes(settings) / (self.load_bytes_per_s * times)
 
     def _load_speed_up(self, settings: Settings, hosts: int) -> float:
-        """Estimate the speed-up of a load over its usual number of threads."""
+        """Estimate how much faster a load is than with the usual number of threads."""
         if self.load_threads is None or self.load_threads[0] not in settings:
             return 1.0
         attribute, on_each = self.load_threads
@@ -428,7 +436,7 @@ class ToolSpec(ExtensionSpec):
 
 
 def _wrong_hole(text: str, hole: str) -> str:
-    """Return what is wrong with the holes of a text that may have one of this name alone; "" for nothing."""
+    """Return what is wrong with the holes of a text, which may only have holes of this name; "" if nothing is wrong."""
     try:
         text.format(**{hole: "1"})
     except Exception as error:  # a format may raise anything

@@ -1,8 +1,9 @@
-"""Units and their dimensions: what a number measures, and how it converts.
+"""Units and their dimensions: the kind of quantity that a number measures, and how to convert it.
 
 A dimension is a product of powers of base dimensions. Each kind of countable thing (operations, records, nodes,
-threads, cores) and each currency is a base dimension of its own, so that two of them never add. Bytes and bits share
-`information`; watts are energy by time, so `ops/s/W` and `op/J` are one dimension."""
+threads, cores) and each currency is a base dimension of its own, so that no two of them can be added. Bytes and bits
+share `information`; watts are energy per time, so `ops/s/W` and `op/J` have the same dimension.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ DIMENSIONLESS: Dimension = ()
 
 
 class UnknownUnitError(ValueError):
-    """An unknown unit. `part` is the unknown factor, `start` its offset in the text."""
+    """A unit is unknown. `part` is the unknown factor, `start` its offset in the text."""
 
     def __init__(self, text: str, part: str, start: int) -> None:
         super().__init__(f"unknown unit `{part}`")
@@ -29,13 +30,13 @@ class UnknownUnitError(ValueError):
 
     @property
     def hint(self) -> str | None:
-        """The unit that was most likely meant, for mistakes that are more than spelling."""
+        """The unit that was most likely meant, for mistakes other than misspellings."""
         return _MEANT.get(self.part) or _BY_LOWER_CASE.get(self.part.lower())
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A value in this unit times `factor` is the value in base units (`base_unit(dimension)`)."""
+    """A unit. A value in this unit times `factor` is the value in base units (`base_unit(dimension)`)."""
 
     dimension: Dimension
     factor: float
@@ -83,7 +84,7 @@ CURRENCIES = frozenset(
     TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW
     """.split()  # noqa: SIM905  # 160 quoted codes would be four times as long
 )
-"""ISO 4217 codes; each is a base dimension."""
+"""ISO 4217 codes. Each currency is a base dimension."""
 
 
 def _table() -> dict[str, Unit]:
@@ -213,7 +214,8 @@ def known_units() -> tuple[str, ...]:
 
 
 def nearest_unit(text: str) -> str | None:
-    """Return the unit that an unknown one most likely means; a currency only when no other is near."""
+    """Return the unit that an unknown one most likely means. Currencies are suggested only if no other unit is
+    similar."""
     if len(text) < 2:
         return None
     words = {unit: unit for unit in known_units() if unit not in CURRENCIES}
@@ -224,8 +226,8 @@ def nearest_unit(text: str) -> str | None:
 
 @lru_cache(1 << 10)
 def parse_unit(text: str) -> Unit:
-    """Parse `ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Divisions go from left to right.
-    Raises UnknownUnitError."""
+    """Parse a unit such as `ops/s/W`, `USD/Mop`, `1/s`, `MB/s` or `%`; "" means a plain number. Divisions go from left
+    to right. Raises UnknownUnitError."""
     result = Unit(DIMENSIONLESS, 1.0, "")
     if not text:
         return result
@@ -244,11 +246,11 @@ def parse_unit(text: str) -> Unit:
 
 
 Amount = tuple[float, Dimension]
-"""A number in base units, with what it measures."""
+"""A number in base units, with its dimension."""
 
 
 def amount(value: float, unit: str) -> Amount | None:
-    """Return an amount in its base unit, rounded to 9 digits, and its dimension; None of an unknown unit."""
+    """Return an amount in its base unit, rounded to 9 digits, and its dimension; None if the unit is unknown."""
     try:
         found = parse_unit(unit)
     except UnknownUnitError:
@@ -265,10 +267,10 @@ _LARGER = {
 
 @lru_cache(1 << 10)
 def larger_units(text: str) -> tuple[tuple[float, str], ...]:
-    """Return larger units for a price or an energy of a small thing: each factor with its unit, smallest first.
+    """Return larger units for the price or energy of a small thing: each factor with its unit, smallest first.
 
-    A value in `text` divided by the factor is in that unit. A price of an operation is shown for a million of them or
-    more, a price of a second for an hour or a month. Other units have none.
+    To convert a value in `text` to a larger unit, divide it by the factor. The price of an operation is shown for a
+    million operations or more, and the price of a second for an hour or a month. Other units have no larger ones.
     """
     paid, _, of = text.partition("/")
     of = {"ops": "op"}.get(of, of)
@@ -279,8 +281,8 @@ def larger_units(text: str) -> tuple[tuple[float, str], ...]:
 
 @lru_cache(1 << 10)
 def base_unit(dimension: Dimension) -> str:
-    """Return the unit of stored values of this dimension: "ops/s", "W", "B/s"; "" for a plain number. Its factor is 1:
-    `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`."""
+    """Return the unit of stored values with this dimension: "ops/s", "W", "B/s"; "" for a plain number. Its factor is
+    1: `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`."""
     if dimension == (("energy", -1), ("operation", 1)):
         return "ops/s/W"
     powers = dict(dimension)
@@ -325,7 +327,8 @@ _NAMES: dict[Dimension, str] = {
 
 
 def dimension_name(dimension: Dimension) -> str:
-    """Return the name for messages: "a time", "a power", "an amount of USD"; a nameless dimension has its base unit."""
+    """Return a dimension's name for messages: "a time", "a power", "an amount of USD". A nameless dimension is called
+    by its base unit."""
     if dimension in _NAMES:
         return _NAMES[dimension]
     if len(dimension) == 1 and dimension[0][0] in CURRENCIES and dimension[0][1] == 1:

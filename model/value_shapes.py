@@ -1,6 +1,7 @@
 """The shape of an attribute's value, the attribute (`Key`), and its block.
 
-A `Special` value, such as a ramp or a host, has a reader of its own; its shape only words what is wanted."""
+A `Special` value, such as a ramp or a host, has its own reader; its shape only provides words for messages.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 NAME = 80
-"""The most characters of a name without quotes: of a block, metric, parameter or fact."""
+"""The most characters of a name without quotes, for a block, metric, parameter or fact."""
 LABEL = 120
-"""The most characters of a label: of a compared thing, a column or a series."""
+"""The most characters of a label, for a compared thing, a column or a series."""
 HEADING = 200
 """The most characters of a title, and of the texts beside it."""
 LINE = 300
@@ -23,18 +24,18 @@ LINE = 300
 PARAGRAPH = 4_000
 """The most characters of a description, a note, a command or an address."""
 PASSAGE = 20_000
-"""The most characters of a text of the brief."""
+"""The most characters of a text in the brief."""
 
 
 class _Shape(ABC):
     @property
     @abstractmethod
     def wanted(self) -> str:
-        """What a value must be, in words."""
+        """A description of the values that are allowed."""
 
     @property
     def described(self) -> str:
-        """`wanted`, with an example where it helps."""
+        """The description in `wanted`, with an example if that helps."""
         return self.wanted
 
 
@@ -74,7 +75,7 @@ class Flag(_Shape):
 
 @dataclass(frozen=True)
 class Number(_Shape):
-    """A number in `dimension`. A `plain` one needs no unit. `minimum` is in base units."""
+    """A number in `dimension`. A `plain` number needs no unit. `minimum` is in base units."""
 
     unit: str
     example: str
@@ -97,7 +98,7 @@ class Number(_Shape):
         return f"{self.wanted} such as `{self.example}`"
 
     def broken_bound(self, value: float) -> str:
-        """Return the bound that a value breaks, in words ("above 0 s"); "" for one within bounds."""
+        """Return in words the bound that a value breaks ("above 0 s"), or "" if the value is within bounds."""
         if self.maximum == 1.0 and not 0 <= value <= 1:
             return "from 0 to 100 %"
         unit = "" if self.plain else f" {self.unit}"
@@ -115,7 +116,7 @@ class Number(_Shape):
 class Fact(_Shape):
     """A declared fact of hardware: a text, a number with or without a unit, `true` or `false`.
 
-    A `removable` one may also be `none`, which removes an inherited fact.
+    A `removable` fact may also be `none`, which removes an inherited fact.
     """
 
     removable: bool = False
@@ -128,7 +129,7 @@ class Fact(_Shape):
 
 @dataclass(frozen=True)
 class Login(_Shape):
-    """A part of a login, which the controller reads when the spec runs. A `secret` one is never written out."""
+    """A part of a login, which the controller reads when the spec runs. A `secret` part is never written out."""
 
     secret: bool
     example: str
@@ -140,7 +141,7 @@ class Login(_Shape):
 
 @dataclass(frozen=True)
 class Special(_Shape):
-    """A value with a reader of its own. A `series` may have several parts (`3, interleaved`)."""
+    """A value with its own reader. A `series` may have several parts (`3, interleaved`)."""
 
     words: str
     series: bool = False
@@ -157,8 +158,9 @@ Shape = Text | Word | Flag | Number | Fact | Login | Special
 class Key:
     """One attribute. `only` names the engines, tools or probes that have it (empty for all).
 
-    `example` is a sample for `usage`, where the shape alone gives none. `file` says where the named file or folder is:
-    beside the spec, on the controller, or on the hosts. `label` is the greatest length of the attribute's label.
+    `example` is a sample value for `usage`, if the shape alone provides none. `file` tells where the named file or
+    folder is: beside the spec, on the controller, or on the hosts. `label` is the most characters of the attribute's
+    label.
     """
 
     shape: Shape
@@ -189,9 +191,9 @@ class Key:
 class BlockSchema:
     """One kind of block.
 
-    `open_keys` is the shape of keys outside the table (hardware holds any fact). A block has at most one attribute of
-    each `exclusive` set, and one that overrides an attribute of a set drops the others. `label` is the greatest
-    length of its label. A message names the `listed` attributes, those of its engine or tool, and the attributes of its
+    `open_keys` is the shape of keys that are not in the table (hardware may have any fact). A block has at most one
+    attribute of each `exclusive` set; if it overrides an attribute of a set, the others are dropped. `label` is the
+    most characters of its label. Messages list the `listed` attributes, those of its engine or tool, and those of its
     `inner` blocks.
     """
 
