@@ -1,1 +1,1 @@
-"""Running a plan: from the plan to a journal and raw results."""
+"""Runs a plan: everything from the plan to a journal and raw results."""

@@ -27,7 +27,7 @@ class CellContext:
     """A cell from the point of view of one of its load generators, with the plan's objects that the cell names and with
     what was found at run time.
 
-    `load_host` is the load generator's host, or None when the cell has only one.
+    `load_host` is that load generator's host, or None when the cell has only one load generator.
     """
 
     plan: Plan

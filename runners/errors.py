@@ -106,7 +106,7 @@ class NoTool(RunnerError):
 
 
 class BadOutput(RunnerError):
-    """A tool's output does not prove that it did its work. The cell has failed, whatever the exit code."""
+    """A tool's output does not prove that the tool did its work. The cell has failed, whatever the exit code."""
 
     code = "bad_output"
     is_worth_another_attempt = True
@@ -154,7 +154,7 @@ class PlanRefused(RunnerError):
 
 
 class NoKnee(RunnerError):
-    """A search that others wait for has measured all its points and found no knee, or one that can't be used."""
+    """A search that other cells wait for has measured all its points, and found no knee or an unusable one."""
 
     code = "no_knee"
     by_plan = True
@@ -168,7 +168,7 @@ class LoadShort(RunnerError):
 
 
 class ServerFailed(RunnerError):
-    """The system under test can't be reached, or went away."""
+    """The system under test can't be reached, or has stopped."""
 
     code = "server_failed"
     is_server_lost = True
@@ -176,8 +176,8 @@ class ServerFailed(RunnerError):
 
 
 class TeardownFailed(RunnerError):
-    """A teardown command that a database declares failed. Its cells keep their results, and the run reports
-    the failure."""
+    """A teardown command that a database declares has failed. The database's cells keep their results, and the run
+    reports the failure."""
 
     code = "teardown_failed"
 

@@ -39,7 +39,7 @@ class TriesOut(Protocol):
     """A driver that can try out on a host whether its tool can do what a cell asks for."""
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
-        """Return what to try with the tool at `path`. A trial leaves nothing behind, and changes no data."""
+        """Return the trials to make with the tool at `path`. A trial leaves nothing behind, and changes no data."""
         ...
 
 

@@ -38,29 +38,29 @@ def driver(name: str) -> Driver:
 
 
 def engine_class(name: str) -> type[Engine]:
-    """Return the engine of that name. Raises RunnerError as `driver` does."""
+    """Return the engine of that name. Raises the same errors as `driver`."""
     return cast(type[Engine], implementation(ENGINE_SPECS, name, Engine))
 
 
 def find_stand_in(engine: str, transport: Transport) -> str:
-    """Return the path of an engine's stand-in on a host. Raises ToolMissing, and RunnerError as `driver` does."""
+    """Return the path of an engine's stand-in on a host. Raises ToolMissing, and the same errors as `driver`."""
     return cast(type[HasStandIn], implementation(ENGINE_SPECS, engine, HasStandIn)).find_stand_in(transport)
 
 
 def probe_kind(name: str) -> ProbeKind:
-    """Return the probe of that name. Raises RunnerError as `driver` does."""
+    """Return the probe of that name. Raises the same errors as `driver`."""
     return cast(ProbeKind, create(PROBE_SPECS, name, ProbeKind))
 
 
 def meter_kind(name: str) -> AnyMeter:
-    """Return the power meter of that name. Raises RunnerError as `driver` does."""
+    """Return the power meter of that name. Raises the same errors as `driver`."""
     from benchbrief.runners.meters.meter_base import AnyMeter  # imports this module
 
     return cast(AnyMeter, create(METER_SPECS, name, AnyMeter))
 
 
 def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments: object) -> object:
-    """Return a new object of the class that the extension's spec names. Raises RunnerError as `driver` does."""
+    """Return a new object of the class that the extension's spec names. Raises the same errors as `driver`."""
     made = cast(Callable[..., object], implementation(registry, name, seam))
     with _guarded(registry.kind, name, spec_of(registry, name).implementation):
         return made(*arguments)
@@ -111,7 +111,7 @@ def find_private(made: object) -> str:
 
 
 def _private_names(owner: type) -> set[str]:
-    """Return the names with an underscore that a class has, or that its methods set in its objects."""
+    """Return the names with a leading underscore that a class has, or that its methods set in its objects."""
     names = {*vars(owner), *vars(owner).get("__annotations__", {})}
     for value in vars(owner).values():
         code = getattr(value, "__code__", None) or getattr(getattr(value, "fget", None), "__code__", None)
@@ -139,7 +139,7 @@ def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
 
 
 def spec_of(registry: Registry[Spec], name: str) -> Spec:
-    """Return the spec of the extension of that name. Raises RunnerError when it can't be used."""
+    """Return the spec of the extension of that name. Raises RunnerError when the extension can't be used."""
     found = registry.find(name)
     if isinstance(found, RefusedExtension):
         raise RunnerError(f"the {found.kind} `{name}` of {found.source} can't be used: {found.why}", found.hint)

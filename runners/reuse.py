@@ -89,7 +89,7 @@ class Carried:
                 yield fact.model_copy(update={"host": self.called.get(fact.host, fact.host)})
 
     def directory_of(self, job: j.JobCollected) -> Path:
-        """Return where a job's files are in the new run, relative to its directory."""
+        """Return the directory of a job's files in the new run, relative to the run's directory."""
         return cell_directory(self.cell.id, _ATTEMPT) / Path(job.directory).name
 
     def _job(self, job: str) -> str:
@@ -298,7 +298,7 @@ def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Seque
 
 
 def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """Yield the files of commands that differ, or that exist only before or only now."""
+    """Yield the files of commands that have changed, appeared or disappeared."""
     for name in dict.fromkeys([*before, *now]):
         if not name.startswith(command_files.FACT):
             continue

@@ -1,6 +1,6 @@
 """The seams of the runners: what a driver, an engine, a probe and a transport are.
 
-A driver and a probe define *what* to run (typed commands) and what its output means; they never touch a network. A
+A driver and a probe define *what* to run (typed commands) and what its output means. They never touch a network. A
 transport runs commands and moves files on one host. An engine looks after the system under test.
 """
 
@@ -58,7 +58,7 @@ class Driver(Protocol):
         ...
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        """Return how many records were loaded. Raises BadOutput unless the output proves it."""
+        """Return how many records were loaded. Raises BadOutput unless the output proves this number."""
         ...
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -69,7 +69,7 @@ class Driver(Protocol):
     def measure(self, context: CellContext) -> Job: ...
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        """Return what was measured. Raises BadOutput when the output does not prove a good measurement."""
+        """Return the measurement. Raises BadOutput when the output does not prove a good measurement."""
         ...
 
 
@@ -133,7 +133,7 @@ class ProbeKind(Protocol):
         ...
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        """Return the samples inside the window (epoch seconds, by the host's clock). Raises BadOutput."""
+        """Return the samples inside the window (epoch seconds by the host's clock). Raises BadOutput."""
         ...
 
 
@@ -192,7 +192,7 @@ JobState = Literal["running", "ended", "killed"]
 
 @runtime_checkable
 class ChecksPlace(Protocol):
-    """An engine that knows where its data may go, for example to a device whose contents may be destroyed."""
+    """An engine that knows where its data may go, such as a device whose contents may be destroyed."""
 
     def check_place(self) -> str:
         """Return a description of the thing at the path, or "" for a directory. Changes nothing. Raises RunnerError."""
@@ -539,7 +539,7 @@ class Room(NamedTuple):
 
 @runtime_checkable
 class KnowsRoom(Protocol):
-    """An engine that refuses a load for which there is too little room."""
+    """An engine that refuses a load when there is too little room."""
 
     def room_for_load(self, cell: Cell) -> Room:
         """Return how much room the cell's load needs, and what the room is for."""

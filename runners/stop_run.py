@@ -97,11 +97,12 @@ class FoundLeftover(NamedTuple):
 
 @dataclass(frozen=True)
 class Stopped:
-    """How a run was stopped. `how` says whether its controller stopped it, it had no controller and was ended here, or
-    it had ended before.
+    """How a run was stopped.
 
-    `found` are the run's jobs and claims that were ended or removed here. `unclean` has the hosts that could not be
-    cleaned, each with the reason. If the run is a copy, `copied_from` is its original, whose jobs are not touched.
+    `how` is `stopped` if the run's controller stopped it, `cleaned` if the run had no controller and was ended here,
+    and `ended` if the run had ended before. `found` are the run's jobs and claims that were ended or removed here.
+    `unclean` has the hosts that could not be cleaned, each with the reason. If the run is a copy, `copied_from` is its
+    original, whose jobs are not touched.
     """
 
     how: Literal["stopped", "cleaned", "ended"]

@@ -1,8 +1,8 @@
-"""Tools that do a given number of operations and can't run for a given time: `redis-benchmark -n`, `memtier_benchmark
--n`.
+"""Tools that can do a given number of operations but can't run for a given time, such as `redis-benchmark -n`.
 
 The job finds the right number by itself. Shorter runs come first: they measure the rate and are the warm-up. The run
-that counts lasts about as long as the plan says. The job's output is that of this last run, whose window is known.
+that counts lasts about as long as the plan says. The whole job has one output, in which the window of this last run is
+known.
 """
 
 from __future__ import annotations

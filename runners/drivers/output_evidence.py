@@ -1,4 +1,4 @@
-"""Reading a tool's output with limits, and finding the line that best explains a failure."""
+"""Reads a tool's output with limits, and finds the line that best explains a failure."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
     if output.exit_code in accepted:
         return
     if (code := output.exit_code) is not None and -code in _FROM_OUTSIDE:
-        # The signal is the cause, and not what the tool complained of before.
+        # The signal is the cause, not the tool's earlier complaints.
         name = _FROM_OUTSIDE[-code]
         raise BadOutput(
             say.tool_killed(tool=tool, code=-code, name=name, said=last_line(output)),

@@ -1,6 +1,6 @@
 """The form of rules about the numbers that a tool prints. The rules hold whatever was measured.
 
-An output that breaks a rule is no evidence.
+An output that breaks a rule is not accepted as evidence.
 
 Each tool has one table of `Invariant`s, such as the table in `ycsb_invariants.py`. The drivers and `bench import` check
 the same tables. Tolerances come from the number of printed digits and from the width of the tool's buckets, so that a

@@ -32,8 +32,8 @@ def _script(name: str) -> str:
     return with_values(read_script(__file__, f"scripts/{name}.sh"), marker=MARKER, snapshot=SNAPSHOT, list=LIST)
 
 
-# Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1: the words of a program, or
-# at last `@`, one of these codes, and a detail.
+# Every script gets the directory as $1. It exits with 0, or exits with 1 and prints why: the output of a program, or in
+# its last line `@`, one of these codes, and a detail.
 _WHY = frozenset(
     {
         *("directory_relative", "directory_unmade", "directory_root", "directory_home", "directory_readonly"),
@@ -85,7 +85,7 @@ def empty_directory(host: Transport, path: str) -> str | None:
 
 
 def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = TAKE) -> str | None:
-    """Run `script` to take a snapshot of all contents, after the process that writes them has ended.
+    """Run `script` to take a snapshot of all contents. The process that writes the contents must have ended.
 
     Returns None on success, or else what is wrong. Raises Interrupted.
     """

@@ -37,7 +37,8 @@ class DirectoryEngine:
         self.open_directory()
 
     def endpoint(self) -> Endpoint:
-        """Return where the load generator finds the data. Raises PlanRefused when the spec does not say."""
+        """Return where the load generator finds the data. Raises PlanRefused when the spec does not name the
+        directory."""
         return Endpoint(path=self.path)
 
     # --- its life ---
@@ -91,7 +92,7 @@ class DirectoryEngine:
     # --- for an engine's own methods ---
 
     def open_directory(self) -> None:
-        """Make the directory ours. Raises RunnerError when it can't be used or belongs to somebody else."""
+        """Make the directory ours. Raises RunnerError when the directory can't be used or belongs to somebody else."""
         said = data_directories.open_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(
@@ -110,5 +111,5 @@ class DirectoryEngine:
             )
 
     def run_hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        """Run the commands that the spec declares for a moment. Raises RunnerError."""
+        """Run the commands that the spec declares for this moment. Raises RunnerError."""
         run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)

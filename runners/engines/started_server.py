@@ -70,7 +70,7 @@ class StartedServer(ABC):
         self._started_at = 0.0
         """When the server was started, by the controller's clock, or 0 if an earlier controller started it."""
 
-    # --- what an engine says ---
+    # --- what an engine supplies ---
 
     @abstractmethod
     def arguments(self) -> Sequence[Word]:

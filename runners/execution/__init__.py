@@ -1,1 +1,1 @@
-"""Running a plan: lanes, cells, steps and their jobs."""
+"""Runs a plan: lanes, cells, steps and their jobs."""

@@ -26,7 +26,8 @@ from benchbrief.runners.world.world_seams import World
 
 
 class NotWhole(Exception):
-    """An attempt that an earlier controller left can't be resumed, and must run again. The message says why."""
+    """An attempt that an earlier controller left unfinished can't be resumed, and must run again. The message says
+    why."""
 
 
 @dataclass(frozen=True)

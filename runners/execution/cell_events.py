@@ -58,7 +58,8 @@ class CommandRan:
 
 
 def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeout_s: float) -> CommandRan:
-    """Return how an event ran, from the times that its job wrote. `booted` is when its host booted, in Unix seconds."""
+    """Return how an event ran, from the times that its job wrote. `booted` is when the job's host booted, in Unix
+    seconds."""
     text = ""
     with suppress(OSError):
         text = (output.directory / TIMES).read_text(encoding="utf-8", errors="replace")
@@ -71,7 +72,7 @@ def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeo
 
 
 def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured: Measurement) -> None:
-    """Raises EventFailed for an event that did not run, failed, took too long, or did not run at its declared time."""
+    """Raises EventFailed if an event did not run, failed, took too long, or did not run at its declared time."""
     latest = {(each.number, each.host): each for each in ran}
     for number, event in enumerate(events, 1):
         for host in event.hosts:
@@ -89,7 +90,7 @@ def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured:
             if found.began_at is None:
                 continue  # simulated
             late_s = found.began_at - measured.window[0] - event.at_s
-            # The beginning is known up to a sample, by which an event may also be early.
+            # The beginning is known to within a sample, so an event may also be early by as much.
             if late_s > _SAMPLE_S or late_s < -2 * _SAMPLE_S:
                 off = say.event_late if late_s > 0 else say.event_early
                 seconds = figure(abs(late_s), ".1f")

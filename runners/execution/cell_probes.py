@@ -44,7 +44,7 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
         for probe in attempt.cell.probes:
             kind = attempt.world.probe_kind(probe.name)
             if probe.on == "tool":
-                continue  # the load generator reports it: see `library_seams.TellsDatabase`
+                continue  # the load generator reports it: see `seams.TellsDatabase`
             if isinstance(kind, RecordsStatus) and not _is_kept(attempt, probe):
                 if not isinstance(engine, TellsStatus):
                     raise RunnerError(
@@ -212,7 +212,7 @@ def list_sampling_jobs(world: World, cell: Cell) -> list[SamplingJob]:
     found = []
     for probe in cell.probes:
         if isinstance(world.probe_kind(probe.name), RecordsStatus):
-            continue  # no job: see `runners/execution/cell_probes.py` and `library_seams.TellsDatabase`
+            continue  # no job: see `runners/execution/cell_probes.py` and `seams.TellsDatabase`
         if _is_read_after(world, probe):
             continue
         for host_id in probe.hosts:

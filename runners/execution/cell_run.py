@@ -347,7 +347,8 @@ class CellRun:
         return done
 
     def _warm_up(self, contexts: Mapping[str, CellContext]) -> None:
-        """Run the warm-up. Raises BadOutput when it is too short: the tool's clock jumped forward, or the tool died."""
+        """Run the warm-up. Raises BadOutput when it was too short, because the tool's clock jumped forward or the tool
+        died."""
         jobs = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
         if not jobs:
             return

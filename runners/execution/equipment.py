@@ -32,7 +32,7 @@ class Equipment:
         """Each load generator with the digest of its build, by host, driver and the path that the spec gives."""
         self._tools: dict[tuple[str, str, str | None], str] = {}
         self._builds: dict[tuple[str, str], str] = {}
-        """What is known about each load generator's build, by host and path."""
+        """The digest or, if it is unknown, the version of each load generator's build, by host and path."""
         self._disclosed: dict[str, str] = {}
         """The facts that shape the current engine's data, as last written to the journal."""
 

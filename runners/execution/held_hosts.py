@@ -39,7 +39,7 @@ from benchbrief.runners.world.unsupported import Tools, find_tools, metered, ref
 from benchbrief.runners.world.world_seams import OpenHosts
 
 _NAMED = 5
-"""The most hosts that a message names. It only counts the others."""
+"""The most hosts that a message names. The message only counts the others."""
 
 _TRY_EVERY_S = 3.0
 """How many seconds to wait before trying again to claim a host that another run holds."""
@@ -47,9 +47,9 @@ _TRY_EVERY_S = 3.0
 
 @dataclass
 class HostWait:
-    """The wait for hosts that other runs hold. It ends at `until`, by the monotonic clock.
+    """The wait for hosts that other runs hold. The wait ends at `until`, by the monotonic clock.
 
-    `tell` is called once for each reason. If it is None, the run does not wait.
+    `tell` is called once for each reason. If `tell` is None, the run does not wait.
     """
 
     tell: Callable[[str], None] | None
@@ -80,8 +80,8 @@ class Claimed(NamedTuple):
     away: dict[str, RunnerError]
 
     def remarks(self, plan: Plan, ahead: Sequence[Cell]) -> Iterator[j.Remark]:
-        """Say which claims were taken over, and what follows from hosts that could not be claimed, early enough for the
-        user to stop the run and fix them."""
+        """Yield remarks about claims that were taken over, and about hosts that could not be claimed, early enough for
+        the user to stop the run and fix the hosts."""
         for text in self.taken_over:
             yield j.Remark(at=now(), severity="info", text=text)
         if self.away:
@@ -242,7 +242,8 @@ def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: 
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Say what follows from hosts that could not be claimed, early enough for the user to stop the run and fix them."""
+    """Return what it means for the cells that hosts could not be claimed, early enough for the user to stop the run and
+    fix the hosts."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:
         named = say.names_and_more(names=named, n=len(away) - _NAMED)

@@ -29,7 +29,7 @@ class KeptClaim:
         self._stack = ExitStack()
         self._is_locked = self._is_held = False
         self.problem = ""
-        """Why the machine could not be released."""
+        """Why the machine could not be released, or ""."""
 
     def keep(self, world: World, plan: Plan, run_dir: Path, held: Collection[str]) -> str:
         """Find the host in `held` that is this machine under any name, hold it, and return it. Returns "" when there is

@@ -79,7 +79,7 @@ class Lane:
         self._cells: Sequence[Cell] = ()
         self._load_checked = False
         self._warm: tuple[Cell, int] | None = None
-        """The last cell that ran, with its attempt. It must cool down before the next one."""
+        """The last cell that ran, with its attempt. The cell must cool down before the next one."""
 
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and report facts that contradict the spec."""

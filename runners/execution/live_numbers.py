@@ -1,4 +1,4 @@
-"""What a run does now: numbers read from the tools while they run. They are shown to people, and not kept.
+"""The current numbers of a run, read from the tools while they run. They are shown to people, and not kept.
 
 Every few seconds, a monitor reads the end of the running jobs' output, over connections that are already open. It
 writes the numbers to `live.json` beside the journal. It replaces the file as a whole, so that another process can
@@ -41,7 +41,7 @@ _TAIL = 16_000
 """How many characters are read from the end of an output. A status line for each of 100 threads fits."""
 
 Phase = Literal["running", "tables", "reports", "ended"]
-"""What the controller does: it measures, builds the tables, renders the reports, or has ended normally."""
+"""What the controller is doing: it measures, builds the tables, renders the reports, or has ended normally."""
 
 
 class JobReading(BaseModel):
@@ -272,7 +272,7 @@ def measures_of(readings: Iterable[JobReading]) -> dict[str, dict[str, float]]:
 
 
 def read_live(run_dir: Path) -> Live | None:
-    """Return what the run's controller wrote last, or None when nothing can be read."""
+    """Return the contents that the run's controller last wrote to `live.json`, or None when the file can't be read."""
     try:
         return Live.model_validate_json((run_dir / LIVE).read_bytes())
     except (OSError, ValueError):

@@ -103,8 +103,8 @@ class FirstFailures:
             self._over.add(Curve.of(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
-        """Count a cell that failed for good. Ignores cells that were not tried, and cells that lost a host, which says
-        nothing about other cells."""
+        """Count a cell that failed for good. Ignores cells that were not tried, and cells that lost a host, as that
+        says nothing about other cells."""
         if isinstance(error, HostError | NotTried):
             return
         shape = shape_of_failure(cell.id, reason)

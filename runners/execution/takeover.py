@@ -58,7 +58,7 @@ def why_not_resumable(left: Left, cell: Cell, run: RunState, hosts: Hosts) -> st
             return say.interrupted_in(step=say_step(step))
         return say.interrupted_between() if left.step else say.interrupted_before()
     if cell.events and step == "measure":
-        return say.event_interrupted()  # nobody saw to its time
+        return say.event_interrupted()  # nobody ran it at its time
     try:
         jobs = jobs_of(run.world, cell, "measure" if step == "collect" else step)
     except RunnerError as error:

@@ -67,7 +67,7 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
             if not has_begun(run_dir / JOURNAL):  # no results without a journal, also after a kill
                 os.write(journal, write_line(start, START)[0])
                 os.fsync(journal)
-            # What counts first, then the journal that names it.
+            # First the files that count, then the journal that names them.
             flush_all({path: None for each in chosen for path in _take_outputs(each.folder / "raw", run_dir / "raw")})
             record, end = _write(run_dir, plan, start, chosen, fenced)
     except OSError as error:

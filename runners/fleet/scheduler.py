@@ -23,13 +23,13 @@ class SchedulerSilent(RunnerError):
 
 
 class SchedulerRefused(RunnerError):
-    """The scheduler refuses a job as requested, or is not installed."""
+    """The scheduler refuses a job, or is not installed."""
 
     code = "scheduler_refused"
 
 
 JobState = Literal["waiting", "running", "ended"]
-"""What a job of a scheduler is doing."""
+"""The state of a scheduler's job."""
 
 
 @dataclass(frozen=True)

@@ -110,11 +110,11 @@ class Offset:
         return replace(self, before_s=self.before_s + step, after_s=self.after_s + step)
 
     def at(self, ours: float) -> float:
-        """Return the offset in seconds at this controller time."""
+        """Return the offset in seconds at this time of the controller."""
         return self.before_s + self._drift * (min(max(ours, self.began), self.over) - self.began)
 
     def there(self, ours: float) -> float:
-        """Convert a controller time to the host's clock."""
+        """Convert a time of the controller to the host's clock."""
         return ours + self.at(ours)
 
     def ours(self, there: float) -> float:
@@ -189,8 +189,8 @@ class ClockSet(BadOutput):
 def read_output(driver: Driver, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
     """Read the output of a cell's load generator, with its window in the controller's time.
 
-    If the job's output does not say by how much the clock was set, as in journals of earlier versions, `offset` does.
-    Raises the same errors as `parse_trusted`.
+    Journals of earlier versions do not record by how much the clock was set during the job. In that case, `offset`
+    tells it. Raises the same errors as `parse_trusted`.
     """
     set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
     measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)

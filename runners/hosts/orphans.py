@@ -159,7 +159,7 @@ def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
         kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
         silent_s = int(silent) if re.fullmatch(r"\d{1,12}", silent) else None
         found.append(Listed(_KINDS.get(kind, "job"), owner, silent_s, since, state, parse_claim(rest[0])))
-    # A process does not say which run it is of; the claim of its owner does.
+    # A process does not name its run, but its owner's claim does.
     said = {each.owner: each.claim for each in found if each.kind in ("claim", "job")}
     return [
         replace(each, claim=said.get(each.owner, {}) | each.claim) if each.kind == "process" else each
@@ -171,7 +171,8 @@ def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
 def find_strays(host: JobHost) -> list[Stray]:
     """Return the jobs and claims on a host that no controller looks after. Raises HostError.
 
-    A run counts as a whole: what it left before its folder moved is not a stray while the run is driven elsewhere.
+    A run counts as a whole. A job that it left before its folder moved is not a stray while the run is driven
+    elsewhere.
     """
     return strays_among(host, list_leftovers(host))
 

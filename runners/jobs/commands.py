@@ -63,7 +63,7 @@ def script(command: Command, stdin: str = "") -> str:
 
 
 def shell_line(line: str) -> Command:
-    """Return the command that runs a shell line, such as one of a spec's `prepare` lines."""
+    """Return the command that runs a shell line, such as a line of a spec's `prepare`."""
     return Command(("sh", "-c", line))
 
 
@@ -96,7 +96,7 @@ def secrets_of(job: Job) -> tuple[Secret, ...]:
 
 
 def printable(text: str) -> str:
-    """Return text from a host without control characters that would drive a terminal."""
+    """Return text from a host without control characters, which could control a terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
 
 

@@ -398,7 +398,7 @@ class DetachedJob:
         self._attended()
 
     def _ask(self) -> dict[str, str]:
-        """Ask the host what it knows of the job. Raises HostError when the job vanished."""
+        """Ask the host for the job's state. Raises HostError when the job vanished."""
         script = with_values(scripts.STATE, d=self._directory)
         state = _state(call_persistently(self._host, lambda: sh(self._host, script)).stdout)
         if state.get("gone"):

@@ -48,8 +48,8 @@ class Unfit:
 
 
 def find_defects(host: JobHost) -> Iterator[Unfit]:
-    """Yield what is wrong with a host that answers. Raises HostError."""
-    # Not by one of our usual scripts: those need what may be missing.
+    """Yield the defects of a host that answers. Raises HostError."""
+    # Does not use our usual scripts, which need the programs that may be missing.
     done = call_persistently(host, lambda: host.run(Command(("sh", "-c", _LOOK))))
     said = [line.partition(" ") for line in done.stdout.splitlines()[:50]]
     lacking = {name for kind, _, name in said if kind == "lacks"}

@@ -93,7 +93,7 @@ def directory_name(host: JobHost, key: str) -> str:
 
 
 def _about(run: RunName, job: Job) -> str:
-    """Return a job's description: one line of JSON in ASCII."""
+    """Return a job's description as one line of JSON in ASCII."""
     shown = mask_command(job.command)
     facts = {
         **asdict(run),

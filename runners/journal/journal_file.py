@@ -117,7 +117,7 @@ def is_locked(path: Path) -> bool:
     try:
         with open_plain(path) as file:
             return not take_lock(file.fileno(), path, fcntl.LOCK_SH)
-    except (FileNotFoundError, NotPlain):  # the reader of the latter says so
+    except (FileNotFoundError, NotPlain):  # whoever reads the file reports that it is not plain
         return False
 
 

@@ -24,7 +24,7 @@ _NOISE = ("IANA PEN registry", "Created directory: ")
 and snmpget prints the second."""
 
 ENDED = re.compile(r"code (\d{1,3})")
-"""The line that follows the output of a command that failed."""
+"""Matches the line that follows the output of a command that failed."""
 
 
 def below_zero_words(watts: float) -> Message:

@@ -286,7 +286,7 @@ def next_group(groups: Sequence[Group]) -> int | None:
 
 
 _LEAST_S = 0.01
-"""A shorter time, in seconds, is not recorded."""
+"""A time shorter than this, in seconds, is not recorded."""
 _Turn = tuple[Point, ...]
 """The points that are repeated together."""
 

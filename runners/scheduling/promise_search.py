@@ -221,7 +221,7 @@ class PromiseSearches:
         lane_of = {cell.id: number for number, lane in enumerate(lanes(plan.cells)) for cell in lane if self._searches}
         self._lane_of = {id(search): lane_of[next(iter(search.cells.values()))[0].id] for search in self._searches}
         self._turns: dict[str, tuple[Search, ...]] = {}
-        """The searches that take turns, by the ids of their cells."""
+        """The searches that take turns with each other, by the ids of their cells."""
         for search in self._searches:
             together = tuple(each for each in self._searches if self._take_turns(each, search))
             theirs = (cell.id for each in together for of in each.cells.values() for cell in of)

@@ -178,7 +178,7 @@ def demand_of(operation: str) -> Demand:
 
 
 def mix(shares: Mapping[str, float], demand: Callable[[str], Demand] = demand_of) -> Demand:
-    """Return the mean demand of operations with these shares."""
+    """Return the mean demand of operations in these shares."""
     total = Demand(0.0, 0.0, 0.0, 0.0)
     for operation, share in shares.items():
         total = total + demand(operation) * share
@@ -332,7 +332,7 @@ class Task:
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
     def demand_of(self, operation: str) -> Demand:
-        """Return what an operation of the load needs."""
+        """Return the demand of one of the load's operations."""
         usual = demand_of(operation)
         disk = (0.0, 0.0) if self.in_memory else (usual.reads, usual.writes)
         return Demand(self.service_s or usual.cpu_s, *disk, usual.trips)
@@ -619,7 +619,7 @@ class TaskLoad:
 
 
 def _rows(found: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Count as YCSB does: the halves of a read-modify-write also count as reads and updates."""
+    """Count as YCSB does, where the halves of a read-modify-write also count as reads and updates."""
     both = next(((count, failed) for operation, count, failed in found if operation == "read_modify_write"), None)
     if both is None:
         return found

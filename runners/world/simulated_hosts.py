@@ -262,7 +262,7 @@ def _busy_at(time: float, spans: Sequence[tuple[float, float, Busy]]) -> Busy:
 
 
 EPOCH = 946_684_800.0
-"""2000-01-01 00:00 UTC, when simulated time begins."""
+"""When simulated time begins: 2000-01-01 00:00 UTC."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
 """How many of its last jobs' loads a machine remembers one by one."""
@@ -387,7 +387,7 @@ class SimulatedTransport:
 
 
 class _Running:
-    """A simulated job never runs. Its output is made when it is collected, so there is nothing to stop."""
+    """A simulated job, which never runs. Its output is made when the job is collected, so there is nothing to stop."""
 
     @property
     def out_of_touch(self) -> bool:
@@ -434,7 +434,7 @@ class _RunningLoad(_Running):
 
 
 class _RunningSampler(_Running):
-    """A simulated probe. Its samples are made when it is collected, from the host's load at that time."""
+    """A simulated probe. Its samples are made when the job is collected, from the host's load during the job."""
 
     def __init__(self, job: Job, sampler: Sampler, hosts: SimulatedHosts) -> None:
         self._job, self._sampler = job, sampler

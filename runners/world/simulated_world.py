@@ -86,7 +86,8 @@ _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2
 """Bytes of files for each byte of records: invented, like the service times."""
 _COUNTED = {"read": ("query",), "scan": ("query",), "update": ("update",), "insert": ("insert",), "delete": ("delete",)}
 _BOTH = ("query", "update")
-"""The names of the operations in MongoDB's `opcounters`."""
+"""The names in MongoDB's `opcounters` that count an operation that both reads and updates, which is any not in
+`_COUNTED`."""
 
 _Values = dict[str, float]
 
@@ -123,11 +124,11 @@ class SimulatedEngine:
         return changes in tolerated(self._database.reset, self._database.engine)
 
     def can_undo(self, cell: Cell) -> bool:
-        """Implement `data_seams.Undoes`."""
+        """Implement `seams.Undoes`."""
         return cell.dataset is not None and self._hosts.datasets.get(self._place) == (cell.dataset.hash, "inserts")
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Implement `data_seams.Undoes`."""
+        """Implement `seams.Undoes`."""
         records = cell.dataset.records if cell.dataset else 0
         self._hosts.datasets[self._place] = self._hosts.datasets[self._place][0], "updates"
         deleted = figure(self._machine.done_by(self.now).get("insert", 0.0), ",.0f")
@@ -136,7 +137,7 @@ class SimulatedEngine:
         )
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `data_seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`."""
         found, changes = self._hosts.datasets.get(self._place, ("", "nothing"))
         if cell.dataset and found:
             self._hosts.datasets[self._place] = (
@@ -192,7 +193,7 @@ class SimulatedEngine:
 
 class SimulatedReadings:
     """The counters before, during and after a simulated measurement, by the simulated clock. See
-    `real_world.Readings`."""
+    `server_counters.CounterReadings`."""
 
     def __init__(self, engine: SimulatedEngine) -> None:
         self._engine = engine
@@ -261,7 +262,7 @@ _PRINTED = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 """The percentiles that a tool without histograms prints."""
 
 Fails = Callable[[CellContext], tuple[str, ...]]
-"""Returns the hosts that must fail a cell's measurement."""
+"""A function that returns the hosts that must fail a cell's measurement."""
 
 
 class SimulatedDriver:
@@ -622,8 +623,8 @@ class SimulatedWorld:
         return ending.is_set()
 
     def _fails(self, context: CellContext) -> tuple[str, ...]:
-        """Return whether this load generator fails. If hosts under test fail the cell, the cell's first load generator
-        fails."""
+        """Return the hosts that make this load generator fail. Hosts under test fail the cell's first load
+        generator."""
         cell = context.cell
         first = cell.load_hosts[0]
         own = context.load_host or first

@@ -72,7 +72,7 @@ class World(Protocol):
         ...
 
     def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
-        """Return facts of a host, and of the file systems of these paths."""
+        """Return facts about a host, and about the file systems of these paths."""
         ...
 
     def other_load(self, transport: Transport) -> str:
