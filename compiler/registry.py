@@ -318,6 +318,12 @@ def look_again() -> None:
 
 
 def _folders(package: str) -> tuple[str, ...]:
+    """Return the folders of our own extensions of a kind: these are their entry points.
+
+    Entry points are in the metadata of a package, as they were when it was installed. A clone that gets or loses a
+    folder would lack an extension, or name one that is not there, until it is installed again; a wheel without the
+    folders would name them all. Nothing else names one of ours, as nothing names those of other packages.
+    """
     try:
         found = find_spec(package)
     except ModuleNotFoundError:  # the folder that it is in is not there either

@@ -28,6 +28,7 @@ from importlib.resources import as_file, files
 
 from benchbrief.compiler.registry import SNAPSHOT_SPECS
 from benchbrief.model.extension_spec import raised
+from benchbrief.model.run_messages import say
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.commands import read_script, with_values
@@ -49,14 +50,15 @@ class FileSystemSnapshots:
     def __init__(self, name: str) -> None:
         """Raises RunnerError when there is no usable extension of that name."""
         self.spec = spec_of(SNAPSHOT_SPECS, name)
+        own = ""
         try:
             with as_file(files(self.spec.implementation) / FILE) as path:
                 own = read_script(str(path), FILE)
-            if lacking := find_lacking(own):
-                raise RunnerError(f"its {FILE} lacks the function {', '.join(lacking)}")
+            said = f"{FILE} lacks the function {', '.join(lacking)}" if (lacking := find_lacking(own)) else ""
         except BaseException as error:  # importing another package may raise anything
-            what = f"the snapshot `{name}` can't be used: {self.spec.implementation}: {raised(error)}"
-            raise RunnerError(what, "install the package that provides it again") from error
+            said = raised(error)
+        if said:
+            raise RunnerError(say.snapshots_unusable(name=name, said=said), say.hint_snapshots_again())
         values = {
             "marker": data_directories.MARKER,
             "snapshot": data_directories.SNAPSHOT,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bench import Bench, Ended
+from tests.support.recorded import RECORDED_OUTPUTS
 
 OUTPUTS = Path(__file__).resolve().parents[1] / "results" / "outputs"
 SPEC = """
@@ -266,7 +267,7 @@ def test_more_failed_operations_than_are_accepted_are_warned_of(bench: Bench) ->
 
 
 def test_what_go_ycsb_may_fail_is_one_share_in_the_warnings_the_notes_and_the_disclosure(bench: Bench) -> None:
-    kept = Path(__file__).resolve().parents[1] / "runners" / "drivers" / "outputs" / "go_ycsb" / "timed" / "stdout"
+    kept = RECORDED_OUTPUTS / "go_ycsb" / "timed" / "stdout"
     shutil.copy(kept, bench.folder / "out.txt")
     text = SPEC.replace("tool = ycsb", "tool = go_ycsb").replace("throughput[threads: 96] by hardware", "throughput")
     text = re.sub(r"metric .*|text = .*", "", text.replace("from ycsb.a", "from ycsb.f { records = 1k }"))
@@ -284,7 +285,7 @@ def test_what_go_ycsb_may_fail_is_one_share_in_the_warnings_the_notes_and_the_di
 
 def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run_are_reported(bench: Bench) -> None:
     spec = bench.spec(SPEC.partition("metric ")[0].replace("ycsb.a", "ycsb.f").replace("[48, 96]", "4"))
-    recorded = Path(__file__).resolve().parents[1] / "runners" / "drivers" / "outputs" / "ycsb"
+    recorded = RECORDED_OUTPUTS / "ycsb"
     shutil.copytree(recorded / "read-modify-write", bench.folder / "run")
     asked = ("import", "ycsb", "run/stdout", "--spec", spec.name, "--cell", "hardware=eco", "--dry-run", *SAID)
     reported = bench(*asked, "--json").json
@@ -312,7 +313,7 @@ def test_a_brief_over_percentiles_that_were_printed_as_nothing_says_that_means_a
     assert "No latency was recorded" not in html
 
 
-RECORDED = Path(__file__).resolve().parents[1] / "runners" / "drivers" / "outputs"
+RECORDED = RECORDED_OUTPUTS
 OF_TOOLS = {
     "ycsb": (
         OUTPUTS / "ycsb-0.12-some-failed.txt",

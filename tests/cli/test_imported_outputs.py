@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from tests.support.bench import Bench
-from tests.support.tools import REPOSITORY
+from tests.support.recorded import RECORDED_OUTPUTS
 
-OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 SAID = ("--title", "Lab runs", "--publisher", "Example Ltd", "--document", "1", "--licence", "internal")
 OFFERED = """
 hardware eco { hosts = "eco.lab" }

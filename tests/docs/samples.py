@@ -47,6 +47,7 @@ def base_spec(name: str) -> str:
 def pages() -> tuple[str, ...]:
     """Every page that is written for users or developers, as a path from the repository's root."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("examples/*.md")]
+    found += ROOT.glob("extensions/*/*/README.md")
     found += [path for path in ROOT.glob("editors/**/*.md") if "node_modules" not in path.parts]
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in found))
 

@@ -11,12 +11,12 @@ from benchbrief.compiler.registry import SNAPSHOT_SPECS, snapshot_names
 from benchbrief.extending.conformance import try_extension
 from benchbrief.extending.installed_code import code_problem
 from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
+from benchbrief.extensions.engines.rocksdb.tests.test_linked_snapshots import RECORDS, db_bench, hashes, overwritten
 from benchbrief.model.extension_spec import SnapshotSpec
 from benchbrief.runners.engines.file_system_snapshots import FUNCTIONS, FileSystemSnapshots
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.extensions.test_kit import NAME, not_held, site, write
-from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashes, overwritten
 from tests.support import cells
 from tests.support.plans import compile_text
 from tests.support.tools import system_tool

@@ -164,8 +164,10 @@ def modules_of(*folders: str) -> Iterator[Path]:
 
 
 def python_files(*folders: str) -> Iterator[Path]:
+    """Without the tests of our extensions, which are in their folders, and not installed."""
     for folder in folders:
-        yield from sorted((REPOSITORY / folder).rglob("*.py"))
+        paths = sorted((REPOSITORY / folder).rglob("*.py"))
+        yield from (path for path in paths if folder != "extensions" or path.parent.name != "tests")
 
 
 @cache
@@ -266,6 +268,14 @@ def test_a_spec_takes_nothing_but_the_surface_and_what_is_beside_it() -> None:
     assert wrong == []
 
 
+def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
+    """But another of ours, and tests. The modules that name their package, to find them, are in `NAMED_UP`."""
+    others = ("tools", "editors", "benchmarks", "examples", *(room for room in ROOMS if room != "extensions"))
+    found = [each for folder in others for each in (*imports(folder), *names_in_strings(folder))]
+    taking = [each for each in found if any(f"{one}.".startswith("benchbrief.extensions.") for one in each.targets)]
+    assert {each.file for each in taking} - NAMED_UP.keys() == set()
+
+
 def test_nothing_but_extensions_takes_their_surface() -> None:
     """The rooms have what it offers. It stands on them, and imports no extension."""
     taking = [str(found) for found in ours() if any(f"{each}.".startswith(f"{SURFACE}.") for each in found.targets)]
@@ -356,6 +366,7 @@ def test_files_that_docstrings_and_pages_name_are_there() -> None:
     files = [
         f"/{path.relative_to(REPOSITORY).as_posix()}" for path in python_files(*ROOMS, "tests", "tools", "examples")
     ]
+    files += [f"/{path.relative_to(REPOSITORY).as_posix()}" for path in REPOSITORY.glob("extensions/*/*/tests/*.py")]
     names = {path.rsplit("/", 1)[-1] for path in files}
     texts = [path for room in ROOMS for path in python_files(room)]
     texts += [REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]

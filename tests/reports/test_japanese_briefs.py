@@ -10,9 +10,9 @@ import pytest
 from benchbrief.model.plan import Plan
 from tests.reports.test_pseudo_language import texts
 from tests.support.bench import Bench
-from tests.support.tools import REPOSITORY
+from tests.support.recorded import RECORDED_OUTPUTS
 
-OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 JAPANESE = re.compile("[\u3040-\u9fff]")
 SYSTEM = """\
 hardware hako "箱" {

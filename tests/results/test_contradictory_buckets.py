@@ -10,10 +10,10 @@ import pytest
 from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
-from tests.support.tools import REPOSITORY
+from tests.support.recorded import RECORDED_OUTPUTS
 
 FORMS = Path(__file__).parent / "outputs"
-RECORDED = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+RECORDED = RECORDED_OUTPUTS
 FIRST = FORMS / "ycsb-0.1.4-with-status.txt"
 PRINTED = FORMS / "ycsb-0.17-printed-histogram.txt"
 BOTH = FORMS / "ycsb-0.17-two-histograms.txt"

@@ -17,9 +17,9 @@ from benchbrief.results.imports.keep_import import Prepared, StatedSource, keep_
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
-from tests.support.tools import REPOSITORY
+from tests.support.recorded import RECORDED_OUTPUTS
 
-OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 OTHERS = Path(__file__).parent / "outputs"
 SOURCE = StatedSource(
     {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}

@@ -22,9 +22,9 @@ from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from benchbrief.results.store_errors import ResultsError
 from tests.support.plans import compile_text
-from tests.support.tools import REPOSITORY
+from tests.support.recorded import RECORDED_OUTPUTS
 
-OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 SOURCE = StatedSource(
     {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
 )

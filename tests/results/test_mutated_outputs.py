@@ -21,9 +21,10 @@ from benchbrief.model.histogram import percentile
 from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
+from tests.support.recorded import RECORDED_OUTPUTS
 from tests.support.tools import REPOSITORY
 
-OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 MUTATIONS = 100
 """Of each of the recordings: 1,100 in all, and as many more that are read."""
 ROUNDING = 0.02

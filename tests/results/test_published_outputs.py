@@ -14,6 +14,7 @@ from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
+from tests.support.recorded import RECORDED_OUTPUTS
 
 SOURCE = StatedSource(
     {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
@@ -172,9 +173,7 @@ experiment closed { hardware = box  workloads = w  threads = 4  measure = 5 s }
 
 
 def test_a_reading_benchmark_with_a_histogram_of_writes_is_refused(tmp_path: Path) -> None:
-    recorded = (
-        Path(__file__).parents[1] / "runners" / "drivers" / "outputs" / "db_bench" / "readwhilewriting" / "stdout"
-    )
+    recorded = RECORDED_OUTPUTS / "db_bench" / "readwhilewriting" / "stdout"
     path = tmp_path / "stdout"
     path.write_text(recorded.read_text().replace("Microseconds per read", "Microseconds per write"))
     with pytest.raises(OutputProblem, match="readwhilewriting reads, and has a histogram of the operation write"):

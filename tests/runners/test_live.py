@@ -21,9 +21,10 @@ from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.sampling import parse_recent
 from benchbrief.runners.seams import Interim
 from benchbrief.runners.transports.local_transport import LocalTransport
+from tests.support.recorded import RECORDED_OUTPUTS
 from tests.support.waiting import until
 
-OUTPUTS = Path(__file__).parent / "drivers" / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 
 
 def ycsb(text: str) -> Interim | None:

@@ -9,7 +9,7 @@ from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.compiler.schemas import BLOCKS
 from benchbrief.model.value_shapes import BlockSchema
 from tools.reference.attributes import attributes, exclusive, heading
-from tools.reference.markdown import code, joined, table, text
+from tools.reference.markdown import code, joined, table, text, text_of
 
 
 def page() -> str:
@@ -87,7 +87,7 @@ def _options() -> Iterator[str]:
         if not spec.options:
             continue
         yield f"### Options of {spec.options_label}"
-        yield text(f"blocks/options-{name}")
+        yield text_of(f"engines/{name}")
         yield attributes({key: option.key for key, option in spec.options.items()})
         if any(option.name for option in spec.options.values()):
             yield "In a connection string these are:"

@@ -6,11 +6,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 TEXTS = Path(__file__).parent / "texts"
+EXTENSIONS = Path(__file__).parents[2] / "extensions"
 
 
 def text(name: str) -> str:
     """Return the text of that name; "" if there is none."""
     path = TEXTS / f"{name}.md"
+    return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+
+
+def text_of(folder: str) -> str:
+    """Return what one of our extensions says of itself beside its table; "" if it says nothing. It is in `folder`."""
+    path = EXTENSIONS / folder / "reference.md"
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.registry import own_families
 from benchbrief.model.tool_spec import ToolSpec
-from tools.reference.markdown import code, joined, table, text
+from tools.reference.markdown import code, joined, table, text, text_of
 
 
 def page() -> str:
@@ -16,7 +16,7 @@ def page() -> str:
 def _families() -> Iterator[str]:
     for name, family in own_families().items():
         yield f"## {family.label}"
-        yield text(f"workloads-{name}")
+        yield text_of(f"tools/{name}")
         yield _by_shares(family) if family.shares else _by_operations(family)
 
 

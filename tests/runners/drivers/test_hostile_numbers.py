@@ -16,8 +16,9 @@ from benchbrief.model.plan import Workload
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.seams import Driver
 from tests.support.cells import attached, context, db_bench, recorded, rocksdb, ycsb
+from tests.support.recorded import RECORDED_OUTPUTS
 
-OUTPUTS = Path(__file__).parent / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 MONGO = attached("mongodb://db-1/ycsb")
 CHANGED = 8
 """How many numbers of an output are changed, one after another."""

@@ -25,9 +25,10 @@ from benchbrief.runners.drivers.output_invariants import (
     check_threads,
     parse_printed,
 )
+from tests.support.recorded import RECORDED_OUTPUTS
 from tests.support.tools import REPOSITORY
 
-OUTPUTS = Path(__file__).parent / "outputs"
+OUTPUTS = RECORDED_OUTPUTS
 TABLES: dict[str, Sequence[Invariant[Any]]] = {
     "YCSB": ycsb_invariants.TABLE,
     "logs": ycsb_invariants.LOG_TABLE,

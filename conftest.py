@@ -1,0 +1,152 @@
+"""What every test may use: golden files that are compared, or written anew with `--update-goldens`."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from benchbrief.runners.journal.secret_masking import KNOWN
+from tests.support.forked_workers import ForkedWorkers, Share
+from tests.support.frozen_memory import freeze_memory
+from tests.support.warm import share_among_processes, share_apart
+
+if TYPE_CHECKING:
+    from benchbrief.runners.seams import Transport
+    from tests.support.bench import Bench
+
+# An example that takes long on a busy machine is no counterexample: pytest's own time-out ends what hangs.
+settings.register_profile("benchbrief", deadline=None)
+settings.load_profile("benchbrief")
+
+# As `bench` collects garbage: the default is for programs that hold far fewer objects than thousands of tests.
+gc.set_threshold(50_000, 20, 50)
+
+# What a brief leaves out for a mistake of ours fails the test, also in the processes that tests start.
+os.environ["BENCH_STRICT"] = "1"
+
+# YCSB's processes live for seconds: half of their processor time is the optimizing compiler's. Its script reads this.
+os.environ.setdefault("JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+CLOCKED = ("cli", "docs", "examples", "extensions", "faults", "runners", "tools")
+"""Folders of tests with servers, load generators and whole runs: they wait, and are held to clocks, as those of our
+extensions are."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shares", action="store_true", help="run tests that wait beside those that compute: tools/check")
+    parser.addoption("--long", action="store_true", help="only the tests that are marked long")
+    parser.addoption("--name-failed", type=Path, help="write the names of the tests that failed, if all were run")
+    parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
+
+
+def _shares(items: Sequence[pytest.Item]) -> list[Share]:
+    """Two shares side by side. Tests with servers and load generators wait more than they compute, and look at clocks.
+
+    All others compute, in whatever time is left: they are nice, and so are the commands that they start.
+    """
+    modules: dict[Path, list[int]] = {}
+    for number, item in enumerate(items):
+        modules.setdefault(item.path, []).append(number)
+    places = {True: deque[Sequence[int]](), False: deque[Sequence[int]]()}
+    for path, numbers in modules.items():
+        place, below = path.relative_to(Path(__file__).parent).parts[:2]
+        places[place == "extensions" or below in CLOCKED].append(numbers)
+    return [
+        Share(places[True], processes=4),
+        Share(places[False], processes=2, nice=10, enter=share_apart),
+    ]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long, unless it is asked for: by `--long`, or by the name of its module."""
+    if any(Path(argument.partition("::")[0]).suffix == ".py" for argument in config.args):
+        return
+    wanted = config.getoption("--long")
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        chosen[item.get_closest_marker("long") is not None].append(item)
+    config.hook.pytest_deselected(items=chosen[not wanted])
+    items[:] = chosen[wanted]
+
+
+def pytest_collection_finish() -> None:
+    freeze_memory()  # the tests and their modules stay: no collection need look at them
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        config.add_cleanup(lambda: os._exit(0))  # the last: to take all modules apart would be a second's work
+    else:  # the processes share what their parent's names
+        folder = share_among_processes()
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if config.getoption("--shares"):
+        config.pluginmanager.register(ForkedWorkers(_shares))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    file: Path | None = session.config.getoption("--name-failed")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if file and reporter and not (session.shouldfail or session.shouldstop):
+        found = [each.nodeid for kind in ("failed", "error") for each in reporter.stats.get(kind, ())]
+        file.write_text("".join(f"{name}\n" for name in dict.fromkeys(found)))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests() -> Iterator[None]:
+    """What one test makes known as a secret is not hidden in another's messages."""
+    with KNOWN.apart():
+        yield
+
+
+@pytest.fixture
+def paper(bench: Bench) -> None:
+    """The test's `bench` draws PDFs."""
+    bench.paper = True
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a golden file, or write the file when asked to."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--update-goldens"):
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"no golden {path.name}: run pytest with --update-goldens, and read it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
+    """This machine. Its jobs lie in a folder of this test: ending what is left there ends no other test's."""
+    from benchbrief.runners.hosts.host_connections import open_transport
+    from tests.support import cells
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    transport = open_transport(cells.LOCAL)
+    yield transport
+    transport.end_leftovers()
+    transport.close()
+
+
+@pytest.fixture
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The secret of the user of `tests/support/bmc.py`."""
+    from tests.support import bmc
+
+    monkeypatch.setenv("BMC_PASSWORD", bmc.PASSWORD)
