@@ -94,7 +94,7 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
 
 @contextmanager
 def _holding(run_dir: Path, progress: Progress) -> Iterator[KeptClaim]:
-    """Hold this machine until the brief is made. SIGTERM ends the command as Ctrl-C does."""
+    """Hold this machine during the block, while the brief is made. SIGTERM ends the command like Ctrl-C."""
     with ended_by_sigterm(), KeptClaim() as kept:
         yield kept
     if kept.problem:
@@ -107,7 +107,7 @@ def _make_brief(
     """Make tables, verdicts and briefs from the journal and the raw outputs. If this fails, no measurement is lost."""
     run_dir = finished.run_dir
     if finished.status == "interrupted":
-        with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
+        with suppress(RunnerError):  # the interruption matters more; `bench rebuild` shows the error
             return replace(finished, lost=make_tables(run_dir, plan, finished.evidence).lost)
         return finished
     if not kept.take(plan, run_dir):

@@ -73,7 +73,7 @@ class Looks:
         return [(n, self.share(n)) for n in range(self.first, min(repeats, self.last) + 1)]
 
     def share(self, repeats: int) -> float:
-        """Return the share of the look after this many repeats."""
+        """Return the share of the error that belongs to the look after this many repeats."""
         between = self.count - 2
         if self.count == 1:
             return 1.0
@@ -97,7 +97,7 @@ def chooses(experiment: Experiment) -> bool:
 
 
 def first_look(experiment: Experiment) -> int:
-    """Return after how many repeats a point's interval may first end its repeats."""
+    """Return the fewest repeats after which a point's interval may end its repeats."""
     return experiment.confident.at_least if experiment.confident else min(_FIRST_LOOK, experiment.repeats)
 
 
@@ -107,7 +107,7 @@ def looks(plan: Plan, experiment: Experiment) -> int:
 
 
 def level(plan: Plan, experiment: Experiment) -> float:
-    """Return the level of each confidence interval of the experiment."""
+    """Return the confidence level of the experiment's intervals."""
     return 1 - (1 - LEVEL) / max(1, looks(plan, experiment))
 
 

@@ -163,7 +163,7 @@ class EngineSpec(ExtensionSpec):
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The values that `server` may have."""
+        """The possible values of `server`."""
         key = self.attributes.get("server")
         return key.shape.choices if key and isinstance(key.shape, Word) else ()
 

@@ -107,7 +107,7 @@ class StepStarted(Record):
     cell: str
     attempt: int
     step: str
-    seconds: float  # as the plan expects
+    seconds: float  # as planned
 
 
 class StepEnded(Record):
@@ -359,7 +359,7 @@ class Failing(Frozen):
 
 
 class Simulated(Frozen):
-    """How a run is simulated: `errors` is the share of operations that fail."""
+    """How a run is simulated. `errors` is the share of operations that fail."""
 
     seed: int = 0
     errors: float = Field(default=0.0, ge=0, le=1)

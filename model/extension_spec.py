@@ -149,9 +149,9 @@ SHARED = Key(
 )
 """A meter's argument `shared`, for one meter that covers all hosts."""
 SCALE = Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W")
-"""The argument `scale` of a meter."""
+"""A meter's argument `scale`."""
 BOUNDARY = Key(Word(("wall", "node", "cpu", "formula")), "What its watts are the power of.", default="unknown")
-"""The argument `boundary` of a meter."""
+"""A meter's argument `boundary`."""
 
 
 @dataclass(frozen=True)

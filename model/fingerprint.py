@@ -87,7 +87,7 @@ def shared_parts(
     """Return the parts that are the same for all cells of one hardware, workload and experiment."""
     # A plan without any of these has the hash of plans from before they existed.
     parts: Parts = {"seed": experiment.seed} if experiment.order == "random" else {}
-    if experiment.cool_down_s:  # each cell but the first comes after one, and may be another for it
+    if experiment.cool_down_s:  # a cool-down before a cell may change its result
         parts["cool_down_s"] = experiment.cool_down_s
     if experiment.arrivals:
         parts["arrivals"] = experiment.arrivals.model_dump(exclude_defaults=True)
@@ -147,7 +147,7 @@ def _meter_parts(meter: PowerMeter) -> Parts:
 
 
 def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
-    """Return the hash of a cell. `shared` is the digest of the shared parts."""
+    """Return the hash of a cell. `shared` is the digest of the parts that it shares with other cells."""
     return digest([shared, threads, target, repeat])
 
 
@@ -208,5 +208,5 @@ def digest(content: object) -> str:
 def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
     """Return a digest of the place where a database's data are. Equal digests mean the same place."""
     place = database.model_dump(include={"engine", "server", "uri", "path"})
-    given = [id_ for id_ in hardware.hosts if hosts[id_].asked]  # others that are asked for alike are other nodes
+    given = [id_ for id_ in hardware.hosts if hosts[id_].asked]  # another host with the same request is another node
     return digest([machines(hardware.hosts, hosts), *place.values(), *given])

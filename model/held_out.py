@@ -15,7 +15,7 @@ from benchbrief.model.plan import Cell, Claim, Dimension, DimKey, HeldOut, Plan,
 from benchbrief.model.points import Point
 
 Place = Mapping[Dimension, DimKey | None]
-"""The place where an extreme was found: a key for each dimension that was searched."""
+"""The place where an extreme was found: a key for each dimension over which it was taken."""
 
 _ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
 """Pairs of a number of claims and the held-out repeats that are advised for up to that many claims. These repeats

@@ -33,7 +33,7 @@ FAMILY = "r_"
 _HOLE = re.compile(r"\{([a-z_]+)\}")
 
 OwnWords: TypeAlias = Mapping[str, Mapping[str, str]]
-"""The texts of codes by language and code."""
+"""An extension's own texts, by language and code."""
 
 
 class Language(Protocol):
@@ -133,7 +133,7 @@ def _worded(code: str, args: Mapping[str, str | float], own: Mapping[str, str], 
 
 
 def word(code: str) -> Message:
-    """Return the sentence of a code without arguments, such as a status. An unknown code is shown unchanged."""
+    """Return the sentence for a code without arguments, such as a status. An unknown code is shown unchanged."""
     return Message(code, {})
 
 
@@ -186,7 +186,7 @@ class _Speaker:
 
 
 def codes_of(declared: type) -> dict[str, tuple[str, ...]]:
-    """Return the codes of a protocol, and the names of their arguments."""
+    """Return a protocol's codes, each with the names of its arguments."""
     found = {}
     for kind in reversed(declared.__mro__):
         for name, method in vars(kind).items():

@@ -45,7 +45,7 @@ class Levels(str):
 
     @property
     def keys(self) -> dict[str, DimKey]:
-        """Return the level of each factor."""
+        """Return each factor's level."""
         return dict(_pairs(self))
 
     def only(self, factors: Collection[str]) -> Levels:
@@ -177,7 +177,7 @@ class Read(Node):
     keys: dict[Dimension, tuple[str | float, ...]] = field(default_factory=dict)
 
     def covers(self, place: Mapping[Dimension, object] | Mapping[str, object]) -> bool:
-        """Return whether the query reads these keys. Dimensions that `place` lacks are ignored."""
+        """Return whether the read includes these keys. Dimensions that `place` lacks are ignored."""
         return all(place[dim] in keys for dim, keys in self.keys.items() if dim in place)
 
 
@@ -395,7 +395,7 @@ class Promise(Node):
 
 
 class Asked(Node):
-    """A request to a scheduler in place of a named host: `slurm("nvme", 4, partition: "fast")`."""
+    """A request to a scheduler instead of a named host: `slurm("nvme", 4, partition: "fast")`."""
 
     scheduler: str
     what: str = ""
@@ -1131,7 +1131,7 @@ class Report(Node):
     legal: Prose | None = None
     disclosure: Literal["separate", "in_brief"] = "separate"
     audience: Literal["customer", "internal"] = "customer"
-    """Whether pages show run ids and paths."""
+    """The readers of the report, which decides whether pages show run ids and paths."""
     address: str = ""
     """The address where the disclosure is published."""
     columns: Literal[1, 2] = 1
@@ -1139,7 +1139,7 @@ class Report(Node):
     footnotes: dict[str, Prose] = field(default_factory=dict)
     """The author's own footnotes, by the names in their marks."""
     allowed: dict[str, str] = field(default_factory=dict)
-    """The reasons for exceptions from the rules on results in titles and headlines, by rule."""
+    """The reasons for exceptions from the rules about results in titles and headlines, by rule."""
     elements: tuple[Element, ...]
     origin: Origin
 
@@ -1399,7 +1399,7 @@ class Plan(Node):
     """
 
     def workload_of(self, cell: Cell) -> Workload:
-        """Return the workload of a cell at the cell's levels."""
+        """Return a cell's workload, at the cell's levels."""
         return self.workloads[cell.workload_key or cell.workload]
 
     def key_of(self, database: Database, hardware: Hardware) -> DatabaseKey:

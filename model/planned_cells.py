@@ -11,8 +11,8 @@ from benchbrief.model.points import Curve
 
 
 def most_cells_of_curve(experiment: Experiment) -> int:
-    """Return the most cells of one curve that a run measures. Adaptive ramps and searches for a promise measure only
-    some of their candidates."""
+    """Return the largest number of a curve's cells that a run measures. Adaptive ramps and searches for a promise
+    measure only some of their candidates."""
     points = max(1, len(experiment.points))
     if experiment.promise:
         return min(points * experiment.repeats, experiment.promise.most)
@@ -22,7 +22,7 @@ def most_cells_of_curve(experiment: Experiment) -> int:
 
 
 def most_cells(experiment: Experiment) -> int:
-    """Return the most cells of an experiment that a run measures."""
+    """Return the largest number of an experiment's cells that a run measures."""
     curves = len(experiment.hardware) * len(experiment.workloads) * max(1, len(experiment.levels))
     return curves * most_cells_of_curve(experiment)
 
@@ -68,5 +68,5 @@ def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
 
 
 def most_of(plan: Plan, cells: Iterable[Cell]) -> int:
-    """Return the most of these cells that a run measures."""
+    """Return the largest number of these cells that a run measures."""
     return planned_cells(plan.model_copy(update={"cells": tuple(cells)}))

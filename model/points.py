@@ -81,7 +81,7 @@ class Curve(NamedTuple):
 
     @classmethod
     def all_of(cls, experiment: Experiment) -> Iterator[Curve]:
-        """Yield every curve of an experiment, in the order of the spec."""
+        """Yield all curves of an experiment, in the order of the spec."""
         levels = experiment.levels or (Levels(),)
         yield from (cls(experiment.name, *each) for each in product(experiment.hardware, experiment.workloads, levels))
 

@@ -72,7 +72,7 @@ def formatted(value: float, spec: str) -> str:
         shown = to_digits(value, max(1, digits))
         decimals = digits - 1 - magnitude(shown or 1)
         if printing() > 4 and found["digits"] and value != int(value) and 0 < decimals < digits + 4:
-            return format(shown, f"{found['look']}.{decimals}f")  # with more decimals, it has an exponent
+            return format(shown, f"{found['look']}.{decimals}f")  # with more decimals, `g` has an exponent
         if printing() > 5 and decimals < 0 and magnitude(shown) < _MOST_WRITTEN_OUT:
             look = found["look"] if re.search("[,_]", found["look"]) else f"{found['look']},"
             return format(shown, f"{look}.0f")

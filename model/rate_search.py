@@ -66,12 +66,12 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether there are votes, and all of them kept the promise."""
+        """Whether there are runs that count, and all of them kept the promise."""
         return 0 < self.met == self.votes
 
     @property
     def refutes(self) -> bool:
-        """Whether at least one of the votes did not keep the promise."""
+        """Whether a run that counts did not keep the promise."""
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
@@ -95,7 +95,7 @@ class Tally:
 
     @property
     def by_generator(self) -> bool:
-        """Whether most of the runs against the rate were beyond the generator."""
+        """Whether most of the runs that count against the rate were beyond the generator."""
         return self.lead <= 0 and self.beyond > self.broken
 
     def is_decided(self, judged: int) -> bool:
@@ -193,7 +193,7 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule
             return SearchAnswer("undecided", rate)
         if tally.lead == 0 and not tally.is_decided(rule.judged):
             return SearchStep(rate, "again")
-    # Where runs are even to the last, the promise does not count as kept.
+    # If the runs are even after all repeats, the promise does not count as kept.
     over = min((rate for rate, tally in tried.items() if tally.lead <= 0), default=None)
     under = max((rate for rate in tried if over is None or rate < over), default=None)
     if over is None and under is not None and under != rates[-1]:

@@ -111,7 +111,7 @@ class Left:
     counted: bool = False
     """Whether the attempt's server counters have been summed up."""
     clocks: dict[str, j.ClockRead] = field(default_factory=dict)
-    """The hosts' clocks before the measurement."""
+    """The readings of the hosts' clocks before the measurement."""
     clocks_after: dict[str, j.ClockRead] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
     events: list[j.EventRan] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Left:
         return self.collected.get((step, job, host))
 
     def add(self, record: Progressed) -> None:
-        """Note a record of this attempt."""
+        """Process a record of this attempt."""
         match record:
             case j.StepStarted():
                 self.step = record
@@ -249,7 +249,7 @@ class CellTimes:
                 self._step.pop(cell, None)
                 self._loaded.discard(cell)
             case j.CellResumed() if self._step.get(cell) == TURN:
-                del self._step[cell]  # a controller that was killed wrote no end of its wait
+                del self._step[cell]  # a controller that was killed did not record the end of the wait
             case j.StepStarted():
                 self._until[cell] = record.at + record.seconds
                 self._step[cell] = record.step
@@ -359,7 +359,7 @@ class RunRecord:
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
-    """Cells that were tried again after a failed attempt. An interrupted attempt does not count."""
+    """The cells that were tried again after a failed attempt. An interrupted attempt does not count."""
     times: CellTimes = field(default_factory=CellTimes)
     pauses: Pauses = field(default_factory=Pauses)
     last_at: float | None = None
@@ -412,7 +412,7 @@ class RunRecord:
     def finished(self, plan: Plan) -> set[str]:
         """Return the plan's cells whose last verdict is good, and those not needed.
 
-        A verdict counts only for the same definition of the cell for which it was given.
+        A verdict counts only if the cell's definition has not changed since.
         """
         return {cell.id for cell in plan.cells if cell.id in self.cells and cell.hash in self.cells[cell.id].good}
 

@@ -123,8 +123,8 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Steadiness:
-    """How steady a window is: the `range` of its rounds' throughputs and their `trend` (the linear fit's excursion), as
-    shares of their mean."""
+    """How steady a window is. `range` is the range of its rounds' throughputs, and `trend` is how far a line fitted to
+    them rises or falls, both as shares of the mean."""
 
     range: float
     trend: float

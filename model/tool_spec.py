@@ -328,9 +328,9 @@ class ToolSpec(ExtensionSpec):
         return {word_of_property(name): texts for name, texts in self.names.items()}
 
     def operations(self, workload: str, settings: Settings) -> tuple[str, ...]:
-        """Return the operations of a workload with these settings, in the order of `shares`."""
+        """Return the kinds of operations of a workload with these settings, in the order of `shares`."""
         if not self.shares:
-            found = self.workloads.get(workload)  # a stored plan may name a removed one
+            found = self.workloads.get(workload)  # a stored plan may name a workload that has been removed
             return found.operations if found else ()
         done = {name for name in self.shares if settings.get(name)}
         done |= {part for name in done for part in self.counted_twice.get(name, ())}
@@ -381,7 +381,7 @@ class ToolSpec(ExtensionSpec):
         if self.load_threads is None or self.load_threads[0] not in settings:
             return 1.0
         attribute, on_each = self.load_threads
-        # A host has one thread at least. At so many times the usual threads, the server is the limit, not the threads.
+        # A host has at least one thread. From a certain multiple of the usual threads on, the server is the limit.
         return min(max(float(settings[attribute]), hosts) / (on_each * hosts), MOST_LOAD_SPEED_UP)
 
     def mistake(self, name: str, *, own: bool = False) -> str:

@@ -289,7 +289,7 @@ def base_unit(dimension: Dimension) -> str:
     over: list[str] = []
     under: list[str] = []
     if powers.get("energy") and powers.get("time") and powers["energy"] == -powers["time"]:
-        # joules by seconds read as watts, wherever they stand
+        # show joules per second as watts, on either side of the fraction bar
         (over if powers["energy"] > 0 else under).extend(["W"] * abs(powers["energy"]))
         del powers["energy"], powers["time"]
     for name, power in sorted(powers.items(), key=_reading_order):

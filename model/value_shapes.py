@@ -14,17 +14,17 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 NAME = 80
-"""The most characters of a name without quotes, for a block, metric, parameter or fact."""
+"""The maximum length, in characters, of a name without quotes, for a block, metric, parameter or fact."""
 LABEL = 120
-"""The most characters of a label, for a compared thing, a column or a series."""
+"""The maximum length of a label, for a compared thing, a column or a series."""
 HEADING = 200
-"""The most characters of a title, and of the texts beside it."""
+"""The maximum length of a title, and of the texts beside it."""
 LINE = 300
-"""The most characters of a fact, or of the claim of a figure."""
+"""The maximum length of a fact, or of a figure's claim."""
 PARAGRAPH = 4_000
-"""The most characters of a description, a note, a command or an address."""
+"""The maximum length of a description, a note, a command or an address."""
 PASSAGE = 20_000
-"""The most characters of a text in the brief."""
+"""The maximum length of a text in the brief."""
 
 
 class _Shape(ABC):
@@ -159,7 +159,7 @@ class Key:
     """One attribute. `only` names the engines, tools or probes that have it (empty for all).
 
     `example` is a sample value for `usage`, if the shape alone provides none. `file` tells where the named file or
-    folder is: beside the spec, on the controller, or on the hosts. `label` is the most characters of the attribute's
+    folder is: beside the spec, on the controller, or on the hosts. `label` is the maximum length of the attribute's
     label.
     """
 
@@ -193,7 +193,7 @@ class BlockSchema:
 
     `open_keys` is the shape of keys that are not in the table (hardware may have any fact). A block has at most one
     attribute of each `exclusive` set; if it overrides an attribute of a set, the others are dropped. `label` is the
-    most characters of its label. Messages list the `listed` attributes, those of its engine or tool, and those of its
+    maximum length of its label. Messages list the `listed` attributes, those of its engine or tool, and those of its
     `inner` blocks.
     """
 

@@ -3,7 +3,7 @@ from functools import cache
 
 @cache
 def benchbrief_version() -> str:
-    """Return the version that the installed package has."""
+    """Return the version of the installed package."""
     from importlib.metadata import version
 
     return version("benchbrief")

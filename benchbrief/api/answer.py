@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
-    """Wrap a function so that its BenchErrors have their hint in a second line."""
+    """Wrap a function so that its BenchErrors show their hint on a second line."""
 
     @wraps(function)
     def called(*args: Params.args, **named: Params.kwargs) -> Made:
@@ -37,7 +37,7 @@ _MOST_ROWS = 40
 
 
 class LibraryMissing(BenchError):
-    """The library for the wanted form of an answer is not installed."""
+    """A library that is needed to convert an answer is not installed."""
 
     code = "library_missing"
 

@@ -64,8 +64,8 @@ class Compared:
 
     @property
     def differences(self) -> list[dict[str, str]]:
-        """Other differences between the contenders: each row names the thing that differs in `what`, and has its value
-        for each contender under the contender's letter."""
+        """Other differences between the contenders, one in each row. `what` names the property; the columns named by
+        the contenders' letters have its values."""
         return [
             {"what": each.what, **dict(zip(self._judged.names, each.each, strict=True))}
             for each in self._judged.differing

@@ -44,7 +44,7 @@ class FigureOfRun(NamedTuple):
 
 
 def figures_of_run(plan: p.Plan, store: Store) -> Iterator[tuple[FigureOfRun, p.FigureElement]]:
-    """Yield the figures of each report, in reading order, as the brief numbers them."""
+    """Yield each report's figures in reading order, numbered as in the brief."""
     for report in plan.reports:
         results = Results(plan, store, words_of(report))
         elements = keep_elements_with_data(say_claims(report, results).elements, results)

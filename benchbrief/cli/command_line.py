@@ -236,7 +236,7 @@ def main() -> NoReturn:
     lead_somewhere()
     let_arrow_find_no_pandas()
     pass_over_broken_packages()
-    # Pydantic would import the plugins of any installed package, and look through all of them, at each start.
+    # Otherwise Pydantic searches all installed packages for plugins, and imports these, at each start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
@@ -268,7 +268,7 @@ def main() -> NoReturn:
             ended = show_error(error)
     code = ended.exit_code
     show_json_error(ended)
-    for number in ends:  # there is nothing left to interrupt
+    for number in ends:  # nothing is left to interrupt
         signal.signal(number, signal.SIG_IGN)
-    silence_what_is_closed()  # else Python ends with a code of its own
+    silence_what_is_closed()  # otherwise Python would exit with another code
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""The arguments and options of every command that looks at a finished or running run."""
+"""The arguments and options that are shared by commands which work on a finished or running run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run_argument(function: F) -> F:
 
 
 def metrics_option(function: F) -> F:
-    """`--openmetrics FILE`, a file that is kept up to date while a run goes on."""
+    """`--openmetrics FILE`, a file that is kept up to date during a run."""
     return click.option(
         "--openmetrics",
         "metrics",

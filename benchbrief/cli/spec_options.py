@@ -1,4 +1,4 @@
-"""The arguments and options of every command that reads a spec."""
+"""The arguments and options that are shared by commands which read a spec."""
 
 from __future__ import annotations
 

@@ -322,7 +322,7 @@ def columns_of(stream: IO[str]) -> int | None:
     """Return the width of a stream's terminal, or None if the stream is not a terminal."""
     try:
         return (os.get_terminal_size(stream.fileno()).columns or None) if stream.isatty() else None
-    except (OSError, ValueError):  # it has gone
+    except (OSError, ValueError):  # the terminal has gone
         return None
 
 

@@ -244,7 +244,7 @@ def _times(ratio: float) -> str:
 
 
 def count_verdicts(outcome: PairOutcome) -> str:
-    """Count the verdicts: `2 worse, 1 better, 5 within noise`."""
+    """Count the verdicts, as in `2 worse, 1 better, 5 within noise`."""
     counts = Counter(verdict_word(row.verdict) for row in outcome.comparisons)
     order = ("worse", "better", "differs", "within threshold", "within noise", "same measurement", "can't tell")
     return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])

@@ -139,7 +139,7 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
     alike = {cell.id for _, *cells, parts in compared if not parts for cell in cells}
     for group, was, cell, parts in compared:
         if was.id in alike and cell.id in alike and was.experiment != cell.experiment:
-            continue  # each has its like under another name
+            continue  # each has an equal cell under another name
         names = []
         for part in parts:
             of_load = part.owner.startswith("workload ")
@@ -184,7 +184,7 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
             continue
         if part.name.partition(".")[0] in _OF_THE_POINT and not part.owner:
             continue
-        # Of two hardware groups, the hosts and what stands on them are what is compared; of two levels, what they set.
+        # Two hardware groups may differ in hosts and databases, and two levels in what they set: that is compared.
         of_hardware = second.hardware is not None and part.owner.startswith(("hardware ", "database "))
         if not of_hardware and (part.owner, part.name) not in set_by_levels:
             yield part
@@ -219,7 +219,7 @@ def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> Chang
 
 def _difference(part: ChangedPart, cell: Cell) -> Difference:
     before, after = (value_text(part, value) if value is not None else "" for value in (part.before, part.after))
-    if before == after:  # what sets them apart has no words of its own
+    if before == after:  # the words do not show the difference
         before, after = json.dumps(part.before), json.dumps(part.after)
     of = "" if part.owner or part.name.startswith("tool") else f"experiment {cell.experiment}."
     return Difference(f"{of}{part_name(part)}", before, after)
@@ -332,7 +332,7 @@ def _has_few(values: PointValues | None) -> bool:
 
 
 def _had_no_room(side: Contender, experiment: object) -> bool:
-    """Return whether the experiment is planned with enough repeats, of which a budget may leave some out. None means
+    """Return whether the experiment has enough repeats in the plan, but a budget may have left some out. None means
     every experiment."""
     named = side.plan.experiments.items()
     behind = [each for name, each in named if experiment is None or name == experiment]

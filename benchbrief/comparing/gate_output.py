@@ -31,7 +31,7 @@ def word(state: str) -> str:
 
 
 def counted(judged: Sequence[JudgedSeries]) -> str:
-    """Count the series by their states: `3 series: 1 alarm, 2 as before`."""
+    """Count the series by state, as in `3 series: 1 alarm, 2 as before`."""
     counts = Counter(each.state for each in judged)
     of_each = ", ".join(f"{counts[state]} {word(state)}" for state in _ORDER if counts[state])
     return f"{len(judged)} series: {of_each}"

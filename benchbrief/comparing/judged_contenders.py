@@ -1,4 +1,4 @@
-"""Judges contenders: compares their results, finds what else differs, and collects cautions for the reader."""
+"""Judges contenders: compares their results, finds other differences, and collects cautions for the reader."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class NotComparable(ResultsError):
 
 @dataclass(frozen=True)
 class NamedContender:
-    """A contender that a user has named. `part` is its hardware or its levels: `nvme`, `codec=lz4`, or both with a
-    comma between them; "" for a whole run."""
+    """A contender as named by a user. `part` is its hardware or its levels: `nvme`, `codec=lz4`, or both separated by a
+    comma; "" means the whole run."""
 
     text: str
     run_dir: Path
@@ -56,12 +56,12 @@ class NamedContender:
 
     @property
     def hardware(self) -> str:
-        """Return the named hardware, or "" for all hardware."""
+        """Return the hardware in the contender's name, or "" for all hardware."""
         return next((each for each in self.part.split(",") if "=" not in each), "")
 
     @property
     def levels(self) -> dict[str, str]:
-        """Return the named levels by factor."""
+        """Return the levels in the contender's name, by factor."""
         pairs = (each.partition("=") for each in self.part.split(","))
         return {factor.strip(): level.strip() for factor, equals, level in pairs if equals}
 
@@ -85,7 +85,7 @@ def _of_revision(revision: str, out: Path) -> Path:
     for run_dir in reversed(list_real_runs(out)):
         try:
             spec = load_plan(run_dir).spec
-        except RunnerError:  # of another version
+        except RunnerError:  # a run of another version
             continue
         if not Path(spec.name).resolve().parent.is_dir():
             continue

@@ -1,4 +1,4 @@
-"""What all extensions that run something need: the plan, commands and jobs, secrets, sentences and errors."""
+"""Code for all extensions that run something: the plan, commands and jobs, secrets, sentences and errors."""
 
 from typing import Protocol
 

@@ -53,7 +53,7 @@ _JOURNALS = f"bench-out/*/{JOURNAL}"
 _FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345.6\n"
 
 
-class Skipped(Exception):  # it is no error
+class Skipped(Exception):  # no `Error` suffix, as it is not an error
     """A trial can't run here."""
 
 

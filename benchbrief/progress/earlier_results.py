@@ -122,7 +122,7 @@ class Taken:
         )
         rest = f"{left} {'is' if left == 1 else 'are'} measured" if left else "none is left to measure"
         if any(each.promise for each in self.plan.experiments.values()):
-            # What it still needs is known only by what it measures, and any total but the most would be a third one.
+            # A search's cells are known only as it measures, so the only total to name is the most that it may measure.
             some = len(self.carried) - skipped
             who = f"{plural(some, 'cell')} of up to {planned_cells(self.plan):,} {'is' if some == 1 else 'are'}"
             rest = "its search measures what else it needs"

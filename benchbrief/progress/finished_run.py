@@ -127,7 +127,7 @@ class Finished:
     evidence: Evidence | None = None
     """The contents of the journal when the last cell had ended."""
     next_steps: tuple[tuple[str, str], ...] | None = None
-    """Suggested next steps, each with its command, or with None if it concerns the run as a whole."""
+    """Suggested next steps, each with its command. Steps for the run as a whole have None as command."""
     made: bool = True
     """Whether the tables and reports could be made from the measurements."""
 

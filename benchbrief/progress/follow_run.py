@@ -93,7 +93,7 @@ class RunFollower(ABC):
 
     @abstractmethod
     def look(self) -> Followed:
-        """Return what is new since the last look."""
+        """Return the news since the last look."""
 
     def looks(self) -> Iterator[Followed]:
         """Yield looks until the run has ended. The first look has all earlier records, and the last one the exit
@@ -119,7 +119,7 @@ class Follower(RunFollower):
         self._tail = JournalTail(self.run_dir / JOURNAL)
 
     def look(self) -> Followed:
-        # In this order: a controller that lets go of the journal has written all of it before.
+        # The order matters: a controller writes all its records before it lets go of the journal.
         held = is_being_written(self.run_dir)
         live = read_live(self.run_dir)
         records = self._tail.new()
@@ -185,7 +185,7 @@ class LaneTails:
                     self.ends[folder.name] = record if isinstance(record, j.RunEnded) else None
                 elif not isinstance(record, j.TimeEstimated):
                     found[-1].append(record)
-        return list(heapq.merge(*found, key=lambda record: record.at))  # each lane in its order, whatever its clocks
+        return list(heapq.merge(*found, key=lambda record: record.at))  # a lane's own records keep their order
 
     def readings(self) -> tuple[JobReading, ...]:
         found = [read_live(folder) for folder in self._tails if is_being_written(folder)]
@@ -217,7 +217,7 @@ class LanesFollower(RunFollower):
             if live is not None and live.phase == "ended" and live.exit_code is not None:
                 return Followed(records, (), "ended", ExitCode(live.exit_code))
             return Followed(records, (), "gone", ExitCode.INTERRUPTED)
-        is_ours = live is not None and live.phase == "ended" and live.at >= end.at  # or it was merged later
+        is_ours = live is not None and live.phase == "ended" and live.at >= end.at  # otherwise it was merged later
         code = live.exit_code if live is not None and is_ours else None
         return Followed([*records, end], (), "ended", CODES[end.status] if code is None else ExitCode(code))
 
@@ -228,7 +228,7 @@ class LanesFollower(RunFollower):
         if time.monotonic() - self._asked_at >= _ASK_EVERY_S:
             self._asked_at = time.monotonic()
             submitted = submitted_run(self.run_dir)
-            with suppress(BenchError):  # a scheduler that is silent has its jobs still
+            with suppress(BenchError):  # if the scheduler does not answer, assume that its jobs still exist
                 jobs = scheduler_named(submitted.scheduler).jobs(name_of_jobs(self.run_dir)) if submitted else []
                 self._has_jobs = any(job.is_live for job in jobs)
         return self._has_jobs

@@ -33,7 +33,7 @@ def screen(
         lines.append(Text(f"  {phase}"))
     hosts = _hosts(view, readings, columns, marks)
     cells = _cells(view, readings, now, columns, marks)
-    # The hosts' summary has its line; their own lines come only where the cells leave room for them.
+    # The hosts' summary always has a line; the single hosts are shown only if the cells leave room.
     if len(lines) + len(cells) + len(hosts.lines) > room:
         hosts = _Hosts((hosts.summary,) if hosts.summary else (), hosts.summary)
     left = max(0, room - len(lines) - len(hosts.lines))

@@ -156,7 +156,7 @@ class MetricsFile:
 
     def _keep(self) -> None:
         while self._path is not None and not self._over.wait(_EVERY_S if self._begun() else _FIRST_S):
-            with suppress(OSError):  # who reads it sees that it grows old; the run is not to suffer
+            with suppress(OSError):  # readers see that the file is old; the run must not fail for it
                 self._write(self._path, "running")
 
     def _write(self, path: Path, unless_ended: str) -> None:

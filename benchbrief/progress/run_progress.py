@@ -293,7 +293,7 @@ class Progress:
     def _on_search_ended(self, record: j.SearchEnded) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text
 
-        if record.knee is not None:  # a remark tells that there is none
+        if record.knee is not None:  # if there is no knee, a remark tells it
             where = f"{record.experiment} (on {record.hardware}, with {record.levels.behind(record.workload)})"
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
@@ -361,7 +361,7 @@ class Progress:
                     live.console.print(Text.from_ansi(coloured(line)), soft_wrap=True)
                 else:
                     click.echo(coloured(line) if self._paint else printable(line), file=self._stream, color=self._paint)
-        except OSError:  # who read it has gone
+        except OSError:  # the reader has gone
             self._quiet = True
 
     def _console(self) -> Any:

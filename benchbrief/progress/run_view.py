@@ -133,7 +133,7 @@ class LiveRun:
 
     @property
     def rendering_s(self) -> float:
-        """Return how long the brief is expected to take after the last cell."""
+        """Return the expected time for making the brief after the last cell, in seconds."""
         return self.record.estimated.rendering_s if self.record.estimated else self._rendering_s
 
     @property
@@ -180,7 +180,7 @@ class LiveRun:
             handler(record)
 
     def _on_run_started(self, _: j.RunStarted) -> None:
-        for cell_id, cell in list(self.running.items()):  # what was going on when an earlier controller ended
+        for cell_id, cell in list(self.running.items()):  # cells that were running when an earlier controller ended
             self._become(cell_id, "waiting" if cell.state == "running" else cell.state)
 
     def _on_cell_started(self, record: j.CellStarted) -> None:
@@ -202,7 +202,7 @@ class LiveRun:
             self.running[record.cell] = self.cells[record.cell]
         if cell := self.running.get(record.cell):
             cell.step, cell.step_began, cell.step_s = record.step.replace("_", " "), record.at, record.seconds
-            if self._is_estimated:  # as the time left is
+            if self._is_estimated:  # the time left is estimated, too
                 steps = self._planned[record.cell].steps
                 cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
 
@@ -256,7 +256,7 @@ class LiveRun:
         if self.finished >= self.total and not self.running:
             return None
         if self.start is not None and self.start.simulated:
-            # Its steps do not take the times of the plan: the rest goes on as fast as what is done.
+            # A simulated run does not take the planned times, so the rest is assumed to be as fast as before.
             ran = self.finished - len(self._known.done)
             return self.elapsed_s(now) * (self.total - self.finished) / ran if ran > 0 else None
         import benchbrief.results.runs.run_summary  # noqa: F401  # so that its import is no cost of the estimate

@@ -136,7 +136,7 @@ def plan_of(
             checked = check(path, profile=chosen, params=about.params, budget_s=budget_s)
     except FileBeyond as error:
         raise _beyond(error.name) from None
-    if checked.plan is None:  # what a stranger's spec is warned of is not ours to mend
+    if checked.plan is None:  # warnings about a stranger's spec are not ours to fix
         errors = [each for each in checked.diagnostics if each.severity == "error"]
         show_diagnostics(errors)
         own = benchbrief_version()

@@ -82,7 +82,7 @@ def ending_options(function: F) -> F:
 def run_and_report(
     run_dir: Path, progress: Progress, asked: EndingOptions, warned: Iterable[str] = (), retake: Retake | None = None
 ) -> None:
-    """Run a run's plan, report how it ended, also in files for a build server, and stop with its exit code.
+    """Run a run's plan, report how it ended, including in files for a build server, and stop with its exit code.
 
     `warned` holds the warnings given before the run started, which are repeated at its end. `retake` is as for
     `run_plan`.
@@ -128,7 +128,7 @@ def report_end(
     markdown: Path | None = None,
     warned: Iterable[str] = (),
 ) -> None:
-    """Report how a run ended, also in files for a build server, and stop with its exit code."""
+    """Report how a run ended, including in files for a build server, and stop with its exit code."""
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.running.make_brief import note_far_hosts
 
@@ -178,7 +178,7 @@ def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Su
         "reused": len(finished.reused),
     }
     warnings: dict[str, int] = {}
-    # Of a cell, the remarks of its last attempt alone count; the journal does not tell attempts apart in them.
+    # Only the remarks on a cell's last attempt are here, as remarks do not name their attempt.
     for cell, remarks in evidence.record.remarks.items():
         for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
             warnings[remark] = warnings.get(remark, 0) + (cell is not None)
@@ -363,7 +363,7 @@ def _without_result(what: str, missing: Mapping[str, str]) -> Iterator[_Line]:
 
 def _warnings(finished: Finished, summary: Summary) -> Iterator[_Line]:
     found = merge_remarks(("warning", text, cells) for text, cells in summary.warnings)
-    # One line for each busy host: while cells were measured, rather than when they began.
+    # Each busy host has one line. A remark about the measurement is preferred to one about its start.
     kept = {host: text for _, text, _ in found if (host := busy_host(text))}
     warnings = [each for each in found if kept.get(busy_host(each[1]), each[1]) is each[1]]
     for _, text, count in warnings[:_MOST]:

@@ -33,8 +33,8 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
     Signals that are ignored stay ignored, because `nohup` means to outlive the terminal.
     """
     stopping = threading.Event()
-    # A note may wait for the terminal, which must not keep the second signal from its handler. Such a queue may be
-    # put to by a handler (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+    # A note may wait for the terminal, which must not delay the handler of the second signal. A handler may put into
+    # such a queue (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
     notes: SimpleQueue[str | None] = SimpleQueue()
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -59,7 +59,7 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
     teller.start()
     handled = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in handled}
-    if end_request().is_made:  # and lost on the way here
+    if end_request().is_made:  # the signal came before these handlers were set
         stopping.set()
     try:
         yield stopping
@@ -76,7 +76,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _end_at_once(progress: Progress, run_dir: Path, underway: Underway | None) -> NoReturn:
-    # Not by an exception: it would close the journal under the lanes, which are threads and still write to it.
+    # An exception would close the journal while the lanes, which are threads, still write to it.
     try:
         progress.leave_terminal()
         last_words(_left_behind(run_dir, underway.jobs() if underway else []))

@@ -117,7 +117,7 @@ def _for_client(analysis: Analysis, diagnostic: Diagnostic) -> tuple[str, types.
         place = types.Location(root.uri, root.text.range(0, first))
     severity = _SEVERITIES[diagnostic.severity]
     if diagnostic.code == NoExperiment.code:
-        # Files for others to use have none, nor has one that is just being begun.
+        # A file that only others use has no experiment, and neither has one that was just started.
         severity = types.DiagnosticSeverity.Information
     related = [
         types.DiagnosticRelatedInformation(where, note.text)

@@ -376,7 +376,7 @@ def complete(
     cursor = cursor_at(document.text, document.offset(position))
     if cursor.inside in ("comment", "text", "format"):
         return []
-    if after == '"':  # begins the name of a file behind `use`, and nothing else
+    if after == '"':  # a quote only starts a file's name after `use`, completed elsewhere
         return []
     if after == " " and (cursor.new_line or (cursor.last not in OPERATORS and (cursor.last or not cursor.frame.key))):
         return []
@@ -659,7 +659,7 @@ class _Completer(ExpressionSuggestions):
             yield self.word("every", word_meanings.LINKS["every"], ItemKind.Keyword)
 
     def meters(self, *, or_none: bool) -> Iterator[Item]:
-        for offer in METER_SPECS.offered():  # not imported: a slow one would hold up the list
+        for offer in METER_SPECS.offered():  # not imported: a slow import would delay the list
             yield self.word(offer.name, f"A meter of the package {offer.source}.", ItemKind.Function)
         for name, meter in METER_SPECS.own.items():
             call = meter.usage.strip("`").replace("$", "\\$").replace("}", "\\}")
@@ -689,7 +689,7 @@ class _Completer(ExpressionSuggestions):
             yield self.word("grey", "Greys: a shade for each of up to three.", ItemKind.EnumMember)
             yield self.word("accent", "The accent of the theme.", ItemKind.EnumMember)
         if block.key == "template" and not block.tokens:
-            for offer in TEMPLATE_SPECS.offered():  # not imported: a slow one would hold up the list
+            for offer in TEMPLATE_SPECS.offered():  # not imported: a slow import would delay the list
                 yield self.word(offer.name, f"A template of the package {offer.source}.", ItemKind.EnumMember)
         if block.key in ("rows", "columns"):
             yield from self.dimensions()

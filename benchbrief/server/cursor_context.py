@@ -139,7 +139,7 @@ class OpenBracket:
     key: str = ""
     """The attribute whose value the tokens belong to. For a metric and a parameter, this is their keyword."""
     keys: dict[str, None] = field(default_factory=dict)
-    """The attributes so far."""
+    """The attributes inside the bracket so far."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Cursor:
 
     @property
     def blocks(self) -> tuple[OpenBracket, ...]:
-        """The file and the open blocks."""
+        """The whole file and the open blocks, outermost first."""
         return tuple(frame for frame in self.frames if frame.bracket in ("", "{"))
 
     @property
@@ -205,7 +205,7 @@ def cursor_at(text: str, offset: int) -> Cursor:
 
 
 def tokens(text: str, start: int, end: int) -> Iterator[TypedToken]:
-    """Yield the words, numbers, texts, comments and signs of a piece of text."""
+    """Yield the words, numbers, texts, comments and punctuation in a part of a text."""
     for match in _TOKEN.finditer(text, start, end):
         if match.lastgroup is not None and match.lastgroup != "space":
             yield TypedToken(match.lastgroup, match.group(), match.start(), match.end())

@@ -39,8 +39,8 @@ class DocumentText:
     """An immutable text; `changed` returns the changed text. Offsets are in characters."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
-        # Half of a surrogate pair, which JSON can carry and UTF-8 can't, takes the place of a replacement character
-        # in all three encodings; so does a byte-order mark, as a blank.
+        # Half of a surrogate pair, which JSON can carry and UTF-8 can't, is as long as a replacement character
+        # in all three encodings. A byte-order mark is as long as the blank that replaces it.
         text = _SURROGATE.sub("\ufffd", text)
         self.text = "\u2003" + text[1:] if text.startswith("\ufeff") else text
         self.encoding = encoding
@@ -353,7 +353,7 @@ def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], P
         same = known.get((whole.name, text))
         part = replace(same.pop(), start=start) if same else _part(Source(whole.name, text), start)
         if part.error is not None and first is None:
-            # What is wrong may show only in what comes after; and the cut may have been a wrong one.
+            # The cause may show only in the text after this part, or the file may have been cut in the wrong place.
             rest = Source(whole.name, whole.text[start:])
             try:
                 return [*parts, FilePart(rest, start, parse(rest).declarations)], None

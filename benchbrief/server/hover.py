@@ -218,7 +218,7 @@ def _measure(name: str) -> str:
 
 
 def _of_quantity(text: str, number: TypedToken) -> Iterator[str]:
-    """Write `75M records` as 75,000,000 records."""
+    """Write out a quantity: `75M records` becomes 75,000,000 records."""
     following = next(tokens(text, number.end, min(len(text), number.end + 80)), None)
     end = number.end
     if following is not None and following.kind == "word" and "\n" not in text[number.end : following.start]:

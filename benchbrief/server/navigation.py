@@ -91,7 +91,7 @@ def _symbols(
                 detail = " ".join(filter(None, ("level", _text(item.label))))
                 yield _symbol(file, name.text, detail, _Kind.EnumMember, item.span, name.span)
             case ast.Attribute():
-                pass  # in the text, not in its outline
+                pass  # attributes are not in the outline
 
 
 def _text(label: ast.String | None) -> str:
@@ -108,7 +108,7 @@ def _symbol(
     children: list[types.DocumentSymbol] | None = None,
 ) -> types.DocumentSymbol:
     return types.DocumentSymbol(
-        name=name or "?",  # an empty one is not allowed
+        name=name or "?",  # the protocol allows no empty name
         kind=kind,
         range=file.range(span),
         selection_range=file.range(selection),

@@ -63,7 +63,7 @@ class BenchProtocol(LanguageServerProtocol):
         else:
             super().handle_message(message)
 
-    # Overridden under the names that pygls has for them: it registers what it finds.
+    # These override pygls's methods of the same names, since pygls registers the methods that it finds.
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
@@ -153,7 +153,7 @@ class BenchServer(LanguageServer):
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        if source is not FeatureRequestError:  # those are in the answer to the request
+        if source is not FeatureRequestError:  # those errors are in the answer to the request
             self.log_error(str(error), "".join(traceback.format_exception(error)))
 
 
@@ -287,7 +287,7 @@ def _add_session(server: BenchServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def _opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.published.pop(params.text_document.uri, None)  # its editor is a new one, which was sent nothing
+        server.published.pop(params.text_document.uri, None)  # a new editor has not been sent anything yet
         server.check_soon()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -399,7 +399,7 @@ def _add_writing(server: BenchServer) -> None:
 
 _READ_AT_ONCE = 1 << 16
 _LONGEST = 1 << 28
-"""The longest message, in bytes."""
+"""The largest accepted message, in bytes."""
 _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages by little
 
 
@@ -408,7 +408,7 @@ class _Bounded(io.BufferedReader):
     arrives."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(size) if size is not None and size <= _LONGEST else b"{}"  # no message: the client is told
+        return super().read(size) if size is not None and size <= _LONGEST else b"{}"  # invalid, so the client is told
 
 
 def serve() -> int:
@@ -417,9 +417,9 @@ def serve() -> int:
     Returns the exit code: 0 after `shutdown`, otherwise 1.
     """
     sys.setswitchinterval(_SWITCH_S)
-    gc.freeze()  # the modules stay: no collection need look at them
+    gc.freeze()  # modules stay in memory, so garbage collection can skip them
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    # What anything prints must not get among the messages.
+    # Nothing that code prints may get between the messages.
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     server = BenchServer()

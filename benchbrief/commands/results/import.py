@@ -234,7 +234,7 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
         return
     try:
         run_dir = keep_run(choices.out, plan, {name: Path(name).read_bytes() for name in plan.spec.files}, what)
-    except DiskFull as error:  # its own hint is that of a run, which is resumed
+    except DiskFull as error:  # the error's own hint is for a run, which can be resumed
         hint = "nothing was imported: free some space, or choose another folder with --out"
         raise fail(str(error), hint, ExitCode.BRIEF_NOT_MADE) from error
     try:

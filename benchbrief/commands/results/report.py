@@ -142,7 +142,7 @@ def command(
         warn(f"missing from the brief: {text}")
     if briefs.undrawn:
         raise Stop(ExitCode.CELL_FAILED)
-    # Simulated numbers are shown, and decide nothing.
+    # Simulated numbers do not affect the exit code.
     if not simulated and (code := code_of_verdicts((*verdicts, *claims))):
         raise Stop(code)
 

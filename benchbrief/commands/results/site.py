@@ -61,7 +61,7 @@ def command(
 
     rules = TrendRules(across, read_verdicts(verdicts))
     runs = run_place(place)
-    runs.stamps()  # fails before a folder is made, where there are no runs
+    runs.stamps()  # if there are no runs, fail before making a folder
     folder = open_site(to, place)
     with run_progress("reading runs", quiet=as_json) as progress:
         made = render_site(runs, folder, title, words(language), rules, progress)

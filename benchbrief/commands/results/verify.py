@@ -308,7 +308,7 @@ def _verified(
         own, plan = load_plan(run_dir), plan_of_digest(run_dir, made.numbers.plan_sha256)
         known, damaged = made_of(run_dir, made.numbers.report), store_problem(run_dir)
         elsewhere = from_raw or damaged
-        # The tables as they are, where the journal can't be read to see whether it has grown.
+        # If the journal can't be read, use the tables as they are, without checking whether the journal has grown.
         store = rebuilt_store(run_dir) if elsewhere else unchanged_store(run_dir, grown_too=bool(known.problem))
         with store as results:
             hashed = run_dir if raw or from_raw else None

@@ -320,7 +320,7 @@ def _judge(
         write_markdown(reproduction_markdown(found), markdown)
         try:
             files = write_brief(run_dir, found, plan, results)
-        except BenchError as error:  # the verdicts have taken hours, and stand without it
+        except BenchError as error:  # the verdicts took hours, and are valid without the brief
             unmade = error
     if as_json:
         show_json({**reproduction_document(found, run_dir, files), "signed": asdict(signed)})

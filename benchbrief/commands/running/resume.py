@@ -64,7 +64,7 @@ def _warn_of_changed_files(run_dir: Path, progress: Progress) -> None:
     spec = load_plan(run_dir).spec
     changed = []
     for name, sha256 in spec.files.items():
-        with suppress(OSError):  # it may not be here, which is no matter: the run has its own plan
+        with suppress(OSError):  # the file may be missing, as the run has its own plan
             if hashlib.sha256(Path(name).read_bytes()).hexdigest() != sha256:
                 changed.append(name)
     if changed:

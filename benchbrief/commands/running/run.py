@@ -85,7 +85,7 @@ def command(
     found = sum(each.severity == "warning" for each in checked.diagnostics)
     warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
     run_dir, retake = _made(spec, checked.plan, out, simulated, fresh or scheduler is not None, progress)
-    del checked  # that of a large fleet takes more memory than the run
+    del checked  # a large fleet's spec takes more memory than the run
     if scheduler:
         submit_and_report(run_dir, scheduler, job_options, progress, asked, warned)
         return

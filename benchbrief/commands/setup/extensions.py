@@ -14,7 +14,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 @dataclass(frozen=True)
 class Installed:
     """An extension. If it can't be used, `problem` tells why and `hint` what to do; otherwise both are empty. `past`
-    holds the modules that it imports from outside the surface that is made for extensions."""
+    lists the imported benchbrief modules that are not meant for extensions."""
 
     kind: str
     name: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings={"allow_extra_args": True},  # an address without --to is refused by name
+    context_settings={"allow_extra_args": True},  # so that an address without --to gets its own message
     epilog="""
 \b
 Examples:

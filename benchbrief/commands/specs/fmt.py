@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 SUFFIX = ".bench"
-_NOT_THERE = {"E0001", "E0002", "E0003"}  # of the path, not of the text
+_NOT_THERE = {"E0001", "E0002", "E0003"}  # errors in the path, not in the text
 _RUN = ("plan.json", "journal.jsonl")
 """The files that mark a run's folder (as in `run_folder.py`, which is slow to import). Both are needed, since a plan
 may lie beside any spec."""
@@ -131,7 +131,7 @@ def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
 
 def _replace(path: Path, data: bytes) -> None:
     """Replace a file atomically, keeping its mode: a reader sees either the whole old file or the whole new one."""
-    with path.open("r+b"):  # a file that may not be written is not to be replaced either
+    with path.open("r+b"):  # fails for a file that may not be written
         pass
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

@@ -291,7 +291,7 @@ def _last_of(newer: Plan, out: Path) -> Path:
     for run_dir in reversed(list_real_runs(out)):
         try:
             spec = load_plan(run_dir).spec
-        except RunnerError:  # of another version
+        except RunnerError:  # a run of another version
             continue
         if os.path.normpath(spec.name) == os.path.normpath(newer.spec.name):
             if (spec.profile, spec.params) == (newer.spec.profile, newer.spec.params):
