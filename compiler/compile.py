@@ -73,7 +73,7 @@ def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagno
         for diagnostic in diagnostics
         if diagnostic.severity == "error"
         and diagnostic.span is not None
-        and diagnostic.code != MustChoose.code  # it counts the declarations, of which some may be lost
+        and diagnostic.code != MustChoose.code  # it counts declarations, and some may be lost
         and not any(lost.concerns(diagnostic) for lost in loaded.lost)
         and not (diagnostic.code in _LACKS and any(lost.lacks(diagnostic.span) for lost in loaded.lost))
     )
@@ -85,7 +85,9 @@ def distinct(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     kept: dict[object, Diagnostic] = {}
     for diagnostic in diagnostics:
         placed = diagnostic.severity == "error" and diagnostic.span is not None
-        place = None if diagnostic.code == UnusableExtension.code else diagnostic.span  # it is broken everywhere
+        place = (
+            None if diagnostic.code == UnusableExtension.code else diagnostic.span
+        )  # one report is enough for all its uses
         kept.setdefault((diagnostic.code, place, diagnostic.summary) if placed else diagnostic, diagnostic)
     return tuple(kept.values())
 
@@ -257,7 +259,7 @@ def _of_block(block: ast.Block, params: Mapping[str, ast.Expr]) -> Iterator[TooL
 
 def _of_attribute(attribute: ast.Attribute, schema: BlockSchema, params: Mapping[str, ast.Expr]) -> Iterator[TooLong]:
     if not params and attribute.span.end - attribute.span.start <= NAME:
-        return  # it has room for no text that is too long
+        return  # it is too short to contain a text that is too long
     key = attribute.key.text
     yield from _name("attribute", attribute.key)
     label = schema.keys[key].label if key in schema.keys else LABEL
@@ -265,7 +267,7 @@ def _of_attribute(attribute: ast.Attribute, schema: BlockSchema, params: Mapping
     shape = schema.keys[key].shape if key in schema.keys else schema.open_keys
     longest = shape.longest if isinstance(shape, Text | Fact) else PARAGRAPH
     left = list(attribute.values)
-    followed: set[str] = set()  # nested lists of parameters grow by powers of two
+    followed: set[str] = set()  # nested lists of parameters could grow by powers of two
     while left:
         match left.pop():
             case ast.String() as text:

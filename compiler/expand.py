@@ -292,7 +292,7 @@ def ordered(matrix: Matrix) -> list[_Place]:
         places = [(hardware, *pair, point, repeat) for hardware, pair, point, repeat in each]
     if e.order == "random":
         random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
-    if e.budget_s is not None:  # each point once before any is repeated
+    if e.budget_s is not None:  # measure each point once before repeating any
         places.sort(key=lambda place: place[-1])
     return places
 
@@ -529,7 +529,7 @@ class _Block:
             yield Step(kind="load", seconds=reset.seconds, timeout_s=self.load_timeout_s, reset=reset.work)
         if self.warm_up_s > 0:
             yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
-        runs = 2 if self.matrix.tool_spec.counted else 1  # one that ends too early is made again
+        runs = 2 if self.matrix.tool_spec.counted else 1  # a run that ends too early is repeated
         timeout = _with_slack(runs * (self.warm_up_s + e.measure_s), e.slack_s)
         seconds = _whole(usual_length(e.until_steady.from_s, e.measure_s)) if e.until_steady else e.measure_s
         yield Step(kind="measure", seconds=seconds, timeout_s=timeout)
@@ -573,7 +573,7 @@ def dataset_of(
         "hosts": machines(hardware.hosts, hosts),
         "prepare": list(hardware.prepare),
         "database": _data_parts(matrix, database)[1],
-        "tool": matrix.tool.driver,  # two tools may make other keys; its build is known on its host
+        "tool": matrix.tool.driver,  # tools may differ in keys; only the host knows the build
         "shape": {key: p[key] for key in shape if key in p},
         **size_parts(database, load.workload),
     }

@@ -66,7 +66,7 @@ def _asked(target: str, plan: Plan) -> tuple[list[PlanFinding], str]:
         except BaseException as error:  # another package's code may raise anything
             failed.append(f"it raised {raised(error)}")
 
-    asking = Thread(target=ask, name=target, daemon=True)  # one that never ends does not keep the process
+    asking = Thread(target=ask, name=target, daemon=True)  # a check that never ends can't keep the process alive
     asking.start()
     asking.join(_LIMIT_S)
     if asking.is_alive():

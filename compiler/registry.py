@@ -326,7 +326,7 @@ def _folders(package: str) -> tuple[str, ...]:
     """
     try:
         found = find_spec(package)
-    except ModuleNotFoundError:  # the folder that it is in is not there either
+    except ModuleNotFoundError:  # the parent folder does not exist either
         found = None
     places = found.submodule_search_locations if found else None
     return tuple(sorted(path.parent.name for place in places or () for path in Path(place).glob("*/spec.py")))

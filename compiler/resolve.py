@@ -319,7 +319,7 @@ def _meters(found: Declarations, chosen: Entry) -> None:
     for name, entry in found.blocks["hardware"].items():
         own = entry.attributes.get("power")
         if own is not None and _is_declared(own.values[0], found):
-            continue  # a declared number is a fact, as the price is
+            continue  # a declared number is a fact, like the price
         rest = {key: value for key, value in entry.attributes.items() if key != "power"}
         taken = frozenset({"power"} if own is not None and not meter else ())
         found.blocks["hardware"][name] = replace(entry, attributes={**rest, **meter}, taken=taken)

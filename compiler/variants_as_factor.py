@@ -154,7 +154,7 @@ class _Rewrite:
         named = {Symbol("variant", f"{self.setup.name}.{word}") for word in self.setup.variants}
         named.add(Symbol("hardware", self.setup.name))
         if any(each.symbol in named and each.span.source not in here for each in self.names.occurrences):
-            return False  # another file names them
+            return False  # another file names the variants
         measured = [item for block in self._blocks("experiment") for item in _attributes(block)]
         return all(self._of_experiment(item) for item in measured if item.key.text == "hardware") and self._of_names()
 

@@ -113,7 +113,7 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArriv
 def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
     """Return the measured times of arrivals by `steps`, each step being a phase. Return None for other arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
-        return Times()  # its mistake may hide the time
+        return Times()  # the mistake may hide the time
     if said is None or said.arrivals.kind != "steps":
         return None
     steps = said.arrivals

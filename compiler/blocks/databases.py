@@ -620,7 +620,7 @@ def _read_database(entry: Entry, reader: Reader, schemas: dict[str, BlockSchema]
     if (server == "start" or engine.in_process) and not values.said("path"):
         _require_path(entry, reader)
     reset = read_reset(values, engine, reader)
-    doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
+    doubtful = values.said("server") and values.text("server") is None  # a misspelt one may mean any
     if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
         reader.report(equipment_errors.NoSnapshot(values.span("reset"), entry.name, server, engine.label))
     used = TOOL_SPECS.usable(tool.driver if tool else engine.default_tool)
@@ -758,7 +758,7 @@ def database_on(
     if spec.uri and uri:
         _check_uri(spec.uri, uri, spec.engine, reader)
         spec.reads_options.check_uri(spec.uri, uri, spec.option_places, reader)
-    if spec.start and (spec.topology.text or "topology" not in spec.places):  # a misspelt one may be any
+    if spec.start and (spec.topology.text or "topology" not in spec.places):  # a misspelt one may mean any
         place = spec.places.get("topology", spec.span)
         check_hosts(spec.topology, place, unit.hardware.key, len(unit.hardware.hosts), reader.findings)
     lag = {"max_lag_s": spec.max_lag} if spec.max_lag is not None else {}
@@ -828,7 +828,7 @@ def _hole(
             if (text := reader.printed(name)) is not None:
                 return text
             if reader.findings.at(name.span) or name.text in unit.said:
-                return None  # reported for other hardware already, or where the hardware declares it with a mistake
+                return None  # reported already, for other hardware or in the hardware's declaration
             reader.report(equipment_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
         case ast.Attr() as attr if (text := reader.printed(attr)) is not None:
             return text

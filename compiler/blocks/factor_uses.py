@@ -44,7 +44,7 @@ def check_names(found: Declarations, findings: Findings) -> None:
     taken |= RESERVED
     by_case = {name.casefold(): what for name, what in taken.items()}
     for name, entry in found.blocks["factor"].items():
-        what = by_case.get(name.casefold())  # columns of one name but for its case are one
+        what = by_case.get(name.casefold())  # the names of columns ignore case
         if what is not None:
             findings.add(wrong.TakenName(entry.head, name, what))
         by_case[name.casefold()] = f"factor `{name}`"

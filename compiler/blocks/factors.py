@@ -213,7 +213,7 @@ class _Levels:
     def _listed(self, attribute: ast.Attribute) -> Iterator[_Level | None]:
         written = attribute.values[0]
         if attribute.label or len(attribute.values) > 1:
-            self.reader.attribute(attribute, _NO_SERIES)  # reports it
+            self.reader.attribute(attribute, _NO_SERIES)  # reports the mistake
         exprs = listed((self.reader.deref(written),))
         first = self.reader.deref(exprs[0]) if exprs else written
         if not exprs or isinstance(first, ast.Name | ast.String):

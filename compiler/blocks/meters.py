@@ -247,7 +247,7 @@ class _Meter:
                 known = tuple(self.schema.arguments)
                 problem = structure_errors.UnknownArgument(argument.key.span, self.kind, name, known)
                 self.reader.report(problem)
-                # The argument that it most likely means is not missing as well.
+                # Do not report the argument that it most likely means as missing, too.
                 if problem.replacement and problem.replacement not in named:
                     named[problem.replacement] = argument
             elif name in named:

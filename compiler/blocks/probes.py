@@ -117,7 +117,7 @@ def read_probes(
             _check_meters(spec, units, reader)
         if spec.probe.asks == "database" and database is not None:
             _check_engine(spec, database.engine, reader)
-    if wrong:  # it may mean any: without them, their measures would seem to be missing
+    if wrong:  # it may mean any probe, so that no measure may seem to be missing
         specs = {name: DeclaredProbe(probe, _SOME_S, None, wrong) for name, probe in PROBE_SPECS.own.items()} | specs
     in_process = database is not None and database.engine.in_process
     placed = {
@@ -207,7 +207,7 @@ def _find(
     known = tuple(dict.fromkeys((*PROBE_SPECS.names, *declared)))
     problem = name_errors.UnknownName(span, "probe", name, known)
     reader.report(problem)
-    meant = problem.replacement  # without it, each of its measures would seem to be missing
+    meant = problem.replacement  # without the probe, its measures would seem to be missing
     return declared.get(meant) or PROBE_SPECS.usable(meant) if meant else None
 
 

@@ -67,7 +67,7 @@ def read_highest(
     if named is None:
         return None
     ends = call.arguments[0].value
-    if not isinstance(ends, ast.Binary):  # `_search_arguments` has looked
+    if not isinstance(ends, ast.Binary):  # `_search_arguments` has checked this
         return None
     limits = tuple(_Limits(reader).of(named["where"]))
     first, last = (reader.quantity(key, end, shape) for end in (ends.left, ends.right))
@@ -209,7 +209,7 @@ class _Limits:
                 most = self.reader.quantity("errors", right, _ERRORS)
                 if most is None:
                     return None
-                if most.value == 1:  # limits nothing
+                if most.value == 1:  # a limit of 100 % limits nothing
                     percent = f"{most.text} %" if most.bare else None
                     return self.reader.refuse(
                         value_errors.OutOfRange(most.span, "errors", most.text, "below 100 %", _ERRORS.example, percent)
@@ -563,7 +563,7 @@ def _listed(key: str, items: ast.List, of: Numbers, reader: Reader) -> _Points |
     whole = True
     for item in items.items:
         match reader.deref(item):
-            case ast.List():  # nested lists that double each time would make an endless ramp
+            case ast.List():  # nested lists could double the ramp again and again
                 return reader.refuse(structure_errors.WrongType(item.span, key, of.wanted, "a list in a list"))
             case ast.Call(function=ast.Name(text=chosen)) if chosen in of.choosing:
                 wanted, found = f"a list of numbers, or `{chosen}(...)` alone", f"a list that holds `{chosen}(...)`"

@@ -246,7 +246,7 @@ _FLAGS = {"true": True, "false": False}
 
 
 _ONE_LINE = "it on one line, without tabs or other control characters"
-_MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
+_MOST_FACTORS = 64  # the most factors of a unit: `s*s*s` has three
 
 
 _WITH_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(?![0-9]).*")
@@ -360,7 +360,7 @@ class Reader:
                 span, usage = written, f"`{' '.join(mended.split())}`"
             self.report(structure_errors.BadArgument(span, key, why, usage, mended))
             if isinstance(shape, Special) and mended:
-                return (ast.List(written, attribute.values),)  # its measures are known all the same
+                return (ast.List(written, attribute.values),)  # the measures are known in any case
             return None
         if isinstance(shape, Special):
             return attribute.values

@@ -204,7 +204,7 @@ def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: fl
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
     found = [call for call, _ in _extremes(typer, within)]
     along = {name.text for each in found for name in each.over}
-    # The best of a ramp against one of its points says how far it goes; against another's point, it is a choice.
+    # The best of a ramp against one of its own points shows the ramp's range; another's point is a biased choice.
     unlike = len({each.function.text for each in found}) > 1 or any(each.dim not in along for each in base)
     if not found or not unlike or seen is None or math.isclose(seen, no_difference):
         return False
@@ -390,7 +390,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         return None
     repeated = typer.side_by_repeat(among, ("repeat", *over))
     opposite = _reduced(typer, extreme, _ENDS[extreme.function.text], unit) if extreme else None
-    # A median of percentiles is nobody's latency: none is given beside the highest of them.
+    # A median of percentiles is nobody's latency, so it is not shown beside the highest of them.
     typical = _reduced(typer, extreme, "median", unit) if extreme and not holds_percentiles(typed.term) else None
     asked, extremes, compared = body.values("held_out"), list(_extremes(typer, value)), no_difference is not None
     if asked and (vague := next((each for each in extremes if _is_unclear(typer, each.call)), None)):
@@ -572,7 +572,7 @@ def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
 def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "comparison"]:
     """Return why a computed number is a result that has to be a claim, or "" if it is not such a result."""
     ends = ends_of_range(value)
-    value = ends[0].arguments[0].value if ends and ends[0].arguments else value  # a range is told whole
+    value = ends[0].arguments[0].value if ends and ends[0].arguments else value  # a range is judged as a whole
     if is_counted(typer, value):
         return ""
     if any(_extreme(typer, part) for part in (value, *_parts(typer, value))):
@@ -895,7 +895,7 @@ def _around_value(label: ast.String) -> tuple[str, str]:
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
     """Report `up to` for a single value, and `at least` for the highest value."""
     if _is_range(value):
-        return  # both ends stand in the sentence
+        return  # the sentence has both ends
     extreme = _extreme(typer, value)
     function = extreme.function.text if extreme else ""
     taken = extreme is not None or any(_extreme(typer, part) for part in _parts(typer, value))

@@ -163,7 +163,7 @@ def _term(worked: _Worked, expr: ast.Expr) -> str:
     if typed is None:
         worked.failed = True
         return ""
-    # A part may have no dimension that the whole formula lacks: each dimension left has one key.
+    # A part may have only the formula's dimensions, after those with a single key are fixed.
     typed, _ = without_single_keys(typed, ())
     found = query(worked.typer, typed.term, typed.unit, expr)
     worked.terms.append(plan.Term(text=label_of(worked.typer, expr), query=found))

@@ -117,7 +117,7 @@ def lowered_series(
     typer: Typer, drawn: list[PlannedSeries], panel: ast.Name | None
 ) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[DimKey, ...]]] | None:
     keys: dict[Dimension, tuple[DimKey, ...]] = {}
-    for one in (each for each in drawn if each.mark != "bracket"):  # which adds no bars
+    for one in (each for each in drawn if each.mark != "bracket"):  # brackets add no bars
         for dim in (one.x_dim, one.color_dim, panel.text if panel else None):
             if dim is not None and dim not in SAMPLED and dim in one.typed.term.dims:
                 found = {*keys.get(dim, ()), *(planned_keys(one.typed.term, dim) or ())}
@@ -142,12 +142,12 @@ def _plan_series(
     drawn: list[PlannedSeries],
 ) -> plan.Series | None:
     typed, x_dim = one.typed, one.x_dim
-    if one.mark == "bracket":  # which is on no axis
+    if one.mark == "bracket":  # a bracket is on no axis
         made = query(typer, typed.term, typed.unit, one.expr, one.quote)
         return plan.Series(mark="bracket", query=made, label=one.label, x_dim=x_dim, format=one.format)
     if one.mark == "rule":
         x_dim = _across(typer, typed, drawn)
-        if x_dim is not None:  # a mark on the x axis has its unit by nature
+        if x_dim is not None:  # a mark on the x axis always has the axis's unit
             return plan.Series(
                 mark="rule",
                 query=query(typer, typed.term, _unit_of_keys(typer, x_dim), one.expr),
@@ -374,7 +374,7 @@ def _wrong_axis(
     word = attribute.key.text
     wanted = {"curve": "along", "mark": ""}.get(word, "by")
     if word == "bracket" and exprs and by is None:
-        return None  # over all bars of the figure
+        return None  # the bracket is over all bars of the figure
     stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
     if stray is not None and (mistake := _misplaced_log(stray)):
         return mistake

@@ -188,7 +188,7 @@ def unit_said(follows: str) -> str:
     unit, surely = _meant(found["unit"])
     if not unit or not surely or unit.dimension == DIMENSIONLESS:
         return ""
-    # Of a ratio, `8 hours of the one take an hour of the other` has its unit on both sides.
+    # A ratio may have its unit on both sides: `8 hours of the one take an hour of the other`.
     stem = re.escape(found["unit"].removesuffix("s"))
     again = rf"\b(?:an?|one|each|every|single|1)\s+{stem}\b|\b(?:takes?|in|into)\s+(?:only\s+)?one\b"
     return "" if re.search(again, follows[found.end() :], re.IGNORECASE) else found["unit"]
@@ -584,7 +584,7 @@ def read_attributes(
             typer.report(problem)
             if problem.replacement is None or problem.replacement in found:
                 continue
-            key = problem.replacement  # without its value, other things would seem wrong
+            key = problem.replacement  # without this value, other things would seem wrong
         if key in found and key not in repeated:
             typer.report(DuplicateAttribute(attribute.key.span, found[key][0].key.span, key))
         else:

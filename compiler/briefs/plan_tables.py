@@ -277,7 +277,7 @@ def _refuse_no_dimension(
     exprs = [value for attribute in body.all("column") for value in attribute.values]
     for expr in exprs:
         if not isinstance(expr, ast.String | ast.Option):
-            typer.typed(expr)  # of two mistakes, neither hides the other
+            typer.typed(expr)  # so that both mistakes are reported
     why = "has no dimension along its rows or its columns" if along else "has no `rows`"
     usage = _USAGE if kind == "table" else _CALLOUT
     names = [v.text for v in along if isinstance(v, ast.Name) and v.text in typer.scope.dimensions]

@@ -35,7 +35,7 @@ def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -
     names = _names(typer, report)
     for text, where, attribute in _places(report):
         is_headline = attribute is not None and attribute.key.text == "headline"
-        if "typed" not in allowed and not is_headline:  # those of a headline are mistakes
+        if "typed" not in allowed and not is_headline:  # typed results in a headline are mistakes
             for found in typed_results(typer, text):
                 typer.report(wrong.TypedInTitle(text.span, found, where))
         if "computed" in allowed or any(each in where for each in _TYPED_ALONE):

@@ -186,7 +186,7 @@ def template_problems(part: str, text: str) -> Iterator[BrokenTemplate | Unknown
     except RecursionError:
         yield BrokenTemplate(1, "it is nested too deeply")
         return
-    except ValueError:  # of Python's own, which reads no longer ones
+    except ValueError:  # Python refuses to read longer numbers
         digits = _LONG.search(text)
         yield BrokenTemplate(text.count("\n", 0, digits.start() if digits else 0) + 1, "a number of too many digits")
         return

@@ -76,7 +76,7 @@ def hidden_loads(plan: Plan) -> tuple[HiddenLoad, ...]:
         begin, end = found[cell.id].loading
         if not cell.turn or end <= begin:
             continue
-        turns = measured[cell.turn]  # one after another, so that few of them are beside a load
+        turns = measured[cell.turn]  # these run one after another, so few run beside a load
         first = max(0, bisect_right(turns, begin, key=lambda each: each[0][0]) - 1)
         beside = {
             other: min(end, until) - max(begin, since)

@@ -121,7 +121,7 @@ def _fits(plan: Plan, taken: set[str]) -> Iterator[BudgetFit]:
 
 def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: set[str]) -> BudgetFit:
     theirs = [cell for cell in plan.cells if cell.experiment in names]
-    # The points of an adaptive ramp that are taken are among those that it measures.
+    # Points of an adaptive ramp that have results already are among those that it measures.
     counted = counted_cells(theirs, plan.experiments, taken) - taken
     needed = needed_cells(plan, {name: plan.experiments[name] for name in names}) & counted
     seen: Counter[Point] = Counter()

@@ -98,7 +98,7 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
         }
         found = dict.fromkeys(contents.values())
         in_turn: Iterable[DataAt] = found
-        if len({place for place, _ in found}) < len(found):  # their order counts
+        if len({place for place, _ in found}) < len(found):  # two data sets share a place, so the order counts
             in_turn = (contents[hardware, workload, levels] for hardware, workload, levels, _, _ in ordered(matrix))
         for place, content in in_turn:
             if (before := there.get(place, content)) != content:

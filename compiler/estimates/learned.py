@@ -78,7 +78,9 @@ class Keys:
         shaping = (shaping | {"load_threads"}) - {"records"}
         shape = {key: value for key, value in workload.properties.items() if key in shaping}
         amount = float(workload.properties.get("records", database.size_bytes or 0.0))
-        planned = [step.seconds for step in cell.steps if step.kind == "prepare"]  # tells who starts a server
+        planned = [
+            step.seconds for step in cell.steps if step.kind == "prepare"
+        ]  # it shows whether the cell starts a server
         experiment = plan.experiments[cell.experiment]
         steadied = ""
         if rule := experiment.until_steady:

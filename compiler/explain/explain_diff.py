@@ -230,7 +230,7 @@ def part_text(part: ChangedPart) -> str:
     if part.name.endswith(".cells"):
         return f"{part.name.removesuffix('.cells')}: what its search may try"
     before, after = value_text(part, part.before), value_text(part, part.after)
-    if before == after:  # the difference has no words of its own
+    if before == after:  # the words don't show the difference
         before, after = json.dumps(part.before), json.dumps(part.after)
     return f"{part_name(part)} {before} -> {after}"
 

@@ -208,7 +208,7 @@ def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Fi
     problem = structure_errors.MisplacedBlock(block.keyword.span, parent, kind, allowed)
     if problem.overrides:
         return kind
-    if problem.replacement or not parent:  # others are reported where the block around them is read
+    if problem.replacement or not parent:  # other kinds are reported when the block around them is read
         findings.add(problem)
     return problem.replacement or kind
 
@@ -266,7 +266,7 @@ def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
             for key in rivals:
                 attributes.pop(key, None)
     attributes.update(above.attributes)
-    events = above.all("at") or below.all("at")  # together they are one story, so others replace all of them
+    events = above.all("at") or below.all("at")  # events belong together, so they are replaced as a whole
     blocks = {block.slot: block for block in below.blocks if block.kind != "at"}
     for block in above.blocks:
         if block.kind == "at":
@@ -348,7 +348,7 @@ def parameters(found: Declarations, given: Mapping[str, str], findings: Findings
     for circle in circles:
         findings.add(name_errors.ParamCycle(found.params[circle[0]].name.span, circle))
     if circles:
-        # These parameters have no value: each use would be a further mistake.
+        # These parameters have no value, so that each use would be a further mistake.
         raise SpecError(findings.diagnostics())
     return ordered
 

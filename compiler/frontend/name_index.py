@@ -126,7 +126,7 @@ def index(declarations: Iterable[ast.Declaration]) -> NameIndex:
     for declaration in every:
         uses.declaration(declaration)
     places: dict[tuple[Source, int, int], Occurrence] = {}
-    for occurrence in found.occurrences:  # a formula has its metric in two nodes at one place
+    for occurrence in found.occurrences:  # two nodes of a formula name its metric at the same place
         places.setdefault((occurrence.span.source, occurrence.span.start, occurrence.span.end), occurrence)
     return NameIndex(list(places.values()), found.nodes)
 

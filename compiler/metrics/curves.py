@@ -309,7 +309,9 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         if "repeat" not in term.dims:
             why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
             return typer.refuse(wrong.BadReduction(argument.span, "p_value", why, usage))
-        if not any(len(offered_keys(each.operand, "repeat")) < 2 for each in lists):  # one warning for both sides
+        if not any(
+            len(offered_keys(each.operand, "repeat")) < 2 for each in lists
+        ):  # a single warning is enough for both sides
             _repeated(typer, argument.span, "p_value", term, repeat)
         lists.append(Reduction("list", term, repeat, None))
     percentiles = any(holds_percentiles(side.term) for side in (left, right))

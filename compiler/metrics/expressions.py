@@ -174,7 +174,7 @@ FUNCTIONS = (
 )
 """Functions that reduce a dimension. `range` returns two numbers, for the texts of a report."""
 
-_PERCENTILE = re.compile(r"p[0-9]{2,}")  # a missing digit is a slip
+_PERCENTILE = re.compile(r"p[0-9]{2,}")  # `p9` is more likely a typing mistake
 
 _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
 _MOST_METRICS = 1_000
@@ -211,7 +211,7 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
         return typer.typed(typer.scope.params[word], demanded)
     hardware = typer.scope.hardware
     if any(word in hw.units for hw in hardware) and not any(word in hw.facts for hw in hardware):
-        return None  # declared with a mistake, which is reported there
+        return None  # its declaration has a mistake, which is reported there
     _explain(typer, name)
     return None
 
@@ -306,7 +306,7 @@ def _declared(typer: Typer, word: str) -> Typed | None:
         return Typed(FactTerm(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
     found = {hw.key: hw.facts[word] for hw in typer.scope.hardware if word in hw.facts}
     units = {parse_unit(quantity.unit).dimension for quantity in found.values()}
-    if len(units) != 1:  # undeclared, or in two kinds of units, which `_explain` names
+    if len(units) != 1:  # undeclared, or has two kinds of units, which `_explain` reports
         return None
     written = {hw.units.get(word, "") for hw in typer.scope.hardware if word in hw.facts}
     display = parse_unit(written.pop()) if len(written) == 1 else None
@@ -502,12 +502,12 @@ def _reduced(
     display = operand.display if function != "count" else None
     sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
     if function == "mean" and when is None and sampled == ["time"] and isinstance(term, Measure):
-        # The measure itself: the mean of readings, of which some seconds have more than others.
+        # The measure itself, a mean of readings, since some seconds have more readings than others.
         term = replace(term, demanded=term.demanded - {"time"})
         return Typed(Reduction(function, term, tuple(planned), None) if planned else term, display)
     if not sampled or not planned:
         return Typed(Reduction(function, term, over, when), display)
-    # Samples first: a gap in them is skipped, while a planned point without a value makes the result unknown.
+    # Samples come first: their gaps are skipped, while a planned point without a value makes the result unknown.
     if function == "median" or when is not None:
         first, then = ", ".join(sampled), ", ".join(planned)
         advice = f"reduce one after the other: `{function}({function}(... over {first}) over {then})`"
@@ -531,7 +531,7 @@ def _has_other_counts(typer: Typer, measure: Measure, over: tuple[Dimension, ...
 T = TypeVar("T")
 
 _DEEPEST, _LARGEST = 120, 2000
-MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # of a spec, with everything in its reports
+MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # the limits of a spec with all its reports
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _NOTHING: Demanded = frozenset()
 
@@ -652,7 +652,7 @@ class Typer:
             finally:
                 self._open.pop()
             if typed is None:
-                self._declared_unit(metric)  # of two mistakes, neither hides the other
+                self._declared_unit(metric)  # so that both mistakes are reported
             self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
         return self._typed_metrics[key]
 

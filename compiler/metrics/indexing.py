@@ -136,7 +136,7 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
     if word is None:
         text = " ".join(argument.value.span.text.split())
         return typer.refuse(wrong.BadIndex(argument.value.span, f"`{dim}` takes a name, not `{text}`", "write a name"))
-    if dim == "node":  # only the results have the nodes
+    if dim == "node":  # the nodes are known only from the results
         return dim, word
     key = scope_key(typer.scope, dim, word)
     known = offered_keys(base, dim)

@@ -118,12 +118,12 @@ def _counted(measure: Measure, runs: Runs) -> str:
         counted = f"m.kind = {key_literal(measure.counted)}" if measure.counted else "m.reported"
         conditions += [f"m.statistic = {key_literal(kind.statistic)}", counted]
     if of_search:
-        pass  # one value for all rates and repeats
+        pass  # there is one value for all rates and repeats
     elif kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
         match.append("repeat")
     else:
         conditions.append("m.repeat IS NULL")  # the store's merge over the repeats' histograms
-    # Every repeat of a cell meets the same merged row; a mean over some of the repeats is not the point's.
+    # Every repeat of a cell is joined to the same merged row, as a mean over some repeats is not the point's mean.
     value = "any_value(m.value)" if kind.view in ("latency", "sustained") else _whole_mean("m.value")
     columns = [where[dim] for dim in measure.dims]
     lines = [
@@ -197,7 +197,7 @@ def _whole_mean(value: str) -> str:
 def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: bool) -> str:
     function = measure.kind.across_nodes
     if not by_time:
-        # A node without samples has a row without a value: the others' sum is not the cluster's.
+        # A node without samples has a row without a value, since the other nodes' sum is not the cluster's.
         columns = columns_of(cell)
         value = f"CASE WHEN count(value) = count(*) THEN {function}(value) END"
         return f"SELECT {columns}, {value} AS value\nFROM {source}\nGROUP BY {columns}"
@@ -526,7 +526,7 @@ class _Tables:
         columns = columns_of(term.dims)
         value = _aggregate(term.function, term.over)
         if term.function == "count":
-            # 0 means that nothing measured fits; without a measurement the number is unknown.
+            # 0 means that no measured point fits; without any measurement, the number is unknown.
             measured = "value IS NOT NULL" if term.when is None else "measured"
             value = f"CASE WHEN bool_or({measured}) THEN {value} END"
         if guarded:

@@ -372,7 +372,7 @@ class WrongUnit(CompileProblem):
         if self.actual == DIMENSIONLESS:
             return f"remove `in {self.declared}`, write `in %`, or correct the expression"
         surplus = divide(self.actual, parse_unit(self.declared).dimension)
-        if surplus == parse_unit("op").dimension:  # a rate of operations times the size of one
+        if surplus == parse_unit("op").dimension:  # a rate of operations times the size of an operation
             return f"divide it by `1 op`: a size is not one for each operation; or write `in {base_unit(self.actual)}`"
         return f"write `in {base_unit(self.actual)}`, or correct the expression"
 

@@ -187,7 +187,7 @@ class Runs(tuple[PlannedRun, ...]):
         results."""
         if key not in self._some:
             part = Runs(filter(kept, self))
-            self._some[key] = part if len(part) < len(self) else None  # not these: they would hold themselves
+            self._some[key] = part if len(part) < len(self) else None  # avoids a cycle of references
         found = self._some[key]
         return self if found is None else found
 

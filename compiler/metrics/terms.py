@@ -333,7 +333,7 @@ def _covered(term: Term, over: Dims) -> _Covered:
     factors = [dim for dim in term.dims if dim in term.runs.factors]
     dims = tuple(dim for dim in term.dims if dim in (*factors, "hardware", "workload"))
     runs: Iterable[PlannedRun] = [run for run in term.runs if run.level_of.keys() >= set(factors)]
-    if not runs and factors:  # no experiment varies all of them, so each run lacks a level of some
+    if not runs and factors:  # no experiment varies all factors, so each run lacks some level
         runs = term.runs if set(factors).intersection(over) else ()
     return _Covered(dims, frozenset(tuple((*run.keys(dim), "")[0] for dim in dims) for run in runs))
 

@@ -93,7 +93,7 @@ def _of_operation(operator: str, of: list[Range]) -> Range:
             return a - d, b - c
         case "*", [left, right]:
             return _hull([0.0 if 0.0 in pair else pair[0] * pair[1] for pair in product(left, right)])
-        case "/", [left, (low, high)] if low >= 0:  # a value over 0 is a missing one
+        case "/", [left, (low, high)] if low >= 0:  # division by 0 gives a missing value
             return _hull([_quotient(end, divisor) for end in left for divisor in (low, high)])
         case _:
             return ANY

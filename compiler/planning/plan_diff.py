@@ -235,7 +235,7 @@ def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
     for key, database in plan.databases.items():
         found["database", key.database] = _fields(database, "label", "size_bytes")
     for key, workload in plan.workloads.items():
-        if key == workload.name:  # others are the same at other levels
+        if key == workload.name:  # the other keys are this workload at other levels
             found["workload", key] = _fields(workload, "label", "description")
     for name, factor in plan.factors.items():
         labels = {f"label of {key_text(level.key)}": level.label for level in factor.levels}

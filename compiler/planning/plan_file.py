@@ -23,7 +23,7 @@ def read_plan(content: bytes) -> Plan:
     """Read a plan from the bytes of plan.json. Raises ValueError if they are not a plan."""
     begin = content.find(_BEGIN)
     end = content.find(_END, begin)
-    if begin < 0 or end < 0:  # without cells, or written in another way
+    if begin < 0 or end < 0:  # the plan has no cells, or is written in another way
         return _of_before(Plan.model_validate_json(content))
     begin += len(_BEGIN)
     plan = Plan.model_validate_json(content[:begin] + content[end:])
@@ -98,7 +98,7 @@ class _Shared:
         """Return the same cell, with its equal values replaced by the shared objects."""
         fields = cell.__dict__
         probes = self._probes.setdefault((cell.experiment, cell.hardware), cell.probes)
-        if probes == cell.probes:  # of fixed types alone, so that no 1 is taken for true
+        if probes == cell.probes:  # all their types are fixed, so that no 1 is taken for true
             fields["probes"] = probes
         tool = self._tools.setdefault((cell.tool.driver, cell.tool.path), cell.tool)
         if tool == cell.tool and not tool.options:
