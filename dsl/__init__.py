@@ -1,1 +1,1 @@
-"""Text to syntax tree: grammar, spans, diagnostics, formatter."""
+"""From text to syntax tree: the grammar, spans, diagnostics, and the formatter."""

@@ -1,4 +1,4 @@
-"""The base of every error that a user can act on, and the codes that a command ends with."""
+"""The base of every error that a user can act on, and the exit codes of commands."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ExitCode(enum.IntEnum):
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The errno values of an OSError for a full disk."""
+"""The errno values of an OSError that mean a full disk."""
 
 
 def how_to_mend(error: OSError) -> str:
-    """Return the next step where a file can't be used; "" where the reason says it already."""
+    """Return the next step if a file can't be used; "" if the error's reason already says it."""
     if error.errno == errno.EROFS:
         return "its file system is read-only: mount it for writing, or copy the folder to one that can be written"
     if error.errno in FULL:
@@ -33,9 +33,9 @@ def how_to_mend(error: OSError) -> str:
 
 
 class BenchError(Exception):
-    """An error that a user can act on: what happened in `message`, and the next step in `hint`.
+    """An error that a user can act on. `message` says what happened, and `hint` is the next step.
 
-    `code` names the kind of error, and `exit_code` is the exit code of a command that it stops.
+    `code` names the kind of error, and `exit_code` is the exit code of a command that this error stops.
     """
 
     code: ClassVar[str] = "error"
@@ -53,12 +53,13 @@ class BenchError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return the exit code of a command that fails with this error. On a full disk, the code says that no brief
-        was made."""
+        """Return the exit code of a command that fails with this error. If the disk is full, it is the code that says
+        that no brief was made."""
         full = isinstance(self.__cause__, OSError) and self.__cause__.errno in FULL
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 
     def rendered(self, *, colour: bool) -> str | None:
-        """Return the error as a terminal shows it. None: the message on one line, and the hint on the next."""
+        """Return the error as a terminal shows it. None means the message on one line, and the hint on the
+        next line."""
         del colour
         return None

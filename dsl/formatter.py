@@ -1,10 +1,12 @@
-"""The one canonical layout of a spec: `bench fmt`.
+"""The single canonical layout of a spec, which `bench fmt` writes.
 
-Only white space changes, and commas that mean nothing: every token and every comment stays, in its order. It lays out
-the list of tokens, guided by the syntax tree. The result is read again, and must say the same.
+Only white space changes, and commas that mean nothing. Every token and every comment is kept, in the same order. The
+formatter lays out the list of tokens, guided by the syntax tree. It then reads the result again, which must mean the
+same.
 
-docs/layout.md describes the style. In short: one attribute a line, two blanks a level; a block stays on one line
-where it was written on one and fits; neighbours of a kind are aligned in columns."""
+docs/layout.md describes the style. In short: each attribute has its own line, and each level is indented by two blanks.
+A block stays on one line if it was written on one line and fits. Neighbours of the same kind are aligned in columns.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LaidToken:
-    """A token. A `fresh` one begins a line, or what the grammar takes for one; a `blank` one follows a blank line."""
+    """A token. If `fresh`, it begins a line, or what the grammar takes for a line; if `blank`, it follows a
+    blank line."""
 
     kind: Kind
     text: str
@@ -54,7 +57,7 @@ class LaidToken:
 
 @dataclass
 class Roles:
-    """What the syntax tree says about tokens, by their offsets in the text."""
+    """What the syntax tree says about tokens, by the tokens' offsets in the text."""
 
     ends: dict[int, tuple[Kind, int]] = field(default_factory=dict)  # of numbers, strings and units
     units: dict[int, str] = field(default_factory=dict)  # of the number at this place, "" for none
@@ -118,7 +121,7 @@ def tokens(source: Source, found: Roles) -> list[LaidToken]:
 
 
 def partners(listed: list[LaidToken]) -> dict[int, int]:
-    """Map the index of each opening bracket to that of the one that closes it."""
+    """Map the index of each opening bracket to the index of its closing bracket."""
     found: dict[int, int] = {}
     stack: list[int] = []
     for index, token in enumerate(listed):
@@ -137,14 +140,14 @@ INDENT = 2  # columns of a level
 
 @dataclass(frozen=True)
 class LineEnd:
-    """A place where a line may end. `flat` is the text there if the line goes on; None if it always ends."""
+    """A place where a line may end. `flat` is the text there if the line continues, or None if the line always ends."""
 
     flat: str | None
 
 
 @dataclass(frozen=True)
 class IfBroken:
-    """Text for a group that is broken over lines only, such as a last comma."""
+    """Text that appears only if its group is broken over several lines, such as a last comma."""
 
     text: str
 
@@ -158,7 +161,7 @@ class Nest:
 
 @dataclass(frozen=True)
 class LaidGroup:
-    """A part that is laid out on one line, or with a line end at every place in it where a line may end."""
+    """A part that is laid out either on one line, or with a line end at every place where a line may end."""
 
     inner: Doc
 
@@ -175,7 +178,7 @@ SOFT = LineEnd("")
 
 
 def flat(doc: Doc) -> str | None:
-    """Return the document on one line; None when it has to be broken."""
+    """Return the document on one line; None if it must be broken."""
     match doc:
         case str():
             return doc if "\n" not in doc else None
@@ -197,7 +200,7 @@ def flat(doc: Doc) -> str | None:
 
 
 def render(doc: Doc, indent: int) -> str:
-    """Lay a document out. Its first line begins at column `indent`; the blanks before it are not written."""
+    """Lay out a document. Its first line begins at column `indent`; the blanks before that line are not written."""
     out: list[str] = []
     column = indent
     pending = 0  # blanks before the next text
@@ -224,7 +227,7 @@ def render(doc: Doc, indent: int) -> str:
 
 
 def _behind(stack: Sequence[tuple[int, Doc]]) -> int:
-    """Return the width in columns of what follows a group, up to the next place where the line may end."""
+    """Return how many columns the text after a group takes, up to the next place where the line may end."""
     columns = 0
     left = [part for _, part in stack[-8:]]  # closing brackets and a comma: never many
     while left:
@@ -248,11 +251,11 @@ _R = TypeVar("_R", "LaidRow", "_Text")
 
 @dataclass(frozen=True)
 class LaidRow:
-    """An item of a file or a block, or a comment on a line of its own (`kind` is "").
+    """An item of a file or a block, or a comment on a line of its own (then `kind` is "").
 
-    `cells` are its parts if it fits on one line, "" for a missing part; `broken` gives its text over more lines, with
-    its first part padded to a number of columns. `beside` is the comment behind it; `blank` says whether a blank line
-    comes before.
+    `cells` are the item's parts if it fits on one line, with "" for a missing part. `broken` gives the item's text over
+    several lines, with its first part padded to a number of columns. `beside` is the comment after the item. `blank`
+    says whether a blank line comes before it.
     """
 
     kind: str
@@ -268,7 +271,7 @@ class LaidRow:
 
 @dataclass(frozen=True)
 class _Text:
-    """The text of a laid-out row, and the comment beside it."""
+    """The text of a laid-out row, and the comment beside that text."""
 
     text: str
     blank: bool
@@ -276,7 +279,7 @@ class _Text:
 
 
 def lay_out(rows: Sequence[LaidRow], indent: int) -> list[str]:
-    """The lines of the rows, each row beginning at column `indent`."""
+    """Return the lines of the rows. Each row begins at column `indent`."""
     lines: list[str] = []
     for row in _beside(_aligned(rows, indent), indent):
         if row.blank and lines:
@@ -287,11 +290,11 @@ def lay_out(rows: Sequence[LaidRow], indent: int) -> list[str]:
 
 
 def _aligned(rows: Sequence[LaidRow], indent: int) -> Iterator[_Text]:
-    """Yield the rows as text. Neighbours of a kind are aligned if they still fit on a line."""
+    """Yield the rows as text. Neighbours of the same kind are aligned if they still fit on a line."""
 
     def kind(row: LaidRow) -> str:
-        """Return the kind of rows to align a row with; "" for none. Attributes are aligned by their keys alone, even if
-        they are too long for a line."""
+        """Return the kind of rows with which a row is aligned; "" for none. Attributes are aligned only by their keys,
+        even if the attributes are too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
             return ""
         return row.kind
@@ -328,7 +331,8 @@ def _beside(rows: Iterator[_Text], indent: int) -> Iterator[_Text]:
 
 
 def _runs(rows: Sequence[_R], kind: Callable[[_R], str]) -> Iterator[list[_R]]:
-    """Neighbours of the same kind, with no blank line between; a row whose kind is "" is alone."""
+    """Yield groups of neighbouring rows that have the same kind and no blank line between them. A row whose kind is ""
+    forms a group of its own."""
     run: list[_R] = []
     for row in rows:
         if run and (row.blank or not kind(row) or kind(row) != kind(run[-1])):
@@ -348,7 +352,7 @@ Item = ast.Declaration | ast.Item
 
 
 def format_source(source: Source) -> str:
-    """The text in its canonical layout. Raises SpecError when it can't be read."""
+    """Return the text in its canonical layout. Raises SpecError if the text can't be read."""
     tree = parse(source)
     text = _Formatter(source, tree).text()
     if text != source.text and not ast.same(tree, parse(Source(source.name, text))):
@@ -357,8 +361,8 @@ def format_source(source: Source) -> str:
 
 
 def edited(source: Source, edits: Iterable[tuple[int, int, str]]) -> str:
-    """Return the text after edits, each of the characters [start, end): laid out, if the text was laid out before.
-    Raises SpecError for a text that can't be read."""
+    """Return the text after edits, each of which replaces the characters [start, end). The result is laid out if the
+    text was laid out before. Raises SpecError for a text that can't be read."""
     after = source.text
     for start, end, replacement in sorted(edits, reverse=True):
         after = after[:start] + replacement + after[end:]
@@ -366,12 +370,12 @@ def edited(source: Source, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def is_done(item: Item) -> bool:
-    """Return whether this is the action of an event: a call on its own, without `=`."""
+    """Return whether this is the action of an event: a call by itself, without `=`."""
     return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start
 
 
 def is_point_note(item: Item) -> bool:
-    """Return whether this is a note at points of a figure: an attribute with `at` in place of `=`."""
+    """Return whether this is a note at points of a figure: an attribute with `at` instead of `=`."""
     value = item.values[0] if isinstance(item, ast.Attribute) and item.key.text == "note" else None
     return (
         isinstance(value, ast.Call)
@@ -381,7 +385,7 @@ def is_point_note(item: Item) -> bool:
 
 
 class _Formatter:
-    """The tokens of a file, and how a range [i, j) of them is laid out."""
+    """The tokens of a file, and methods that lay out a range [i, j) of them."""
 
     def __init__(self, source: Source, tree: ast.File) -> None:
         self.source = source
@@ -400,7 +404,7 @@ class _Formatter:
     # Items, one below the other.
 
     def body(self, items: Sequence[Item], i: int, j: int, indent: int) -> list[str]:
-        """The lines of the items in [i, j), and of the comments between them."""
+        """Return the lines of the items in [i, j), and of the comments between the items."""
         return lay_out(list(self.rows(items, i, j, indent)), indent)
 
     def rows(self, items: Sequence[Item], i: int, j: int, indent: int) -> Iterator[LaidRow]:
@@ -412,9 +416,10 @@ class _Formatter:
             yield from self.comments(behind[1:] if beside else behind)
 
     def ranges(self, items: Sequence[Item], j: int) -> Iterator[tuple[Item, int, int, str, list[int]]]:
-        """Yield each item with the range of its tokens, the comma that it needs, and the comments behind it.
+        """Yield each item with the range of its tokens, the comma that it needs, and the comments after it.
 
-        A comma between attributes means nothing, except after a word that would otherwise take what follows.
+        A comma between attributes means nothing, except after a word that would otherwise take the following text as
+        its own.
         """
         starts = [self.first(item) for item in items]
         for item, start, until in zip(items, starts, [*starts[1:], j], strict=False):
@@ -426,7 +431,7 @@ class _Formatter:
             yield item, start, end, "," if comma else "", comments
 
     def is_link(self, k: int) -> bool:
-        """Whether a value, or the unit of one, would be read as a connective if a word followed it."""
+        """Return whether a value, or its unit, would be read as a connective if a word followed."""
         token = self.tokens[k]
         return self.roles.units.get(token.start, token.text) in _LINKS
 
@@ -479,7 +484,7 @@ class _Formatter:
         return (head, "" if self.tokens[value].is_comment else " ", self.series(value, j))
 
     def value(self, item: Item, i: int, j: int) -> int:
-        """Where the value of an item begins, behind its head; `j` when it has none."""
+        """Return where the value of an item begins, after its head; `j` if the item has no value."""
         match item:
             case ast.Attribute(values=(ast.Call() as call, *_)) if is_point_note(item):
                 return self.at[call.span.start] + 1
@@ -492,7 +497,8 @@ class _Formatter:
         return j
 
     def cells(self, item: Item, i: int, j: int, comma: str) -> tuple[str, ...] | None:
-        """Return the parts of an item on one line, by which neighbours are aligned; None if it can't be on one line."""
+        """Return the parts of an item on one line, which are aligned with its neighbours' parts; None if it can't be on
+        one line."""
         body = self.opener[j - 1] if self.has_body(item, j) else j
         value = self.value(item, i, j)
         if any(token.is_comment for token in self.tokens[i : min(body, value)]):
@@ -515,7 +521,7 @@ class _Formatter:
         return (*head, last) if head is not None and last is not None else None
 
     def parts(self, *bounds: int | None) -> list[str] | None:
-        """Return the text between each bound and the next; "" for a bound that is None. None if a text takes
+        """Return the text between each bound and the next; "" for a bound that is None. Returns None if a text takes
         several lines."""
         found: list[str] = []
         end = bounds[-1] or 0
@@ -532,7 +538,8 @@ class _Formatter:
         return self.at[label.span.start] if label else None
 
     def body_on_one_line(self, block: ast.Block, opener: int, closer: int) -> str | None:
-        """`{ ... }` where it was written so, and means the same without commas between attributes."""
+        """Return the body as `{ ... }` if it was written on one line and means the same without commas between
+        attributes."""
         if opener + 1 == closer:
             return "{}"
         if any(token.fresh for token in self.tokens[opener + 1 : closer + 1]):
@@ -548,7 +555,7 @@ class _Formatter:
     # Values.
 
     def bare_whens(self) -> Iterator[int]:
-        """Yield the index of each `when` that lacks the comma before it."""
+        """Yield the index of each `when` that has no comma before it."""
         for start in self.roles.conditions:
             k = self.at[start] - 1
             while self.tokens[k].is_comment or self.tokens[k].text == "(":
@@ -557,18 +564,19 @@ class _Formatter:
                 yield k
 
     def series(self, i: int, j: int) -> Doc:
-        """Lay out values with commas between them: the first behind the `=`, the others indented if the line ends."""
+        """Lay out values with commas between them. The first follows the `=`, and the others are indented if the line
+        ends."""
         (first, *others), _ = self.listed(i, j, "", movable=True)
         if len(others) == 1:
             return (first, Nest(LaidGroup(others[0])))  # `), higher is better` stands behind what is broken
         return LaidGroup((first, Nest(tuple(others))))
 
     def listed(self, i: int, j: int, last: Doc, *, movable: bool) -> tuple[list[Doc], bool]:
-        """Return the values between commas with the places where a line may end, and whether the last one ends in
-        a comment.
+        """Return the values between commas with the places where a line may end, and whether the last value ends in a
+        comment.
 
-        `last` is the comma behind the last value. With `movable`, a comma moves in front of a comment before it. It may
-        not where `when` can follow, as the grammar takes `, when` for one word.
+        `last` is the comma after the last value. With `movable`, a comma is moved in front of a comment that precedes
+        it. It may not move if `when` can follow, because the grammar takes `, when` as one word.
         """
         found: list[Doc] = []
         ends = late = False  # in a comment; with a comma still to come
@@ -598,7 +606,7 @@ class _Formatter:
         return HARD if self.tokens[k].fresh or self.tokens[k - 1].is_comment else "  "
 
     def regions(self, i: int, j: int) -> list[tuple[int, int]]:
-        """Return the ranges of [i, j) between commas outside brackets. A `when` without a comma begins one, too."""
+        """Return the ranges of [i, j) between commas outside brackets. A `when` without a comma also begins a range."""
         found = []
         start = k = i
         while k < j:
@@ -613,7 +621,7 @@ class _Formatter:
         return [*found, (start, j)]
 
     def expression(self, i: int, j: int) -> Doc:
-        """Lay out an expression: broken before its loosest operators where it does not fit."""
+        """Lay out an expression. If it does not fit, it is broken before its loosest operators."""
         operators: list[tuple[int, int]] = []
         k = i
         while k < j:
@@ -632,7 +640,7 @@ class _Formatter:
         return LaidGroup((self.expression(i, places[0]), Nest(tuple(rest))))
 
     def run(self, i: int, j: int) -> Doc:
-        """Lay out tokens one behind the other, with what is in brackets."""
+        """Lay out tokens one after the other, including the contents of brackets."""
         found: list[Doc] = []
         k = i
         while k < j:
@@ -647,8 +655,8 @@ class _Formatter:
         return tuple(found)
 
     def token(self, k: int) -> Doc:
-        """Lay out a token. A text of several lines is indented like what is around it, with its quotes on lines
-        of their own."""
+        """Lay out a token. A text of several lines is indented like the tokens around it, with its quotes on lines of
+        their own."""
         token = self.tokens[k]
         lines = text_lines(token.text) if token.kind is Kind.STRING and token.start not in self.roles.rigid else None
         if lines is None:
@@ -664,7 +672,7 @@ class _Formatter:
         return token.text
 
     def bracket(self, k: int) -> Doc:
-        """Lay out what is in round or square brackets: a list, arguments, or an expression."""
+        """Lay out the contents of round or square brackets: a list, arguments, or an expression."""
         i, j = k + 1, self.partner[k]
         opener, closer = self.tokens[k].text, self.tokens[j].text
         if i == j:
@@ -683,26 +691,26 @@ class _Formatter:
         return LaidGroup((opener, Nest((begin, *inner)), HARD if ends else SOFT, closer))
 
     def function(self, k: int) -> int:
-        """Return the place of what precedes a bracket, which may be the name of a function."""
+        """Return the place of the token before a bracket, which may be the name of a function."""
         k -= 1
         while self.tokens[k].is_comment:
             k -= 1
         return self.tokens[k].start
 
     def only_numbers(self, i: int, j: int) -> bool:
-        """Whether a list has only numbers: then as many as fit are put on a line."""
+        """Return whether a list has only numbers. If so, each line gets as many numbers as fit."""
         numbers, commas = self.tokens[i:j:2], self.tokens[i + 1 : j : 2]
         return all(each.kind is Kind.NUMBER for each in numbers) and all(each.text == "," for each in commas)
 
     def between(self, k: int, normal: Doc) -> Doc:
-        """Return the space before token `k`, which is never the first one: a line end after a comment."""
+        """Return the space before token `k`, which is never the first token. After a comment, it is a line end."""
         if self.tokens[k - 1].is_comment or self.is_parted(k):
             return HARD
         return self.beside(k) if self.tokens[k].is_comment else normal
 
     def is_parted(self, k: int) -> bool:
-        """Whether a line must end before token `k`, so that an `x` is not read as a unit where it
-        multiplies, or the reverse."""
+        """Return whether a line must end before token `k`, because otherwise an `x` that multiplies would be read as a
+        unit, or a unit as a multiplication sign."""
         before, token = self.tokens[k - 1], self.tokens[k]
         if before.kind is not Kind.NUMBER:
             return False
@@ -715,7 +723,7 @@ class _Formatter:
         return self.tokens[k].kind in (Kind.WORD, Kind.NUMBER) or self.tokens[k].text == "("
 
     def space(self, k: int) -> Doc:
-        """Return the space before token `k` where neither it nor the one before is a comment."""
+        """Return the space before token `k`, if neither this token nor the one before is a comment."""
         before, token = self.tokens[k - 1], self.tokens[k]
         if token.text in _TIGHT_BEFORE or before.text == ".":
             return ""

@@ -1,5 +1,5 @@
-"""Data classes that are built at their first object, as a run of `bench` makes objects of few of them, and properties
-that are computed once."""
+"""Data classes that are built when their first object is made, because a run of `bench` makes objects of only a few
+classes. Also properties that are computed only once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:  # noqa: N801
-        """Python's `cached_property` without the lock of Python 3.11, which takes longer than most values."""
+        """Python's `cached_property` without the lock of Python 3.11, which takes longer than computing most values."""
 
         def __init__(self, function):
             self.function, self.__doc__ = function, function.__doc__
@@ -31,8 +31,8 @@ else:
             return found
 
     def dataclass(cls=None, /, *, frozen=False, **options):
-        """Python's `dataclass`, lazily. `frozen` makes objects hashable and is left to the type checker: enforcing it
-        at run time makes them ten times as slow to make."""
+        """Make a data class as Python's `dataclass` does, but lazily. `frozen` makes objects hashable, and only the
+        type checker enforces it: at run time, this would make the creation of objects ten times slower."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **options)
         if options.keys() - {"eq", "kw_only"}:  # slots make another class, and the others are rare
@@ -42,7 +42,7 @@ else:
 
 
 class _Unbuilt:
-    """Takes the place of the `__init__` and the fields of a class until one of them is used."""
+    """Replaces the `__init__` and the fields of a class until one of them is used."""
 
     def __init__(self, cls: type, *, frozen: bool, eq: bool = True, kw_only: bool = False) -> None:
         self._cls, self._frozen, self._eq, self._kw_only = cls, frozen, eq, kw_only
@@ -65,8 +65,8 @@ class _Unbuilt:
         return self._cls.__dataclass_fields__  # type: ignore[attr-defined]
 
     def _build(self) -> None:
-        """Build the class. Its `__init__` is replaced last and at once, as another thread may make an
-        object meanwhile."""
+        """Build the class. Its `__init__` is replaced last and in one step, because another thread may be making an
+        object at the same time."""
         cls = self._cls
         with _BUILDING:
             if vars(cls)["__init__"] is not self._first:
@@ -147,4 +147,5 @@ def _representation(fields: _Fields) -> Callable[[object], str]:
 
 
 _BUILDING = RLock()
-"""Held while a class is built. It is reentrant, as building a class also builds its base classes."""
+"""A lock that is held while a class is built. It is reentrant, because building a class also builds its
+base classes."""

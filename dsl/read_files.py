@@ -1,4 +1,4 @@
-"""Files read as sources. One that can't be read as a spec gives one clear diagnostic."""
+"""Reads files as sources. A file that can't be read as a spec gives one clear diagnostic."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _OTHER_ENCODINGS = {  # by the mark that a file in them begins with
 
 
 def read_source(path: Path, name: str | None = None) -> Source:
-    """The text of a file, without a byte-order mark; line ends stay as they are. `name` is what messages call it.
-    Raises SpecError."""
+    """Return the text of a file without a byte-order mark, and with its line ends unchanged. `name` is the name for
+    messages. Raises SpecError."""
     name = str(path) if name is None else name
     return decode(read_bytes(path, name), name)
 
 
 def read_bytes(path: Path, name: str) -> bytes:
-    """The bytes of a file, text or not. Raises SpecError."""
+    """Return the bytes of a file, which need not be text. Raises SpecError."""
     try:
         with path.open("rb") as file:
             return read_stream(file, name)
@@ -43,7 +43,7 @@ def read_bytes(path: Path, name: str) -> bytes:
 
 
 def read_stream(file: BinaryIO, name: str) -> bytes:
-    """All that a file or a pipe holds. Raises SpecError when that is too much for a spec."""
+    """Return the whole content of a file or a pipe. Raises SpecError if that is too much for a spec."""
     data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise syntax_errors.TooLarge(None, name, MAX_BYTES).error()
@@ -51,7 +51,7 @@ def read_stream(file: BinaryIO, name: str) -> bytes:
 
 
 def decode(data: bytes, name: str) -> Source:
-    """The source whose bytes are `data`. Raises SpecError when they are not text in UTF-8."""
+    """Return the source whose bytes are `data`. Raises SpecError if these are not text in UTF-8."""
     mark = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     try:
         text = data[mark:].decode("utf-8")
@@ -66,7 +66,7 @@ def decode(data: bytes, name: str) -> Source:
 
 
 def _place(data: bytes, mark: int, at: int, name: str) -> Span:
-    """The character at byte `at`, in a source that shows what can't be decoded as U+FFFD."""
+    """Return the span of the character at byte `at`, in a source that shows undecodable bytes as U+FFFD."""
     start = len(data[mark:at].decode("utf-8"))
     return Span(Source(name, data[mark:].decode("utf-8", "replace")), start, start + 1)
 
@@ -80,7 +80,8 @@ def _likely(data: bytes) -> str:
 
 
 def neighbour(path: Path) -> str | None:
-    """Return the path of an existing file or folder whose name is similar to a missing one's; None without one."""
+    """Return the path of an existing file or folder whose name is similar to that of a missing one; None if there is
+    none."""
     try:
         folder = next(above for above in path.parents if above.is_dir())
         missing, *rest = path.relative_to(folder).parts

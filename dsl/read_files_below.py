@@ -1,4 +1,5 @@
-"""Keeps a stranger's spec from files beyond its folder: none is read, nor looked for, so that no message shows it."""
+"""Keeps a stranger's spec away from files outside its folder. Such files are neither read nor searched for, so that no
+message reveals anything about them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 
 class FileBeyond(Exception):
-    """A spec names a file beyond the folder that it may read."""
+    """Raised when a spec names a file outside the folder that the spec may read."""
 
     def __init__(self, path: Path) -> None:
         self.name = os.path.normpath(path)
@@ -21,7 +22,7 @@ class FileBeyond(Exception):
 
 @contextmanager
 def files_below(folder: Path) -> Iterator[None]:
-    """Let the specs that are compiled here read files below a folder alone."""
+    """Allow specs that are compiled inside this block to read only files below a folder."""
     token = _FOLDER.set(folder.resolve())
     try:
         yield

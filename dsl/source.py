@@ -12,23 +12,24 @@ from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file's text. `name` is what the user typed (or `<stdin>`), never an absolute path of our making."""
+    """The text of one file. `name` is what the user typed (or `<stdin>`), never an absolute path that
+    benchbrief made."""
 
     name: str
     text: str = field(repr=False)
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
-        """Offset of the first character of each line."""
+        """The offset of the first character of each line."""
         return (0, *(end.end() for end in re.finditer("\n", self.text)))
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column, both from 1, of a character offset."""
+        """Return the line and the column, both from 1, of a character offset."""
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line (from 1), without its line end."""
+        """Return the text of a line (from 1), without its line end."""
         start = self.line_starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
@@ -58,7 +59,7 @@ class Span:
         return self.source is other.source and self.start <= other.start and other.end <= self.end
 
     def to(self, other: Span) -> Span:
-        """The span from this one's start to the other's end."""
+        """Return the span from this span's start to the other's end."""
         return Span(self.source, self.start, max(self.end, other.end))
 
 
@@ -71,7 +72,8 @@ _CUT = "..."
 
 @dataclass(frozen=True)
 class Shown:
-    """A line's text, and the columns (from 0) at which the marked part starts and ends, at least one apart."""
+    """A line's text, and the columns (from 0) where its marked part starts and ends. The part is at least one column
+    wide."""
 
     text: str
     start: int
@@ -79,7 +81,7 @@ class Shown:
 
 
 def show(source: Source, line: int, start: int, end: int) -> Shown:
-    """The line with this number, with the part of it in [start, end) of the source marked."""
+    """Return the line with this number, in which the part within [start, end) of the source is marked."""
     first = source.line_starts[line - 1]
     whole = source.line(line)
     start, end = (min(max(offset - first, 0), len(whole)) for offset in (start, end))
@@ -104,14 +106,14 @@ def show(source: Source, line: int, start: int, end: int) -> Shown:
 
 
 def printable(text: str) -> str:
-    """Return the text with escapes for what a terminal would obey, hide or reorder."""
+    """Return the text with escapes for characters that a terminal would obey, hide or reorder."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if harmless(char) else _escaped(char) for char in text)
 
 
 def harmless(char: str) -> bool:
-    """Whether a terminal shows the character as it is; false for a line end."""
+    """Return whether a terminal shows the character as it is; False for a line end."""
     return char.isprintable() or unicodedata.category(char) == "Zs"
 
 
@@ -123,13 +125,13 @@ def _escaped(char: str) -> str:
 
 
 def json_escaped(char: str) -> str:
-    """The character as JSON writes it in ASCII: a `\\u` escape for each of its UTF-16 units."""
+    r"""Return the character as JSON writes it in ASCII, with a `\u` escape for each of its UTF-16 units."""
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def display_width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
+    """Return the number of columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(

@@ -1,1 +1,1 @@
-"""Users' mistakes as data, how they are worded, and how they are shown."""
+"""Users' mistakes as data, with their wording and the way they are shown."""

@@ -1,4 +1,4 @@
-"""What is wrong with a spec, as data. Its prose lives in the modules named `...errors`."""
+"""What is wrong with a spec, as data. The prose is in the modules named `...errors`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Note:
-    """A second place worth seeing, or a plain remark (`span` is None)."""
+    """A second place that helps to understand a mistake, or a plain remark (if `span` is None)."""
 
     text: str
     span: Span | None = None
@@ -26,7 +26,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of a text: `replacement` in place of `span`."""
+    """A change of a text: `replacement` replaces `span`."""
 
     span: Span
     replacement: str
@@ -34,7 +34,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Suggestion(Edit):
-    """A correction that an editor could make. One that takes several edits has the others in `also`."""
+    """A correction that an editor could make. If it takes several edits, `also` has the further ones."""
 
     also: tuple[Edit, ...] = ()
 
@@ -47,8 +47,8 @@ class Suggestion(Edit):
 class Diagnostic:
     """One finding.
 
-    `code` is stable (`E0201`, `W0301`), `summary` one line without a full stop, `span` the tight place, `label` the
-    words beside its underline, `context` a wider span shown around it, `help` the next step.
+    `code` is stable (`E0201`, `W0301`). `summary` is one line without a full stop. `span` is the exact place, `label`
+    has the words beside its underline, and `context` is a wider span to show around it. `help` is the next step.
     """
 
     code: str
@@ -62,7 +62,7 @@ class Diagnostic:
     suggestion: Suggestion | None = None
 
     def moved(self, source: Source, by: int) -> Diagnostic:
-        """Return the diagnostic for another source, with each span moved on by `by` characters."""
+        """Return the diagnostic for another source, with each span shifted by `by` characters."""
 
         def there(span: Span) -> Span:
             return Span(source, span.start + by, span.end + by)
@@ -83,7 +83,7 @@ class Diagnostic:
 
 
 class SpecError(BenchError):
-    """A spec can't be used: carries every diagnostic found, at least one of them an error."""
+    """Raised when a spec can't be used. It has every diagnostic found, and at least one of them is an error."""
 
     code = "spec"
     ends_with = ExitCode.SPEC_WRONG
@@ -103,32 +103,34 @@ _LONGEST = 600  # characters of a message
 _LONGEST_WORD = 120  # those of a word, name, number or path in it
 
 Prose = str | tuple[str, ...]
-"""A text whose `{field}` holes are filled with fields and properties of a problem (`{{` is a brace). Of several texts,
-the first whose fields all have a value is taken, or else the last.
+"""A text whose `{field}` holes are filled with fields and properties of a problem (`{{` is a brace). If several texts
+are given, the first one whose fields all have a value is used, or else the last one.
 
 Besides Python's formats there are `{seconds:duration}`, `{words:joined}`, `{words:ticked}` (`:ticked 20` for at most 20
-of them), `{names:named host}` ("hosts `a`, `b`"), and `{count:plural host}` ("2 hosts", also of a tuple)."""
+of them), `{names:named host}` ("hosts `a`, `b`"), and `{count:plural host}` ("2 hosts", also of a tuple).
+"""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True)
 class Problem:
-    """One mistake at `span` (None: no place in a text). A subclass sets `code` and says it in words.
+    """One mistake at `span`, which is None if the mistake has no place in a text. A subclass sets `code` and the words.
 
-    `says` is the summary, one line without a full stop; `mark` stands beside the underline; `hint` is the next step;
-    `remark` is about an earlier place; `mend` is the text that corrects it in place of `span`. A problem that needs
-    more than texts overrides a property.
+    `says` is the summary, one line without a full stop. `mark` has the words beside the underline. `hint` is the next
+    step. `remark` is about an earlier place. `mend` is the text that corrects the mistake when it replaces `span`. A
+    problem that needs more than texts overrides a property.
     """
 
     code: ClassVar[str]
     severity: ClassVar[Severity] = "error"
-    """A warning where the code begins with W, else an error."""
+    """Warning if the code begins with W, otherwise error."""
     says: ClassVar[Prose] = ""
     mark: ClassVar[Prose] = ""
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """The text that corrects the mistake; None for no correction. There is none either where a field in it is None."""
+    """The text that corrects the mistake; None for no correction. If a field in the text is None, there is no
+    correction, either."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:
@@ -158,7 +160,7 @@ class Problem:
 
     @property
     def replacement(self) -> str | None:
-        """The text to put in place of `span`; None where no correction is known."""
+        """The text that should replace `span`; None if no correction is known."""
         fields = {name: getattr(self, name) for name in _field_names(self.mend or "")}
         return None if self.mend is None or None in fields.values() else self.mend.format_map(fields)
 
@@ -180,7 +182,7 @@ class Problem:
         )
 
     def error(self) -> SpecError:
-        """Return an error with this problem alone."""
+        """Return an error that has only this problem."""
         return SpecError((self.diagnostic(),))
 
     def _filled(self, prose: Prose) -> str:
@@ -190,7 +192,7 @@ class Problem:
 
 
 class Mended(Problem):
-    """A mistake that is corrected by writing `mended` in its place."""
+    """A mistake that is corrected by replacing it with `mended`."""
 
     mark = "write `{mended}`"
     mend = "{mended}"
@@ -198,7 +200,7 @@ class Mended(Problem):
 
 
 class Again(Problem):
-    """Something that repeats what stands at `earlier`, or contradicts it."""
+    """Something that repeats or contradicts the text at `earlier`."""
 
     earlier: Span
 
@@ -208,7 +210,7 @@ class Again(Problem):
 
 
 def _shorten(text: str, longest: int = _LONGEST) -> str:
-    """Cut the middle out of a text that a long word of the spec has made too long."""
+    """Cut the middle out of a text that is too long because of a long word in the spec."""
     return text if len(text) <= longest else f"{text[: longest // 2]}...{text[-longest // 2 :]}"
 
 
@@ -217,7 +219,7 @@ def _field_names(text: str) -> list[str]:
 
 
 class _Prose(Formatter):
-    """Fills the holes of a text with fields and properties of a problem, the only argument."""
+    """Fills the holes of a text with fields and properties of a problem, which is the only argument."""
 
     def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         del kwargs

@@ -33,13 +33,13 @@ def about(seconds: float) -> str:
 
 
 def enough_time(seconds: float) -> str:
-    """Return the time rounded up to one unit, as a spec takes it: `45 s`, `12 min`, `30 h`."""
+    """Return the time rounded up to a single unit, in the form that a spec accepts: `45 s`, `12 min`, `30 h`."""
     size, unit = _enough(seconds)
     return f"{math.ceil(seconds / size)} {unit}"
 
 
 def enough_time_in_words(seconds: float) -> str:
-    """Return `enough_time`, followed by two units where they are easier to read: `183 min (3 h 3 min)`."""
+    """Return `enough_time`, followed by the time in two units if that is easier to read: `183 min (3 h 3 min)`."""
     least, size = enough_time(seconds), _enough(seconds)[0]
     worded = duration(math.ceil(seconds / size) * size)
     return least if worded == least else f"{least} ({worded})"
@@ -50,23 +50,24 @@ def _enough(seconds: float) -> tuple[int, str]:
 
 
 def plural(count: int, noun: str, several: str = "") -> str:
-    """Return `1 cell` or `12,000 cells`: `several` is the plural where it is not formed by an `s`."""
+    """Return `1 cell` or `12,000 cells`. `several` is the plural if it is irregular."""
     return f"{count:,} {noun if count == 1 else several or noun + 's'}"
 
 
 def first_of(names: Iterable[str], limit: int) -> str:
-    """Return `a, b, c and 12 more`."""
+    """Return the first few words and the number of the others, as in `a, b, c and 12 more`."""
     every = list(names)
     shown = ", ".join(every[:limit])
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 
 def ticked(words: Iterable[str], limit: int = 8) -> str:
-    """`a`, `b`, `c` and 12 more."""
+    """Return the first few words in backticks and the number of the others, as in "`a`, `b`, `c` and 12 more"."""
     return first_of((f"`{word}`" for word in words), limit)
 
 
 def quantity_of_bytes(count: float) -> str:
-    """Return `400 B`, `1 kB` or `8 MiB`: the shortest unit, decimal or binary, with at most three decimals."""
+    """Return a size such as `400 B`, `1 kB` or `8 MiB`, in the unit that gives the shortest text, decimal or binary,
+    with at most three decimals."""
     fitting = [f"{count / size:g} {unit}" for size, unit in _SIZES if count / size == round(count / size, 3) >= 1]
     return min(fitting, key=len) if fitting else f"{count:,.0f} B"

@@ -16,18 +16,18 @@ Paint = Callable[[str, str], str]
 
 
 def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
-    """All diagnostics as one text, with a blank line between two and no line end after the last."""
+    """Return all diagnostics as one text, with a blank line between each two and no line end after the last."""
     return "\n\n".join(render(diagnostic, colour=colour) for diagnostic in diagnostics)
 
 
 def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
-    """Return a diagnostic as text, in ANSI colours on request, without a line end after the last line. Names and
-    texts of the spec are escaped, so that they can't send anything to the terminal."""
+    """Return a diagnostic as text, in ANSI colours on request, without a line end after the last line. Names and texts
+    of the spec are escaped, so that they can't control the terminal."""
     return "\n".join(_Text(_ansi if colour else _plain, diagnostic).lines())
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
-    """A diagnostic as values for JSON. Lines and columns count from 1; columns and offsets are in characters."""
+    """Return a diagnostic as values for JSON. Lines and columns count from 1; columns and offsets are in characters."""
     suggestion = diagnostic.suggestion
     return {
         "code": diagnostic.code,
@@ -70,7 +70,7 @@ def _last_line(span: Span) -> int:
 
 
 def _on_one_line(above: Span, span: Span) -> bool:
-    """Return whether both spans are on one line, and the same part of that line is shown for each."""
+    """Return whether both spans are on one line, and the same part of that line is shown for both."""
     lines = {above.line, _last_line(above), span.line, _last_line(span)}
     if above.source is not span.source or len(lines) > 1:
         return False

@@ -1,4 +1,4 @@
-"""Which known word was meant."""
+"""Guesses which known word a user meant."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _SYNONYMS = {
     "abstract": "text", "body": "text", "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip
-"""Our words by what other tools call them, without `_`. A word is suggested only if it is among the candidates."""
+"""Our words, by the names that other tools use for them, without `_`. A word is suggested only if it is a candidate."""
 
 _DOUBLED = re.compile(r"(.)\1+")
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `word` is most likely a slip for, or None when none is near enough.
+    """Return the candidate that `word` most likely misspells; None if no candidate is near enough.
 
-    Case, `-` against `_`, missing separators and a plural s count for almost nothing; two parts of a word that changed
-    places, and a swap of neighbours, count as one slip. About one slip is allowed for every three letters. Of two that
-    are equally near, the one that shares the longer beginning with `word` is meant.
+    Case, `-` instead of `_`, missing separators and a plural s count for almost nothing. Two parts of a word that
+    changed places, and a swap of neighbouring letters, count as one slip. About one slip is allowed for every three
+    letters. If two candidates are equally near, the one that shares the longer beginning with `word` is chosen.
     """
     if not word or len(word) > _LONGEST:
         return None
@@ -47,7 +47,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
-    """Return the candidate that other tools call `word`; None where `nearest` is less than one slip away."""
+    """Return the candidate that other tools call `word`; None if `nearest` is less than one slip away."""
     family, dot, field = word.rpartition(".")
     meant = _SYNONYMS.get(_plain(field))
     if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):
@@ -82,7 +82,7 @@ _nearest_of_few = lru_cache(1 << 12)(_nearest)  # a spec asks the same of the sa
 
 
 def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """The candidates that `word` may be a slip for, the likeliest first."""
+    """Return the candidates that `word` may misspell, the most likely first."""
     left = list(candidates)
     found: list[str] = []
     while len(found) < most and (guess := did_you_mean(word, left)):
@@ -93,8 +93,8 @@ def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ..
 
 @lru_cache(1 << 14)
 def one_slip(word: str, other: str) -> bool:
-    """Return whether two words, if not too short, differ by one missing letter or by two swapped ones. Stricter than a
-    suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words."""
+    """Return whether two words that are not too short differ by one missing letter or by two swapped letters. This is
+    stricter than suggestions are: `cpu` and `gpu`, or `disk1` and `disk2`, are different words."""
     if word == other or min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 1:
         return False
     swapped = sorted(word) == sorted(other)
@@ -135,14 +135,14 @@ def _cost(word: str, candidate: str) -> float | None:
 
 @lru_cache(1 << 14)
 def _forms(word: str) -> tuple[str, str, str]:
-    """Return a word without case and separators, the same without a plural s, and the same without doubled letters."""
+    """Return a word without case and separators, then also without a plural s, and without doubled letters."""
     plain = _plain(word)
     return plain, plain.rstrip("s"), _DOUBLED.sub(r"\1", plain)
 
 
 @lru_cache(64)
 def _outlines(words: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
-    """Return the outlines of words. Comparing outlines quickly rules out most words that are unlike each other."""
+    """Return the outlines of words. Comparing outlines quickly excludes most pairs of dissimilar words."""
     return tuple((word, *_outline(word)) for word in words)
 
 
@@ -160,10 +160,12 @@ def _plain(word: str) -> str:
 
 
 def _distance(a: str, b: str) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment).
+    """Return how many insertions, deletions, replacements and swaps of neighbours separate two words (optimal string
+    alignment).
 
-    Bit-parallel: a column of the table of distances is kept as the bits of whole numbers, one for each step up, down or
-    neither (Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances, 2003).
+    The computation is bit-parallel: a column of the table of distances is kept as the bits of whole numbers, one number
+    each for the steps up, down and neither (Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit
+    Distances, 2003).
     """
     if not a:
         return len(b)
@@ -189,7 +191,7 @@ def _distance(a: str, b: str) -> int:
 
 @lru_cache(256)
 def _places(word: str) -> dict[str, int]:
-    """The places at which each letter of a word stands, as bits."""
+    """Return the places at which each letter occurs in a word, as bits."""
     places: dict[str, int] = {}
     for index, char in enumerate(word):
         places[char] = places.get(char, 0) | 1 << index

@@ -1,6 +1,7 @@
-"""Every mistake in the syntax of a spec (E01xx): one frozen class each, with its stable code and all of its prose.
+"""Every mistake in the syntax of a spec (E01xx), each as a frozen class with its stable code and all of its prose.
 
-Those in reading a file are E00xx. The compiler's folders define the others, on the same base class."""
+Mistakes in reading a file are E00xx. The compiler's folders define other mistakes, with the same base class.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class UnreadableSpec(Problem):
 
 
 class NotText(Problem):
-    """A file that is not in UTF-8. `byte` is the first wrong one, `offset` its place in the file, from 0."""
+    """A file that is not in UTF-8. `byte` is the first wrong byte, and `offset` is its place in the file, from 0."""
 
     code = "E0004"
     says = "the file is not UTF-8 text"
@@ -56,7 +57,7 @@ class HoldsNul(Problem):
 
 
 class TooLarge(Problem):
-    """A file of more bytes than `limit` or, with `words`, of more words and signs."""
+    """A file with more bytes than `limit` or, with `words`, with more words and signs than `limit`."""
 
     code = "E0006"
     says = "`{name}` {much}, the limit for a spec"
@@ -73,7 +74,7 @@ class TooLarge(Problem):
 
 
 class WrongSign(Problem):
-    """A sign that has another meaning here. `where` says what `wanted` is for."""
+    """A sign that has another meaning here. `where` says what the sign `wanted` is for."""
 
     code = "E0107"
     says = "`{found}` in place of `{wanted}`"
@@ -100,7 +101,8 @@ class QuotedKey(Mended):
 
 
 class MissingComma(Problem):
-    """`span` is what comes after the missing comma. `closer` could stand there, too; "" where nothing is open."""
+    """A missing comma. `span` is the text after it. `closer` is the bracket that could also be there, or "" if no
+    bracket is open."""
 
     code = "E0117"
     says = "no `,` before {found}"
@@ -114,7 +116,7 @@ class MissingComma(Problem):
 
 
 class MissingEvery(Problem):
-    """`cpu 1 s`: a probe and an interval side by side. `span` is the interval."""
+    """A probe and an interval without `every` between them: `cpu 1 s`. `span` is the interval."""
 
     code = "E0117"
     says = "no `every` before `{interval}`"
@@ -154,7 +156,7 @@ class LogicSign(Problem):
 
 _MOST_NAMED = 3
 SERIES_OPTIONS = {"log": "log y", "color": "color hardware", "axis": "axis right", "dashed": "dashed", "band": "band"}
-"""Options that follow a series of a figure, each with a sample."""
+"""Options that may follow a series of a figure, each with a sample."""
 _CONTROLS = {
     "\x08": "backspace",
     "\x0b": "vertical tab",
@@ -179,8 +181,8 @@ class Unexpected(Problem):
 
 
 class UnclosedBracket(Problem):
-    """A bracket that is not closed. `met` is the closing bracket of an outer pair that came instead; None at the end of
-    the file."""
+    """A bracket that is not closed. `met` is the closing bracket of an outer pair that was found instead, or None at
+    the end of the file."""
 
     code = "E0102"
     says = "`{opener}` is never closed"
@@ -273,7 +275,7 @@ class MissingEquals(Problem):
 
 
 class StrayOption(Problem):
-    """An option of a series, such as `log y`, that follows no comma behind a series."""
+    """An option of a series, such as `log y`, without a series and a comma before it."""
 
     code = "E0106"
     says = "`{word}` is an option of a series, not an attribute"
@@ -287,7 +289,8 @@ class StrayOption(Problem):
 
 
 class WrongQuotes(Problem):
-    """A text in wrong quotes. `mended` is the text in the right ones; None where its end was not found."""
+    """A text in wrong quotes. `mended` is the text in the right quotes, or None if the end of the text was
+    not found."""
 
     code = "E0109"
     says = 'a text is quoted with `"`, not with `{found}`'
@@ -426,7 +429,7 @@ class BadName(Problem):
 
 
 class MisspeltWord(Problem):
-    """A misspelt word of the grammar: with `meant` in its place, more of the text can be read."""
+    """A misspelt word of the grammar. With `meant` in its place, the parser gets further."""
 
     code = "E0124"
     says = "`{word}` has no meaning here"

@@ -1,1 +1,1 @@
-"""Text to syntax tree: the grammar, the parser, the nodes and their spans."""
+"""From text to syntax tree: the grammar, the parser, the nodes and their spans."""

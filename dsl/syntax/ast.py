@@ -1,8 +1,8 @@
-"""The syntax tree: what the text says, before any name or unit is looked up.
+"""The syntax tree, which represents the text before any name or unit is looked up.
 
-Every node carries the span of the text it came from. The tree is generic on purpose: a block is a keyword, a name, a
-label and a body; which attributes a block may hold is the compiler's table
-(`compiler/schemas.py`), not the grammar's.
+Every node has the span of the text that it came from. The tree is deliberately generic: a block is a keyword, a name, a
+label and a body. Which attributes a block may have is defined by the compiler (`compiler/schemas.py`), not by the
+grammar.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Name:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number and, where one is written, its unit: `20 min`, `75M records`, `1.6 TB`, `96`, `5 %`.
+    """A number with its unit, if there is one: `20 min`, `75M records`, `1.6 TB`, `96`, `5 %`.
 
-    `value` has the multiplier letter after the digits (k, M, G, T) applied; `unit` is as written, "" for none.
-    `text` is the number as written.
+    In `value`, the multiplier letter after the digits (k, M, G, T) is already applied. `unit` is the unit as written,
+    or "" if there is none. `text` is the number as written.
     """
 
     span: Span
@@ -39,7 +39,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Hole:
-    """`{expression:format}` inside a string."""
+    """A hole inside a string: `{expression:format}`."""
 
     span: Span
     expr: Expr
@@ -48,14 +48,14 @@ class Hole:
 
 @dataclass(frozen=True)
 class String:
-    """A quoted string. `parts` alternate plain text and holes; `{{` and `}}` stand for braces."""
+    """A quoted string. `parts` alternate between plain text and holes; `{{` and `}}` stand for braces."""
 
     span: Span
     parts: tuple[str | Hole, ...]
 
     @property
     def plain(self) -> str | None:
-        """The text when there are no holes, else None."""
+        """The text if the string has no holes; otherwise None."""
         if any(isinstance(part, Hole) for part in self.parts):
             return None
         return "".join(part for part in self.parts if isinstance(part, str))
@@ -63,7 +63,7 @@ class String:
 
 @dataclass(frozen=True)
 class List:
-    """`[a, b, c]`."""
+    """A list: `[a, b, c]`."""
 
     span: Span
     items: tuple[Expr, ...]
@@ -71,7 +71,7 @@ class List:
 
 @dataclass(frozen=True)
 class Attr:
-    """`base.field`: `latency.p99`, `ycsb.a`, `replica.variants`, `find_threads.knee`."""
+    """A field of a base: `latency.p99`, `ycsb.a`, `replica.variants`, `find_threads.knee`."""
 
     span: Span
     base: Expr
@@ -80,7 +80,7 @@ class Attr:
 
 @dataclass(frozen=True)
 class Argument:
-    """A positional argument (`key` is None) or a named one: `96`, `threads: 96`, `user: env("X")`."""
+    """A positional argument (if `key` is None) or a named argument: `96`, `threads: 96`, `user: env("X")`."""
 
     span: Span
     key: Name | None
@@ -89,11 +89,12 @@ class Argument:
 
 @dataclass(frozen=True)
 class Call:
-    """`ycsb("/opt/ycsb")`, `range(200 ops/s, 120k ops/s, steps: 25)`, and reductions:
-    `max(throughput over threads, workload)`, `mean(throughput over phase, when steady)`.
+    """A call: `ycsb("/opt/ycsb")`, `range(200 ops/s, 120k ops/s, steps: 25)`, and reductions: `max(throughput over
+    threads, workload)`, `mean(throughput over phase, when steady)`.
 
-    `over` holds the reduced dimensions, `when` the condition, both empty for a plain call. The first of a reduction's
-    `arguments` is what is reduced; named arguments follow the dimensions: `over target, at: 95 %`.
+    `over` has the reduced dimensions, and `when` has the condition; both are empty for a plain call. The first of a
+    reduction's `arguments` is the expression that is reduced. Named arguments follow the dimensions: `over target, at:
+    95 %`.
     """
 
     span: Span
@@ -105,7 +106,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Index:
-    """`throughput[nvme]`, `throughput[eco, threads: 96]`."""
+    """An indexed expression: `throughput[nvme]`, `throughput[eco, threads: 96]`."""
 
     span: Span
     base: Expr
@@ -114,7 +115,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Unary:
-    """`-a`, `not a`."""
+    """An operator before an operand: `-a`, `not a`."""
 
     span: Span
     operator: str
@@ -123,7 +124,8 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """`a + b`; operators: + - * / < <= > >= == != and or, `x` (as in `6 x 10 min`) and `..` (as in `1..16`)."""
+    """An operator between two operands: `a + b`. The operators are + - * / < <= > >= == != and or, `x` (as in `6 x 10
+    min`) and `..` (as in `1..16`)."""
 
     span: Span
     operator: str
@@ -134,7 +136,8 @@ class Binary:
 
 @dataclass(frozen=True)
 class Every:
-    """`disk every 1 s on device`: `subject` sampled each `interval`, on what `target` names (or None)."""
+    """A probe with its interval, `disk every 1 s on device`: `subject` is sampled each `interval`, on the device that
+    `target` names (or None)."""
 
     span: Span
     subject: Expr
@@ -144,9 +147,10 @@ class Every:
 
 @dataclass(frozen=True)
 class By:
-    """`throughput by threads`, `a by workload and hardware`, `curve = a, b along threads`.
+    """Items with dimensions: `throughput by threads`, `a by workload and hardware`, `curve = a, b along threads`.
 
-    `keyword` is "by" or "along"; `subject` is the last item before it (`b`), the others stand in the series.
+    `keyword` is "by" or "along". `subject` is the last item before the keyword (`b`); the other items are in the
+    series.
     """
 
     span: Span
@@ -169,12 +173,12 @@ Expr: TypeAlias = Name | Quantity | String | List | Attr | Call | Index | Unary 
 
 @dataclass(frozen=True)
 class Attribute:
-    """`key = value, value, ...`; with a label: `column "Improvement" = "..."`.
+    """A key with values, `key = value, value, ...`, or with a label, `column "Improvement" = "..."`.
 
-    What an event does, `command("...")`, is one too: its key is the function, its only value the whole call. So is
-    `note "The disks are full" at threads: 96`, whose value is a call of `at`.
+    The action of an event, `command("...")`, is also an attribute: its key is the function, and its only value is the
+    whole call. So is `note "The disks are full" at threads: 96`, whose value is a call of `at`.
 
-    `values` has one item, or more when the value is a series: `3, interleaved`; `throughput by phase, color hardware`.
+    `values` has one item, or several if the value is a series: `3, interleaved`; `throughput by phase, color hardware`.
     """
 
     span: Span
@@ -185,12 +189,12 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Block:
-    """`hardware eco "5100 ECO" { ... }`, `workload b "Tagging" from ycsb.b { ... }`, `each workload { ... }`,
-    `options { ... }`, `override experiment { ... }`, `formula legacy_nodes for a`, `profile smoke { ... }`,
-    `at 5 min "Primary stepped down" { ... }`.
+    """A block: `hardware eco "5100 ECO" { ... }`, `workload b "Tagging" from ycsb.b { ... }`, `each workload { ... }`,
+    `options { ... }`, `override experiment { ... }`, `formula legacy_nodes for a`, `profile smoke { ... }`, `at 5 min
+    "Primary stepped down" { ... }`.
 
-    `subject` is the dimension of `each` and the kind of `override`. A `formula` has the metric as its `name`, and as
-    its `base` the same metric, indexed when it has keys: `formula m for a, threads: 4` has the base `m[a, threads: 4]`.
+    `subject` is the dimension of `each` or the kind of `override`. The `name` of a `formula` is its metric. Its `base`
+    is the same metric, indexed if the formula has keys: `formula m for a, threads: 4` has the base `m[a, threads: 4]`.
     The `base` of an event, `at`, is its time.
     """
 
@@ -205,7 +209,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Metric:
-    """`metric name "Label" in unit = expression, higher is better`; `better` is "higher", "lower" or None."""
+    """A metric: `metric name "Label" in unit = expression, higher is better`. `better` is "higher", "lower" or None."""
 
     span: Span
     name: Name
@@ -217,7 +221,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Expect:
-    """`expect min(improvement over threads, workload) > 10`."""
+    """An expectation: `expect min(improvement over threads, workload) > 10`."""
 
     span: Span
     label: String | None
@@ -226,7 +230,7 @@ class Expect:
 
 @dataclass(frozen=True)
 class Param:
-    """`param records = 75M`."""
+    """A parameter: `param records = 75M`."""
 
     span: Span
     name: Name
@@ -235,7 +239,7 @@ class Param:
 
 @dataclass(frozen=True)
 class Use:
-    """`use "common.bench"`."""
+    """The use of another file: `use "common.bench"`."""
 
     span: Span
     path: String
@@ -265,7 +269,7 @@ def children(node: Any) -> Iterator[Any]:
 
 
 def same(first: object, second: object) -> bool:
-    """Whether two trees are equal, apart from their places in a text."""
+    """Return whether two trees are equal, ignoring their places in a text."""
     left: list[tuple[Any, Any]] = [(first, second)]
     while left:
         one, two = left.pop()

@@ -1,7 +1,7 @@
-"""The parser's tables, which lark makes from the grammar. `python -m benchbrief.dsl.syntax.grammar_tables`
-writes bench.json.
+"""The parser's tables, which lark makes from the grammar. `python -m benchbrief.dsl.syntax.grammar_tables` writes
+bench.json.
 
-They take lark 0.1 s, which each command would wait for. `parse.py` runs them.
+Making the tables takes lark 0.1 s, which would delay each command. `parse.py` uses the tables.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def tables() -> str:
 
 
 def _in_order(table: Any) -> list[int]:
-    """Return the states in the order in which they are reached, so that the same grammar always gives
-    the same numbers."""
+    """Return the states in the order in which they are reached, so that the same grammar always gives the
+    same numbers."""
     found = dict.fromkeys(state for _, state in sorted(table.start_states.items()))
     left = list(found)
     for state in left:
@@ -65,7 +65,7 @@ def _in_order(table: Any) -> list[int]:
 
 
 def _accepted(lexer: Any) -> tuple[str, ...]:
-    """Return the terminals that may be next, in the order in which they are tried."""
+    """Return the terminals that may come next, in the order in which they are tried."""
     scanner = lexer.scanner
     if lexer.callback:
         raise TypeError("a terminal with a callback is not known to parser_loop.py")
@@ -73,7 +73,7 @@ def _accepted(lexer: Any) -> tuple[str, ...]:
 
 
 def _rule(rule: Any) -> dict[str, object]:
-    """Return a rule: its name, the name of the builder's method, and which of its values the node gets."""
+    """Return a rule: its name, the name of the builder's method, and which of its values are passed to the node."""
     kept: list[tuple[int, bool, int]] = []
     gaps = "".join(str(int(empty)) for empty in rule.options.empty_indices or [False] * len(rule.expansion)).split("0")
     absent = 0

@@ -1,4 +1,4 @@
-"""Parses a text into its syntax tree, by the tables of the grammar: `bench.json`, made of `bench.lark`."""
+"""Parses a text into its syntax tree with the tables of the grammar: `bench.json`, which is made from `bench.lark`."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ from benchbrief.dsl.syntax.parser_stop import DECLARATIONS
 from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
-"""A step that makes one value of several: their number, the function that makes the value, the name of the rule, and
-the next state by the state below, as far as it is known. The other kind of step, which takes a token, is a state."""
+"""A step that combines several values into one. It has the number of values, the function that combines them, the name
+of the rule, and the next state by the state below, as far as known. The other kind of step, which takes a token, is
+just the number of a state.
+"""
 Token = re.Match[str]
 """A piece of the text, with its place."""
 Matcher = Callable[[str, int], Token | None]
 
 
 class GrammarRule(TypedDict):
-    """A rule. `kept` has the values that the node gets: the index of each, whether it is a list whose items the node
-    gets, and how many absent values come before it; `absent` is how many come last. A rule that `stays` passes on
-    its only value."""
+    """A rule of the grammar. `kept` describes the values that are passed to the node: for each, its index, whether it
+    is a list whose items are passed one by one, and how many absent values come before it. `absent` is how many absent
+    values come last. A rule that `stays` passes on its only value.
+    """
 
     name: str
     makes: str
@@ -43,8 +46,8 @@ class GrammarRule(TypedDict):
 
 
 class Tables(TypedDict):
-    """The tables by state, which is a number: the next state at a terminal or rule, the rule to reduce by at a
-    terminal, and the set of terminals that may be next, in the order in which they are tried."""
+    """The parser's tables by state, which is a number. They give the next state at a terminal or rule, the rule to
+    reduce by at a terminal, and the set of terminals that may come next, in the order in which they are tried."""
 
     grammar: int
     """The CRC-32 of the grammar's text."""
@@ -61,7 +64,8 @@ class Tables(TypedDict):
 
 
 def read_tables() -> Tables:
-    """Return the tables of the grammar. If the kept ones are of another grammar, lark makes them anew."""
+    """Return the tables of the grammar. If the stored tables belong to another version of the grammar, lark makes new
+    ones."""
     grammar = Path(__file__).with_name("bench.lark")
     tables: Tables = json.loads(grammar.with_suffix(".json").read_bytes())
     if tables["grammar"] != zlib.crc32(grammar.read_bytes()):
@@ -81,11 +85,12 @@ class ParserStopped(Exception):
 
 
 class HiddenValues(list[Any]):
-    """The values of a rule whose name begins with `_`. The rule around it gets each of them as a value of its own."""
+    """The values of a rule whose name begins with `_`. They are passed one by one to the rule around it."""
 
 
 class _Scanners(dict[int, Matcher]):
-    """Patterns of the next token by state, compiled at their first use: a short spec passes few states."""
+    """Patterns of the next token by state. Each is compiled when it is first used, because a short spec passes few
+    states."""
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
@@ -109,14 +114,14 @@ def _nothing(_: list[Any]) -> None:
 
 
 def _grown(values: list[Any]) -> HiddenValues:
-    """Return a list, the first of the values, with the last one behind it."""
+    """Return the list that is the first of the values, with the last value appended."""
     found: HiddenValues = values[0]
     found.append(values[-1])
     return found
 
 
 def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
-    """Return the function that makes one value of a rule's values."""
+    """Return the function that combines a rule's values into one."""
     make: Callable[[list[Any]], Any] = getattr(builder, rule["makes"], HiddenValues)
     kept, absent = rule["kept"], rule["absent"]
     if absent or any(before or vanishes for _, vanishes, before in kept):
@@ -150,7 +155,7 @@ def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
 
 
 class ParserDriver:
-    """Runs the tables. `builder` has a method for each rule that makes a node; without one, nothing is built."""
+    """Runs the tables. `builder` has a method for each rule that makes a node. Without a builder, nothing is built."""
 
     def __init__(self, tables: Tables, builder: object | None = None) -> None:
         self._starts, self._ends, self._shifts = tables["starts"], tables["ends"], tables["shifts"]
@@ -167,16 +172,16 @@ class ParserDriver:
             {name: rules[rule]["name"] for name, rule in each.items() if rules[rule]["stays"]}
             for each in tables["reductions"]
         ]
-        """For each state and terminal: a rule that returns its last child unchanged."""
+        """For each state and terminal, a rule that returns its last child unchanged."""
         self._tables = tables
         self._scanners = _Scanners(tables)
         self._skip = re.compile("|".join(tables["ignored"])).match
 
     def parse(self, text: str, start: str, values: list[Any] | None = None) -> Any:
-        """Return what the builder makes of a text. `values` collects the nodes that are not yet part of a larger one.
-        After a mistake, it has those read so far.
+        """Return the result of the builder for a text. `values` collects the nodes that are not yet part of a larger
+        node. After a mistake, it has the nodes read so far.
 
-        Raises ParserStopped at a mistake, and whatever the builder raises.
+        Raises ParserStopped at a mistake, and any error that the builder raises.
         """
         steps, scanners, skip = self._steps, self._scanners, self._skip
         state, end_state = self._starts[start], self._ends[start]
@@ -226,7 +231,7 @@ class ParserDriver:
         return state
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
-        """Return the terminals that could follow at `at`, for a text that has none of them there."""
+        """Return the terminals that could come at `at`, for a text that has none of these terminals there."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
         if self._scanners.matcher(tables["everywhere"])(text, at):  # what stands there does have a place elsewhere
@@ -234,7 +239,8 @@ class ParserDriver:
         return allowed or frozenset({"<END-OF-FILE>"})
 
     def _accepted(self, states: list[int]) -> frozenset[str]:
-        """Return the terminals that the parser can shift next; all that it has an action for, if it can shift none."""
+        """Return the terminals that the parser can shift next. If it can shift none, return all terminals for which it
+        has an action."""
         names = {name for name in self._steps[states[-1]] if name and name.isupper()}
         return frozenset(name for name in names if self._goes_on(list(states), name)) or frozenset(names)
 
@@ -259,19 +265,19 @@ _BEFORE = 20_000  # and before it, at most
 
 
 def parse(source: Source) -> ast.File:
-    """Return the file's syntax tree. Raises SpecError with the first syntax error, or with all errors of the string
-    that it is in."""
+    """Return the file's syntax tree. Raises SpecError with the first syntax error or, if that error is in a string,
+    with all errors of the string."""
     parser_stop.check_depth(source, 0, len(source.text))
     parser_stop.check_size(source)
     return cast(ast.File, _parse("file", source, 0, len(source.text)))
 
 
 def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
-    """Return the tree of a text that replaces one of the same length at `start` of a source. Its spans are in
-    the source.
+    """Return the tree of a text that replaces a text of the same length at `start` of a source. The tree's spans point
+    into the source.
 
-    Raises SpecError with the first syntax error, or with all errors of the string that it is in. Their spans are in the
-    text. `whole` then gets the declarations that were read before the error.
+    Raises SpecError with the first syntax error or, if that error is in a string, with all errors of the string. The
+    errors' spans point into the text. `whole` then gets the declarations that were read before the error.
     """
     values: list[Any] = []
     here = Source(source.name, text)
@@ -287,12 +293,12 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
 
 
 def readable_until(text: str) -> int:
-    """Return where the grammar stops in a text; a place behind its end for a whole one."""
+    """Return where the grammar stops in a text, or a place after the end of the text if all of it can be read."""
     return _stops("file", "", text)
 
 
 def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
-    """The expression in [start, end) of a source. Raises SpecError."""
+    """Return the expression in [start, end) of a source. Raises SpecError."""
     parser_stop.check_depth(source, start, end)
     return cast(ast.Expr, _parse("expr", source, start, end))
 
@@ -322,7 +328,8 @@ def _mistake(rule: str, source: Source, start: int, end: int, stopped: ParserSto
 
 
 def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Problem | None:
-    """Return the misspelt keyword at which the parser stopped: with the right one it gets further."""
+    """Return the problem of a misspelt keyword at the place where the parser stopped, if the correct keyword lets the
+    parser get further."""
     slipped = list(slips.misspelt_keywords(source, start, end, at))
     if not slipped:
         return None
@@ -346,7 +353,8 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
 
 
 def _stops(rule: str, opened: str, text: str) -> int:
-    """Return where the grammar stops in a text that follows `opened`; a place behind its end for a whole one."""
+    """Return where the grammar stops in a text that follows `opened`, or a place after the end of the text if all of it
+    can be read."""
     try:
         _grammar().parse(opened + text, rule)
     except ParserStopped as stopped:
@@ -361,7 +369,7 @@ def _tables() -> Tables:
 
 @cache
 def _grammar() -> ParserDriver:
-    """A parser that builds nothing: it only says how far a text can be read."""
+    """Return a parser that builds nothing and only finds how far a text can be read."""
     return ParserDriver(_tables())
 
 
@@ -374,8 +382,8 @@ def _parser() -> tuple[ParserDriver, _Builder]:
 class _Builder:
     """Builds the syntax tree. For each rule of the grammar, a method makes a node from its children.
 
-    `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string. `depths` are
-    the levels of the expressions so far, by identity: each is alive until its text is parsed.
+    `offset` is where the text that is being parsed starts in the source; it is not 0 for a hole in a string. `depths`
+    are the levels of the expressions so far, by identity. Each expression is kept alive until its text is parsed.
     """
 
     source: Source = Source("", "")
@@ -387,8 +395,8 @@ class _Builder:
 
     @contextmanager
     def reading(self, source: Source, start: int) -> Iterator[None]:
-        """Build nodes from `start` of a source within the block. One thread builds at a time. Calls nest, as a hole is
-        read within its string."""
+        """Build nodes from `start` of a source within the block. Only one thread builds at a time. Calls may be nested,
+        because a hole is read while its string is read."""
         with self._turns:
             outer = self.source, self.offset, self.depths
             depths = self.depths if self.source is source else {}  # a hole is as deep as its string, and deeper
@@ -412,7 +420,8 @@ class _Builder:
         return self._name(token) if token is not None else None
 
     def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
-        """Return the node. Raises SpecError when it is so deep that a walk of the tree would run out of stack."""
+        """Return the node. Raises SpecError if the node is nested so deeply that a walk of the tree would overflow the
+        stack."""
         depths = self.depths
         if not inner:
             return node
@@ -459,8 +468,8 @@ class _Builder:
         return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
 
     def _check_head(self, keyword: Token) -> None:
-        """Raise SpecError when an expression that breaks off has taken the keyword before this one for its next name:
-        `metric m = 2 *` and, on the next line, `hardware nvme { ... }`."""
+        """Raise SpecError if an incomplete expression has taken the keyword before this head as its next name: `metric
+        m = 2 *` and, on the next line, `hardware nvme { ... }`."""
         at = self.offset + keyword.start()
         line = self.source.text.rfind("\n", 0, at) + 1
         word = self.source.text[line:at].rstrip()
@@ -497,13 +506,15 @@ class _Builder:
         return ast.Block(self._span(keyword, closer), self._name(keyword), None, label, time, None, tuple(body))
 
     def done(self, children: Children) -> ast.Attribute:
-        """What an event does, `command("...")`, as an attribute without `=` that is named by its function."""
+        """Return the action of an event, `command("...")`, as an attribute without `=` whose key is the function's
+        name."""
         function, _, arguments, closer = children
         call = self._call(function, arguments or (), (), None, closer)
         return ast.Attribute(call.span, call.function, None, (call,))
 
     def point_note(self, children: Children) -> ast.Attribute:
-        """A note at points, `note "full" at threads: 96`, as an attribute without `=` whose value is `at` called."""
+        """Return a note at points, `note "full" at threads: 96`, as an attribute without `=` whose value is a call of
+        `at`."""
         keyword, label, at, arguments = children
         span = self._up_to(at, arguments[-1].span)
         call = ast.Call(span, self._name(at), arguments, (), None)
@@ -557,7 +568,8 @@ class _Builder:
         return self._name(children[0])
 
     def quantity(self, children: Children) -> ast.Quantity:
-        """`75M records`: the digits, the multiplier that stands at the last one, and the unit."""
+        """Return a quantity such as `75M records`, from its digits, the multiplier after the last digit, and
+        the unit."""
         token = children[0]
         span = self._span(token, token)
         text = token.group()
@@ -584,7 +596,8 @@ class _Builder:
         return self._deeper(ast.List(self._span(opener, closer), tuple(items)), *items)
 
     def group(self, children: Children) -> ast.Expr:
-        """What is in brackets; an operation's span takes them in, so that `(a + b) * c` is underlined whole."""
+        """Return the expression in brackets. An operation's span includes its brackets, so that all of `(a + b) * c` is
+        underlined."""
         opener, inner, closer = children
         if not isinstance(inner, ast.Binary | ast.Unary):
             return cast(ast.Expr, inner)
@@ -597,7 +610,7 @@ class _Builder:
         return self._call(function, arguments or (), (), None, closer)
 
     def reduction(self, children: Children) -> ast.Call:
-        """What stands after `over`: the dimensions, and arguments with a name, `at: 95 %`."""
+        """Return the parts after `over`: the dimensions, and named arguments such as `at: 95 %`."""
         function, _, subject, overs, condition, closer = children
         named = tuple(over for over in overs if isinstance(over, ast.Argument))
         names = tuple(over for over in overs if isinstance(over, ast.Name))

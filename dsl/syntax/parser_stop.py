@@ -1,4 +1,4 @@
-"""The place where the parser stopped, and what stands around it."""
+"""The place where the parser stopped, and the text around it."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
 def comments(source: Source) -> tuple[Span, ...]:
-    """The span of every comment, with its `#` and without its line end."""
+    """Return the span of every comment, including its `#` but not its line end."""
     return tuple(_span(source, piece) for piece in _pieces(source, 0, len(source.text)) if piece.lastgroup == "comment")
 
 
 def declaration_starts(text: str) -> list[int]:
-    """Return the places at which the text can be cut so that each part most likely holds one declaration; the
-    first is 0.
+    """Return the places at which the text can be cut so that each part most likely has one declaration. The first place
+    is 0.
 
-    They are the words at the margin that begin a declaration in the grammar, outside texts and comments. A word inside
-    a bracket counts, too: most likely, the bracket should have been closed before it.
+    These are the words at the margin that begin a declaration in the grammar, outside texts and comments. A word inside
+    a bracket counts, too, because the bracket should most likely have been closed before that word.
     """
     starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
     first = starts[1:2]
@@ -59,21 +59,21 @@ def declaration_starts(text: str) -> list[int]:
 
 
 def check_size(source: Source) -> None:
-    """Raise SpecError when a text has more words and signs than a spec may. A comment counts as one."""
+    """Raise SpecError if a text has more words and signs than a spec may have. A comment counts as one."""
     if len(source.text) + _HOLE * source.text.count("{") > MAX_WORDS and words(source.text) > MAX_WORDS:
         raise syntax_errors.TooLarge(None, source.name, MAX_WORDS, words=True).error()
 
 
 @lru_cache(maxsize=1)
 def words(text: str) -> int:
-    """The words and signs of a text."""
+    """Return the number of words and signs in a text."""
     strings = _WORD.findall(text)
     inside = "".join(strings)
     return len(strings) + inside.count("{") * _HOLE + inside.count("\n") + inside.count("\\")
 
 
 def check_depth(source: Source, start: int, end: int) -> None:
-    """Raise SpecError when brackets, `-` or `not` are nested too deeply to be meant."""
+    """Raise SpecError if brackets, `-` or `not` are nested so deeply that this can't be intended."""
     if _is_shallow(source.text[start:end]):
         return
     depth = 0
@@ -90,7 +90,7 @@ def check_depth(source: Source, start: int, end: int) -> None:
 
 
 def _is_shallow(text: str) -> bool:
-    """Return whether all brackets of a text are in pairs, few of them within each other, and signs do not pile up."""
+    """Return whether all brackets of a text are in pairs, only a few are nested, and signs do not pile up."""
     if _TWO_SIGNS.search(text) and _SIGNS.search(text):
         return False
     brackets = "".join(_BRACKET.findall(text))
@@ -100,7 +100,7 @@ def _is_shallow(text: str) -> bool:
 
 
 def open_bracket(source: Source, start: int, offset: int) -> Span | None:
-    """The innermost bracket that is open at `offset`."""
+    """Return the innermost bracket that is open at `offset`."""
     stack: list[int] = []
     for piece in _pieces(source, start, offset):
         if piece.lastgroup == "open":
@@ -111,7 +111,7 @@ def open_bracket(source: Source, start: int, offset: int) -> Span | None:
 
 
 def problem(source: Source, start: int, end: int) -> Problem | None:
-    """The first bracket or string that has no partner; its span starts at the cause."""
+    """Return the problem of the first bracket or string that has no partner. Its span starts at the cause."""
     text = source.text
     stack: list[int] = []
     suspect: int | None = None
@@ -182,7 +182,7 @@ _BEFORE = 8  # pieces before the place that are looked at
 
 @dataclass(frozen=True)
 class Piece:
-    """A string, number, word or sign of the text: `kind` says which."""
+    """A string, number, word or sign of the text, as `kind` says."""
 
     kind: str
     span: Span
@@ -194,7 +194,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class ParserStop:
-    """The parser stopped at `at` within [start, end), where only the terminals `expected` could have gone on."""
+    """The place `at` within [start, end) where the parser stopped, and the terminals `expected` that could have come
+    there."""
 
     source: Source
     start: int
@@ -217,7 +218,7 @@ class ParserStop:
 
     @cached_property
     def before(self) -> tuple[Piece, ...]:
-        """The nearest pieces before the place, the nearest last, none from outside the open bracket."""
+        """The pieces shortly before the place, the nearest last, without pieces from outside the open bracket."""
         start = self.opener.end if self.opener else self.start
         nearest = deque(PIECE.finditer(self.source.text, start, self.at), 2 * _BEFORE)
         return tuple(self._pieces(nearest))[-_BEFORE:]
@@ -229,7 +230,7 @@ class ParserStop:
 
     @property
     def sign(self) -> str:
-        """The sign at the place; "" where no sign stands."""
+        """The sign at the place; "" if there is no sign."""
         return self.found.text if self.found and self.found.kind == "sign" else ""
 
     @property
@@ -242,7 +243,8 @@ class ParserStop:
 
     @property
     def after_value(self) -> bool:
-        """Whether an expression is complete here: an operator, or the end of what holds it, could follow."""
+        """Whether an expression is complete here, so that an operator, or the end of the enclosing part,
+        could follow."""
         if self.wants_value:
             return False
         return not self.expected.isdisjoint(_AFTER_VALUE) or (self.in_hole and "$END" in self.expected)
@@ -254,7 +256,7 @@ class ParserStop:
 
     @cached_property
     def head(self) -> tuple[Piece, ...]:
-        """The keyword, name and label of a block, as far as they were read; empty outside the head of a block."""
+        """The keyword, name and label of a block, as far as they were read. Empty outside the head of a block."""
         if not self.in_head:
             return ()
         count = 1 if "NAME" in self.expected else 2 if "STRING" in self.expected else 3
@@ -265,14 +267,14 @@ class ParserStop:
         return head if head and head[0].kind == "word" else ()
 
     def matches(self, pattern: str) -> re.Match[str] | None:
-        """What the pattern matches at the place."""
+        """Return the match of a pattern at the place."""
         return re.compile(pattern).match(self.source.text, self.at, self.end)
 
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, start, end)
 
     def here(self) -> Span:
-        """The piece at the place; at the end, the character behind the last piece."""
+        """The span of the piece at the place or, at the end, of the character after the last piece."""
         if self.found:
             return self.found.span
         at = self.last.span.end if self.last else self.at

@@ -1,8 +1,11 @@
-"""Reads on after a syntax error, so that the next errors are reported too, and the rest of a text has a meaning.
+"""Continues to read after a syntax error, so that further errors are reported too, and the rest of a text has a
+meaning.
 
-The text is cut where declarations begin at the margin. In a part with a mistake, the smallest thing around it that
-helps is mended or left out: the wrong sign, the value of the attribute, the attribute, or the declaration. What
-replaces it is as long, so that every place stays where it is. The parser is past a mistake once it reads on."""
+The text is cut where declarations begin at the margin. In a part with a mistake, the smallest possible thing around the
+mistake is corrected or left out: the wrong sign, the value of the attribute, the attribute, or the declaration. The
+replacement has the same length, so that every other place remains the same. The parser is past a mistake when it can
+continue to read.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from benchbrief.dsl.syntax.parse import parse_part, readable_until
 from benchbrief.dsl.syntax.parser_stop import PIECE
 
 MOST = 25
-"""The most syntax errors that are reported at once."""
+"""The largest number of syntax errors that are reported together."""
 _BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
 _HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
 _BLANK = re.compile(r"[^\r\n]")
@@ -41,19 +44,19 @@ _GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
 
 @dataclass
 class UnreadParts:
-    """The parts of a text that could not be read. Mistakes that follow from them are not reported."""
+    """The parts of a text that could not be read. Mistakes that follow from these parts are not reported."""
 
     source: Source
     places: list[tuple[int, int]] = field(default_factory=list)
     parts: list[tuple[int, int]] = field(default_factory=list)
-    """Declarations that lack an attribute that could not be read."""
+    """Declarations that lack an attribute because the attribute could not be read."""
     words: set[str] = field(default_factory=set)
-    """Words of the unread parts, among them all names that those may declare."""
+    """Words of the unread parts, including all names that these parts may declare."""
     whole: bool = True
     """Whether every declaration could be read, even if not all of its values could."""
 
     def concerns(self, diagnostic: Diagnostic) -> bool:
-        """Whether a diagnostic may only follow from what was lost."""
+        """Return whether a diagnostic may be only a consequence of the unread parts."""
         spans = [diagnostic.span, *(note.span for note in diagnostic.notes)]
         within = [span for span in spans if span is not None]
         if any(not self.words.isdisjoint(_WORD.findall(span.text)) for span in within):
@@ -62,12 +65,12 @@ class UnreadParts:
         return any(span.start < end and start < span.end for span in here for start, end in self.places)
 
     def lacks(self, span: Span) -> bool:
-        """Whether something is missing at a place because it could not be read."""
+        """Return whether something may be missing at a place because it could not be read."""
         return span.source is self.source and any(start <= span.start < end for start, end in self.parts)
 
 
 class PartlyRead(SpecError):
-    """The syntax errors of a text, with the tree of what could still be read."""
+    """The syntax errors of a text, with the tree of the declarations that could still be read."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: tuple[UnreadParts, ...]) -> None:
         super().__init__(diagnostics)
@@ -76,8 +79,8 @@ class PartlyRead(SpecError):
 
 
 def parse_with_gaps(source: Source) -> ast.File:
-    """Return the file's syntax tree. Raises PartlyRead with the syntax errors, and SpecError when nothing more
-    can be read."""
+    """Return the file's syntax tree. Raises PartlyRead with the syntax errors, or SpecError if nothing more can be
+    read."""
     parser_stop.check_depth(source, 0, len(source.text))
     parser_stop.check_size(source)
     whole: list[ast.Declaration] = []
@@ -90,8 +93,8 @@ def parse_with_gaps(source: Source) -> ast.File:
 
 
 def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Return the mistakes of the parts, with the first one as found in the whole text: what follows may explain
-    it better."""
+    """Return the mistakes of the parts. The first one is replaced by the mistake found in the whole text, because the
+    text after a part may explain it better."""
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]
@@ -109,13 +112,13 @@ def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> P
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A way past a mistake: a part's text with something else in [start, end)."""
+    """A way past a mistake: a part's text in which [start, end) is replaced."""
 
     text: str
     start: int
     end: int
     statement: bool = False
-    """Whether it leaves out more than a value."""
+    """Whether the attempt leaves out more than a value."""
 
 
 class _Recovery:
@@ -127,8 +130,8 @@ class _Recovery:
         self.full = False
 
     def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
-        """Return what could be read; None if cutting the text caused its mistake. `known` are the mistakes at which the
-        parser stopped, `whole` the declarations before them."""
+        """Return the declarations that could be read; None if cutting the text caused its mistake. `known` are the
+        mistakes at which the parser stopped, and `whole` are the declarations before these mistakes."""
         text = self.source.text
         starts = parser_stop.declaration_starts(text)
         # The last of them may only seem to be whole.
@@ -151,8 +154,8 @@ class _Recovery:
         return PartlyRead(tuple(self.found), tree, (self.lost,))
 
     def _part(self, start: int, end: int, known: tuple[Diagnostic, ...] = ()) -> tuple[ast.Declaration, ...]:
-        """Return the declarations in [start, end) of the text. `known` are its first mistakes, if they were
-        found before."""
+        """Return the declarations in [start, end) of the text. `known` are its first mistakes, if they are already
+        known."""
         text = self.source.text[start:end]
         first = True
         while not self.full:
@@ -190,8 +193,8 @@ class _Recovery:
         return ()
 
     def _read_mended(self, start: int, end: int, mended: str) -> tuple[ast.Declaration, ...] | None:
-        """Return the declarations in [start, end), whose text was given the brace that it lacks; None if it
-        has other mistakes."""
+        """Return the declarations in [start, end), whose text was given its missing brace; None if it has other
+        mistakes."""
         try:
             read = parse_part(self.source, start, mended).declarations
         except SpecError:
@@ -219,13 +222,14 @@ class _Recovery:
         return any((each.code, each.span) == (moved.code, moved.span) for each in self.found)
 
     def _lose(self, start: int, end: int) -> None:
-        """Leave out all that stands in [start, end) of the text."""
+        """Leave out everything in [start, end) of the text."""
         self.lost.places.append((start, end))
         self.lost.words.update(_names(self.source.text[start:end]))
         self.lost.whole = False
 
     def _doubt(self, start: int, end: int) -> None:
-        """Keep what was read in [start, end) of the text for its names, and report nothing of it."""
+        """Keep the declarations read in [start, end) of the text only for their names, and report nothing
+        about them."""
         self.lost.places.append((start, end))
         self.lost.whole = False
 
@@ -250,13 +254,12 @@ class _Recovery:
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int | None:
-    """Return the place of a word that begins no declaration, if that is the mistake."""
+    """Return the place of a word that does not begin any declaration, if that is the mistake."""
     return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
 
 
 def _without_string(text: str, at: int) -> _Attempt | None:
-    """Return the text with an empty string in place of the one around `at`. That string's mistakes are
-    known already."""
+    """Return the text with an empty string in place of the string around `at`, whose mistakes are already known."""
     pieces = takewhile(lambda piece: piece.start() < at, PIECE.finditer(text))
     around = next((piece for piece in pieces if at < piece.end()), None)
     return _put(text, *around.span(), '""') if around and around.lastgroup == "string" else None
@@ -268,7 +271,7 @@ def _put(text: str, begin: int, end: int, instead: str, *, statement: bool = Fal
 
 
 def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_Attempt]:
-    """Yield the ways to get over a mistake at `at`, those that lose least first."""
+    """Yield the ways to get past a mistake at `at`, starting with those that leave out the least."""
     change = mistake.suggestion
     if change is not None and len(change.replacement) <= change.span.end - change.span.start:
         yield _put(text, change.span.start, change.span.end, change.replacement)
@@ -279,7 +282,7 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
 
 
 def _over_line(text: str, at: int) -> Iterator[_Attempt]:
-    """Yield the ways to get over a mistake in a metric, an expectation, a parameter or a `use`."""
+    """Yield the ways to get past a mistake in a metric, an expectation, a parameter or a `use`."""
     put = partial(_put, text)
     tail = _TAIL.search(text)
     if tail and tail.start() <= at:
@@ -294,7 +297,7 @@ def _over_line(text: str, at: int) -> Iterator[_Attempt]:
 
 
 def _in_block(text: str, at: int, cause: int) -> Iterator[_Attempt]:
-    """Yield the ways to get over a mistake in a block."""
+    """Yield the ways to get past a mistake in a block."""
     put = partial(_put, text)
     begin, end = _statement(text, at, cause)
     key, _ = _statement(text, at, at)
@@ -320,8 +323,8 @@ def _in_block(text: str, at: int, cause: int) -> Iterator[_Attempt]:
 
 
 def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
-    """Return the range of the attribute or block head that holds the cause of a mistake, up to the next one
-    behind `at`."""
+    """Return the range of the attribute or block head that contains the cause of a mistake, up to the next attribute or
+    block head after `at`."""
     starts, ends = _outline(text)
     begin = max((place for place in starts if place <= cause), default=0)
     following = starts[bisect_right(starts, max(at, begin)) :] if at not in starts or at == begin else [at]
@@ -366,14 +369,14 @@ _KEY = re.compile(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
 
 
 def _equals(text: str, begin: int, end: int) -> int | None:
-    """The `=` of the attribute in [begin, end)."""
+    """Return the place of the `=` of the attribute in [begin, end)."""
     word = _WORD.match(text, begin, end)
     sign = _KEY.match(text, word.end(), end) if word else None
     return sign.end() - 1 if sign else None
 
 
 def _closed(text: str, begin: int, end: int) -> int:
-    """Return where the blocks that are opened in [begin, end) are closed; `end` if there are none."""
+    """Return where the blocks that are opened in [begin, end) are closed; `end` if no blocks are opened."""
     depth = 0
     for piece in PIECE.finditer(text, begin):
         if piece.start() >= end and depth <= 0:
@@ -385,7 +388,7 @@ def _closed(text: str, begin: int, end: int) -> int:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the words that may be names: no units, and no words of comments and strings."""
+    """Yield the words that may be names, without units and without the words in comments and strings."""
     before = ""
     for piece in PIECE.finditer(text):
         if piece.lastgroup == "word" and before != "number":
@@ -395,8 +398,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _with_one_brace(text: str) -> str | None:
-    """Return a block's text without its surplus `}`, or with its missing last one; None unless only one place can
-    be meant."""
+    """Return a block's text without its surplus `}`, or with its missing last one; None unless there is only one
+    possible place."""
     braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
     depth = 0
     for sign, at in braces:
@@ -410,7 +413,7 @@ def _with_one_brace(text: str) -> str | None:
 
 
 def _paired(text: str) -> bool:
-    """Whether a part closes each block that it opens, and no other."""
+    """Return whether a part closes exactly the blocks that it opens."""
     depth = 0
     for piece in PIECE.finditer(text):
         depth += {"{": 1, "}": -1}.get(piece.group(), 0)

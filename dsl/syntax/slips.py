@@ -1,8 +1,9 @@
-"""Why a text can't be read: the slip behind a syntax error.
+"""Explains why a text can't be read, by finding the slip behind a syntax error.
 
-The parser says only where it stopped and which terminals could have gone on. What was meant is guessed from the text
-around: each function in `_SLIPS` knows one kind of slip, and the first that recognises its own explains the error.
-Where none does, `expected_words` puts the terminals into words."""
+The parser knows only where it stopped and which terminals could have come there. What the user meant is guessed from
+the text around that place. Each function in `_SLIPS` knows one kind of slip, and the first function that recognises its
+slip explains the error. If no function does, `expected_words` describes the terminals in words.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def found_words(stop: ParserStop) -> str:
 
 
 def expected_words(stop: ParserStop) -> str:
-    """ "a value", "`=` or `in` with a unit", "`,` or `]`"."""
+    """Return the expected terminals in words, such as "a value", "`=` or `in` with a unit", or "`,` or `]`"."""
     expected = stop.expected
     if stop.wants_value:
         return "an interval such as `1 s`" if stop.last and stop.last.text == "every" else "a value"
@@ -113,7 +114,7 @@ _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, s
 
 
 def what_to_write(stop: ParserStop, piece: Piece) -> str:
-    """The advice for a value that the parser ended before `piece`, although it goes on there."""
+    """Return the advice for a value that the parser ended before `piece`, although the value continues there."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)
@@ -135,13 +136,13 @@ def what_to_write(stop: ParserStop, piece: Piece) -> str:
 
 
 def _beside(stop: ParserStop, word: Piece) -> Piece | None:
-    """Return the piece before a word, if it is on its line."""
+    """Return the piece before a word, if it is on the word's line."""
     before = next((piece for piece in reversed(stop.before) if piece.span.end <= word.span.start), None)
     return before if before and before.span.line == word.span.line else None
 
 
 def goes_on(stop: ParserStop) -> bool:
-    """Whether what is read as the head of a block is the rest of the value before it: `a = fast disk`."""
+    """Return whether the supposed head of a block is really the rest of the value before it: `a = fast disk`."""
     word = stop.head[0]
     if _beside(stop, word) is None:
         return False
@@ -151,7 +152,8 @@ def goes_on(stop: ParserStop) -> bool:
 
 
 def condition(stop: ParserStop) -> str:
-    """The advice for a condition or a metric that goes on with a word: `latency.p99[read] < 5 ms for threads = 16`."""
+    """Return the advice for a condition or a metric that continues with a word: `latency.p99[read] < 5 ms for threads =
+    16`."""
     word = stop.head[0]
     before = _beside(stop, word)
     if before is None:
@@ -162,7 +164,8 @@ def condition(stop: ParserStop) -> str:
 
 
 def unfinished(stop: ParserStop) -> Unexpected | None:
-    """`threads = 1..` at the end of a line: the next attribute is read as what is missing, up to its `=`."""
+    """Explain a value that ends too early, such as `threads = 1..` at the end of a line. The parser takes the next
+    attribute for the missing part, up to its `=`."""
     if stop.sign != "=" or stop.bracket != "{" or len(stop.before) < 2:
         return None
     sign, word = stop.before[-2:]
@@ -172,7 +175,7 @@ def unfinished(stop: ParserStop) -> Unexpected | None:
 
 
 def dots(stop: ParserStop) -> Unexpected | None:
-    """A list with dots: `[16, 32, ..., 256]`."""
+    """Explain a list with dots: `[16, 32, ..., 256]`."""
     sign = stop.matches(r"\.{2,3}(?![.\d])")
     if sign is None or not stop.wants_value:
         return None
@@ -195,7 +198,8 @@ def _ramp(stop: ParserStop) -> str:
 
 
 def _whole_value(stop: ParserStop, piece: Piece) -> str:
-    """The value that goes on at `piece`, up to the next attribute or the end of the line; "" when it can't be told."""
+    """Return the value that continues at `piece`, up to the next attribute or the end of the line; "" if its end is
+    unclear."""
     text, at = stop.source.text, piece.span.start
     begin = text.rfind("=", max(text.rfind("\n", 0, at) + 1, stop.start), at) + 1
     value = _VALUE.match(text, begin, stop.end) if begin else None
@@ -226,7 +230,8 @@ _EXAMPLES = {
 
 
 def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    """Match a pattern from the number right before the found sign; None without such a number, or for another sign."""
+    """Match a pattern from the number right before the found sign. Returns None if there is no such number, or for
+    another sign."""
     last = stop.last
     if stop.sign != sign or last is None or last.kind != "number" or last.span.end != stop.at:
         return None
@@ -234,7 +239,7 @@ def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Ma
 
 
 def colons(stop: ParserStop) -> Problem | None:
-    """A ramp with colons: `16:256:16`."""
+    """Explain a ramp with colons: `16:256:16`."""
     ramp = _from_number(stop, ":", _COLONS)
     if ramp is None:
         return None
@@ -247,7 +252,7 @@ def colons(stop: ParserStop) -> Problem | None:
 
 
 def quoted_key(stop: ParserStop) -> Problem | None:
-    """A quoted key, as in JSON: `"threads": 8`."""
+    """Explain a quoted key, as in JSON: `"threads": 8`."""
     key = stop.matches(r'"([A-Za-z_]\w*)"\s*[:=]')
     if key is None or "KEY" not in stop.expected or stop.after_value:
         return None
@@ -255,7 +260,8 @@ def quoted_key(stop: ParserStop) -> Problem | None:
 
 
 def unit_of_metric(stop: ParserStop) -> Problem | None:
-    """A metric's unit in another form: `metric m [ops/s] =`, `metric m in "ops/s" =` and `metric m in ops/s: ...`."""
+    """Explain a metric's unit in another form: `metric m [ops/s] =`, `metric m in "ops/s" =` and `metric m in ops/s:
+    ...`."""
     quoted = stop.matches(r'"([\w/%*$€£¥µ°]+)"')
     if "UNIT" in stop.expected and stop.last and stop.last.text == "in" and quoted:
         return syntax_errors.WrongSign(stop.here(), quoted[0], quoted[1], "a unit has no quotes")
@@ -276,7 +282,7 @@ def unit_of_metric(stop: ParserStop) -> Problem | None:
 
 
 def direction(stop: ParserStop) -> Problem | None:
-    """A metric's direction without the comma before it: `throughput higher is better`."""
+    """Explain a metric's direction without a comma before it: `throughput higher is better`."""
     for piece in (*stop.head[:1], stop.found):
         if piece and piece.text in ("higher", "lower") and not stop.bracket and _declares(stop, "metric"):
             return syntax_errors.MissingComma(piece.span, f"`{piece.text}`", "")
@@ -284,7 +290,7 @@ def direction(stop: ParserStop) -> Problem | None:
 
 
 def along(stop: ParserStop) -> Problem | None:
-    """A reduction with `by` for `over`: `max(throughput by threads)`."""
+    """Explain a reduction with `by` instead of `over`: `max(throughput by threads)`."""
     found = stop.found
     if stop.bracket != "(" or not stop.after_value or found is None or found.text not in _ALONG:
         return None
@@ -292,7 +298,7 @@ def along(stop: ParserStop) -> Problem | None:
 
 
 def base(stop: ParserStop) -> Problem | None:
-    """A base with a hyphen: `from ycsb-c`."""
+    """Explain a base with a hyphen: `from ycsb-c`."""
     if stop.sign != "-" or len(stop.before) < 2 or stop.before[-2].text != "from":
         return None
     tail = stop.matches(r"-\w+")
@@ -305,7 +311,7 @@ def base(stop: ParserStop) -> Problem | None:
 
 
 def rate(stop: ParserStop) -> Problem | None:
-    """A rate with `per`: `1.2 USD per hour`."""
+    """Explain a rate with `per`: `1.2 USD per hour`."""
     if not stop.head or stop.head[0].text != "per":
         return None
     return syntax_errors.Unexpected(
@@ -314,7 +320,7 @@ def rate(stop: ParserStop) -> Problem | None:
 
 
 def equals(stop: ParserStop) -> Problem | None:
-    """An `=` in the wrong place: `expect a = b`, `expect = a > b` and `param = 5`."""
+    """Explain an `=` in the wrong place: `expect a = b`, `expect = a > b` and `param = 5`."""
     found = stop.found
     if stop.bracket or found is None:
         return None
@@ -330,7 +336,7 @@ def equals(stop: ParserStop) -> Problem | None:
 
 
 def used_file(stop: ParserStop) -> Problem | None:
-    """A file without quotes: `use lab.bench`."""
+    """Explain a file without quotes: `use lab.bench`."""
     if stop.last is None or stop.last.text != "use" or stop.bracket:
         return None
     path = stop.matches(r"[\w./~-]*[\w/]")
@@ -341,7 +347,7 @@ def used_file(stop: ParserStop) -> Problem | None:
 
 
 def thousands(stop: ParserStop) -> Problem | None:
-    """`10,000,000`."""
+    """Explain a number with thousands separators: `10,000,000`."""
     whole = _from_number(stop, ",", _THOUSANDS)
     if whole is None:
         return None
@@ -355,7 +361,7 @@ def _declares(stop: ParserStop, keyword: str) -> bool:
 
 
 def heads(stop: ParserStop) -> Problem | None:
-    """A wrong head of a block: `hardware: ...`, `hardware "nvme" "NVMe" {` and `hardware nvme NVMe {`."""
+    """Explain a wrong head of a block: `hardware: ...`, `hardware "nvme" "NVMe" {` and `hardware nvme NVMe {`."""
     found, keyword = stop.found, stop.head[0].text if stop.head else ""
     if found is None or keyword not in DECLARATIONS:
         return None
@@ -369,7 +375,7 @@ def heads(stop: ParserStop) -> Problem | None:
 
 
 def no_spec(stop: ParserStop) -> Problem | None:
-    """A file that is no spec: it begins with `{` or `[hardware]`."""
+    """Explain a file that is not a spec, because it begins with `{` or `[hardware]`."""
     if stop.last is not None or "PARAM" not in stop.expected or stop.sign not in ("{", "["):
         return None
     advice = f"{_block('hardware')}; `bench init` writes a spec to start from"
@@ -409,7 +415,7 @@ _TIME = "a time is written `90 s`, `10 min` or `1.5 h`"
 
 
 def call_of_a_block(stop: ParserStop) -> Problem | None:
-    """A block written as a call: `hardware("box", ...)`."""
+    """Explain a block that is written as a call: `hardware("box", ...)`."""
     if stop.sign != "(" or len(stop.head) != 1 or stop.head[0].text not in DECLARATIONS:
         return None
     advice = f'a block is written `{stop.head[0].text} some_name "Label" {{ ... }}`'
@@ -417,7 +423,7 @@ def call_of_a_block(stop: ParserStop) -> Problem | None:
 
 
 def clock(stop: ParserStop) -> Problem | None:
-    """A time with colons: `00:10:00` for ten minutes. `16:256:16` is a ramp."""
+    """Explain a time with colons, such as `00:10:00` for ten minutes. `16:256:16`, by contrast, is a ramp."""
     time = _from_number(stop, ":", _CLOCK)
     key = stop.before[-3].text if len(stop.before) > 2 and stop.before[-2].text == "=" else ""
     if time is None or not (key in _TIMES or time[0].startswith("0")):
@@ -430,13 +436,13 @@ def clock(stop: ParserStop) -> Problem | None:
 
 
 def address(stop: ParserStop) -> Problem | None:
-    """An address without quotes: `10.0.0.1`."""
+    """Explain an address without quotes: `10.0.0.1`."""
     whole = _from_number(stop, ".", _ADDRESS)
     return syntax_errors.Unquoted(stop.span(*whole.span()), whole[0]) if whole else None
 
 
 def comprehension(stop: ParserStop) -> Problem | None:
-    """A list comprehension: `[2 * i for i in 1..4]`."""
+    """Explain a list comprehension: `[2 * i for i in 1..4]`."""
     if stop.bracket not in ("[", "(") or not stop.after_value or stop.found is None or stop.found.text != "for":
         return None
     return syntax_errors.Unexpected(
@@ -445,7 +451,7 @@ def comprehension(stop: ParserStop) -> Problem | None:
 
 
 def branch(stop: ParserStop) -> Problem | None:
-    """A conditional expression: `a if b else c` and `if (b) a else c`."""
+    """Explain a conditional expression: `a if b else c` and `if (b) a else c`."""
     for piece in (*stop.head[:1], stop.found):
         if piece and piece.text in _BRANCHES:
             return syntax_errors.Unexpected(
@@ -455,7 +461,7 @@ def branch(stop: ParserStop) -> Problem | None:
 
 
 def function(stop: ParserStop) -> Problem | None:
-    """A function: `lambda x: x + 1` and `x => x + 1`."""
+    """Explain a function: `lambda x: x + 1` and `x => x + 1`."""
     if stop.sign == ":" and (word := next((piece for piece in stop.before if piece.text == "lambda"), None)):
         return syntax_errors.Unexpected(word.span, "`lambda`", "a value", _FORMULAS)
     # The comma before an argument is where the parser stops when there is one.
@@ -467,7 +473,7 @@ def function(stop: ParserStop) -> Problem | None:
 
 
 def method(stop: ParserStop) -> Problem | None:
-    """A method: `throughput.mean()`."""
+    """Explain a method: `throughput.mean()`."""
     names = stop.before[-3:]
     if stop.sign != "(" or len(names) < 3 or names[1].text != "." or not stop.after_value:
         return None
@@ -480,7 +486,7 @@ def method(stop: ParserStop) -> Problem | None:
 
 
 def against(stop: ParserStop) -> Problem | None:
-    """A figure's values with `vs`: `line = throughput vs threads` and `throughput vs threads`."""
+    """Explain a figure's values with `vs`: `line = throughput vs threads` and `throughput vs threads`."""
     found = stop.found
     if stop.bracket != "{":
         return None
@@ -526,7 +532,8 @@ _NINES = re.compile(r"9+(?![0-9])")
 
 
 def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> Problem:
-    """The problem behind a parser that stopped at `at` within [start, end), where only `expected` could go on."""
+    """Return the problem behind a parser that stopped at `at` within [start, end), where only `expected` could have
+    come."""
     unbalanced = parser_stop.problem(source, start, end)
     if unbalanced is not None and unbalanced.span is not None and unbalanced.span.start <= at:
         return unbalanced
@@ -539,7 +546,7 @@ def explain(source: Source, start: int, end: int, at: int, expected: frozenset[s
 
 
 def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator[tuple[Span, str]]:
-    """The words at and before the place, each with the keywords that it may be a slip for."""
+    """Yield the words at and before the place, each with the keywords that the word may misspell."""
     stop = ParserStop(source, start, end, at, frozenset())
     words = [piece for piece in (stop.found, *reversed(stop.before[-4:])) if piece and piece.kind == "word"]
     for piece in words:
@@ -549,8 +556,10 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
 
 
 def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
-    """Yield the places from which a part of the text may be read, the nearest first, with what to put before it: the
-    line of the nearest block's head, read as in a block, and that of the nearest declaration."""
+    """Yield the places from which a part of the text may be read, the nearest first, each with the text to put before
+    it. The first place is the line of the nearest block's head, read as if inside a block; the second is the line of
+    the nearest declaration.
+    """
     for pattern, opened in ((_HEAD, "block {\n"), (_DECLARED, "")):
         for match in deque(pattern.finditer(source.text, start, at), 1):
             yield opened, match.start()
@@ -562,7 +571,7 @@ _SHOWN_BY_PATTERN = {
         r"a name begins with a letter, as `v\g<0>` does; a label may begin with a digit"
     ),
 }
-"""Advice on what stands where the parser stopped."""
+"""Advice about the text where the parser stopped, by a pattern of that text."""
 
 
 def _advice_by_pattern(stop: ParserStop) -> str:
@@ -630,7 +639,7 @@ def _logic(stop: ParserStop) -> Problem | None:
 
 
 def _comparison(stop: ParserStop) -> Problem | None:
-    """`=<` for `<=`, `=` for `==`, and a second comparison behind a first."""
+    """Explain `=<` for `<=`, `=` for `==`, and a second comparison after a first."""
     sign = stop.matches(r"=[<>]|<>|[≤≥≠]")
     if sign:
         where = "comparisons are <, <=, >, >=, == and !="
@@ -649,7 +658,7 @@ def _comparison(stop: ParserStop) -> Problem | None:
 
 
 def _argument_sign(stop: ParserStop) -> Problem | None:
-    """`f(a = 1)` for `f(a: 1)`; the comma before it is where the parser stops when there is one."""
+    """Explain `f(a = 1)` for `f(a: 1)`. If there is a comma before the argument, the parser stops at that comma."""
     if stop.bracket not in ("(", "["):
         return None
     sign = stop.matches(r"(?:,\s*)?(?:[^\W\d]\w*\s*)?=(?!=)")
@@ -660,7 +669,7 @@ def _argument_sign(stop: ParserStop) -> Problem | None:
 
 
 def _attribute_sign(stop: ParserStop) -> Problem | None:
-    """`hosts: local` and `hosts == local` for `hosts = local`."""
+    """Explain `hosts: local` and `hosts == local` for `hosts = local`."""
     if not stop.head or stop.bracket != "{" or stop.sign not in (":", "=="):
         return None
     sign = stop.matches(r":=|:|==")
@@ -670,7 +679,7 @@ def _attribute_sign(stop: ParserStop) -> Problem | None:
 
 
 def _name(stop: ParserStop) -> Problem | None:
-    """`micron-7450`, `warm up = 1 s` and `7450` for names."""
+    """Explain wrong names: `micron-7450`, `warm up = 1 s` and `7450`."""
     if stop.sign == "-" and len(stop.before) > 1 and stop.before[-2].text in ("param", "metric"):
         tail = stop.matches(r"(?:-+\w+)+")
         if tail and "_EQUAL" in stop.expected:
@@ -700,7 +709,7 @@ def _joined(span: Span) -> Problem:
 
 
 def _multiplier(stop: ParserStop) -> Problem | None:
-    """`5 k ops/s`, which ends as the number 5 with the unit k, and then a block named ops."""
+    """Explain `5 k ops/s`, which is read as the number 5 with the unit k, followed by a block named ops."""
     first = stop.head[0] if stop.head else None
     before = [piece for piece in stop.before if first and piece.span.end <= first.span.start]
     if len(before) < 2 or before[-1].text not in ("k", "M", "G", "T") or before[-2].kind != "number":
@@ -710,7 +719,7 @@ def _multiplier(stop: ParserStop) -> Problem | None:
 
 
 def _thousands(stop: ParserStop) -> Problem | None:
-    """`100K records`, which ends as the number 100 with the unit K."""
+    """Explain `100K records`, which is read as the number 100 with the unit K."""
     word = stop.head[0] if stop.head else stop.found
     number = _beside(stop, word) if word and word.kind == "word" else None
     if number is None or number.kind != "number" or not re.fullmatch(r"[0-9_.]+K", number.text):
@@ -719,7 +728,7 @@ def _thousands(stop: ParserStop) -> Problem | None:
 
 
 def _missing_equals(stop: ParserStop) -> Problem | None:
-    """`hosts local`: read as the beginning of a block, as `variant hdd` is one."""
+    """Explain `hosts local`, which is read as the beginning of a block, like `variant hdd`."""
     if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
         return None
     word = stop.head[0]
@@ -732,7 +741,7 @@ def _missing_equals(stop: ParserStop) -> Problem | None:
 
 
 def _outside(stop: ParserStop) -> Problem | None:
-    """An attribute, or a misspelt keyword, where declarations are."""
+    """Explain an attribute, or a misspelt keyword, in a place where only declarations are allowed."""
     if not stop.head or stop.bracket != "":
         return None
     first = stop.head[0]
@@ -750,7 +759,7 @@ def _outside(stop: ParserStop) -> Problem | None:
 
 
 def _no_declaration(stop: ParserStop) -> Problem | None:
-    """A word that is read as a second name: `metrc a b`."""
+    """Explain a word that is read as a second name: `metrc a b`."""
     if "PARAM" not in stop.expected or stop.after_value or stop.found is None or stop.found.kind != "word":
         return None
     return syntax_errors.UnknownDeclaration(
@@ -762,7 +771,7 @@ def _no_declaration(stop: ParserStop) -> Problem | None:
 
 
 def _unquoted(stop: ParserStop) -> Problem | None:
-    """A text without quotes: `/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
+    """Explain a text without quotes: `/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
     text = stop.source.text
     start = stop.at
     while start > stop.start and not text[start - 1].isspace() and text[start - 1] not in '=,([{"':
@@ -780,7 +789,7 @@ def _unquoted(stop: ParserStop) -> Problem | None:
 
 
 def _point(stop: ParserStop) -> Problem | None:
-    """A decimal point without a digit on each side: `.5` and `5.`."""
+    """Explain a decimal point without a digit on each side: `.5` and `5.`."""
     half = stop.matches(r"\.\d+")
     if half and stop.wants_value:
         return syntax_errors.BarePoint(stop.span(*half.span()), f"0{half[0]}")
@@ -794,11 +803,11 @@ def _point(stop: ParserStop) -> Problem | None:
 
 
 _LIST = 500
-"""The most characters of a list of probes."""
+"""The largest number of characters of a list of probes."""
 
 
 def _every(stop: ParserStop) -> Problem | None:
-    """An interval without `every`: `probes = [cpu 1 s]`."""
+    """Explain an interval without `every`: `probes = [cpu 1 s]`."""
     interval = stop.matches(r"\d[\d.]*\s*(?:ms|s|sec|min|h)\b")
     of_probes = re.search(r"\bprobes\s*=\s*\[?[^\]=]*$", stop.source.text[max(stop.start, stop.at - _LIST) : stop.at])
     if interval and of_probes and stop.last and stop.last.kind == "word" and not stop.wants_value:
@@ -807,7 +816,7 @@ def _every(stop: ParserStop) -> Problem | None:
 
 
 def _comma(stop: ParserStop) -> Problem | None:
-    """A comma too many, or too few."""
+    """Explain a missing comma, or one too many."""
     if stop.sign == "{" and stop.after_value:
         for piece in reversed(stop.before):
             if piece.text == ",":

@@ -1,4 +1,4 @@
-"""What is inside a quoted string: plain text, escapes and `{expression:format}` holes."""
+"""The contents of a quoted string: plain text, escapes and `{expression:format}` holes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _UNPRINTABLE = re.compile(
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
     + "])+"
 )
-"""Control characters but tabs and line ends, lone surrogates, and code points that are no characters."""
+"""Control characters except tabs and line ends, lone surrogates, and code points that are not characters."""
 _SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|\{|\}")
 _IN_HOLE = re.compile(r'"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"|[()\[\]{}:]')
 _PLAIN = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\", "{{": "{", "}}": "}"}
 
 
 def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> String:
-    """Return the string at [start, end) of the source, quotes included. Raises SpecError with all its mistakes.
+    """Return the string at [start, end) of the source, including its quotes. Raises SpecError with all its mistakes.
 
-    In a text of many lines the first and the last line are dropped when blank, and so is the indentation that all lines
-    after the first share.
+    In a text of several lines, a blank first or last line is dropped, and so is the indentation that all lines after
+    the first share.
     """
     text = source.text
     if (simple := text[start + 1 : end - 1]).isprintable() and not _SPECIAL.search(simple) and simple[:1] != '"':
@@ -82,14 +82,15 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
 
 
 def _has_odd_quotes(text: str, at: int) -> bool:
-    """Return whether a quote on the line of `at` lacks its partner, so that texts seem to begin where they end."""
+    """Return whether a quote on the line of `at` has no partner, so that texts seem to begin where they end."""
     begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[begin : end if end >= 0 else len(text)]
     return len(re.findall(r'(?<!\\)"', line)) % 2 == 1
 
 
 def _hole(source: Source, start: int, stop: int) -> tuple[int, int]:
-    """Return the end of the expression in the hole that opens at `start`, and the place of its `}`; -1 for none."""
+    """Return the end of the expression in the hole that opens at `start`, and the place of the hole's `}`. Both are -1
+    if the hole is not closed."""
     depth = 0
     colon = -1
     at = start + 1
@@ -119,8 +120,8 @@ def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: Par
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
-    """Return where the lines of a text begin and end without blank first and last lines, and a pattern for their
-    margin. A line of blanks is all margin."""
+    """Return where the lines of a text begin and end without blank first and last lines, and a pattern for the lines'
+    margin. A line that has only blanks is all margin."""
     first, newline, rest = text[start:end].partition("\n")
     if not newline:
         return start, end, ""
@@ -139,8 +140,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
 
 
 def text_lines(text: str) -> list[str] | None:
-    """The lines of a text in `\"""`, each as it is once the margin is gone. None when it is on one line, or would say
-    something else with another margin and its quotes on lines of their own."""
+    """Return the lines of a text in triple quotes, each without the margin. Returns None if the text is on one line, or
+    if its meaning would change with another margin and its quotes on lines of their own."""
     if "\n" not in text:
         return None
     lines = _without_margin(text)
