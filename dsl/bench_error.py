@@ -24,7 +24,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def how_to_mend(error: OSError) -> str:
-    """Return the next step if a file can't be used; "" if the error's reason already says it."""
+    """Return the next step if a file can't be used, or "" if the error's reason already says it."""
     if error.errno == errno.EROFS:
         return "its file system is read-only: mount it for writing, or copy the folder to one that can be written"
     if error.errno in FULL:

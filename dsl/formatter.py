@@ -178,7 +178,7 @@ SOFT = LineEnd("")
 
 
 def flat(doc: Doc) -> str | None:
-    """Return the document on one line; None if it must be broken."""
+    """Return the document on one line, or None if it must be broken."""
     match doc:
         case str():
             return doc if "\n" not in doc else None
@@ -293,8 +293,8 @@ def _aligned(rows: Sequence[LaidRow], indent: int) -> Iterator[_Text]:
     """Yield the rows as text. Neighbours of the same kind are aligned if they still fit on a line."""
 
     def kind(row: LaidRow) -> str:
-        """Return the kind of rows with which a row is aligned; "" for none. Attributes are aligned only by their keys,
-        even if the attributes are too long for a line."""
+        """Return the kind of rows with which a row is aligned, or "" for none. Attributes are aligned only by their
+        keys, even if the attributes are too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
             return ""
         return row.kind
@@ -497,8 +497,8 @@ class _Formatter:
         return j
 
     def cells(self, item: Item, i: int, j: int, comma: str) -> tuple[str, ...] | None:
-        """Return the parts of an item on one line, which are aligned with its neighbours' parts; None if it can't be on
-        one line."""
+        """Return the parts of an item on one line, which are aligned with its neighbours' parts, or None if it can't be
+        on one line."""
         body = self.opener[j - 1] if self.has_body(item, j) else j
         value = self.value(item, i, j)
         if any(token.is_comment for token in self.tokens[i : min(body, value)]):
@@ -521,7 +521,7 @@ class _Formatter:
         return (*head, last) if head is not None and last is not None else None
 
     def parts(self, *bounds: int | None) -> list[str] | None:
-        """Return the text between each bound and the next; "" for a bound that is None. Returns None if a text takes
+        """Return the text between each bound and the next, or "" for a bound that is None. Returns None if a text takes
         several lines."""
         found: list[str] = []
         end = bounds[-1] or 0

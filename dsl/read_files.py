@@ -80,7 +80,7 @@ def _likely(data: bytes) -> str:
 
 
 def neighbour(path: Path) -> str | None:
-    """Return the path of an existing file or folder whose name is similar to that of a missing one; None if there is
+    """Return the path of an existing file or folder whose name is similar to that of a missing one, or None if there is
     none."""
     try:
         folder = next(above for above in path.parents if above.is_dir())

@@ -113,7 +113,7 @@ def printable(text: str) -> str:
 
 
 def harmless(char: str) -> bool:
-    """Return whether a terminal shows the character as it is; False for a line end."""
+    """Return whether a terminal shows the character unchanged. For a line end, this is False."""
     return char.isprintable() or unicodedata.category(char) == "Zs"
 
 

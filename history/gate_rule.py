@@ -64,9 +64,10 @@ class GateRule:
 class JudgedSeries:
     """A series as it is judged at a run.
 
-    Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is the values' mean
-    divided by the level, minus 1; None if the level is not above 0. `p` is corrected for lengths and series. `again`
-    are the values that were measured again, and `again_p` is their p-value, corrected for the number of suspects.
+    Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is the mean of these
+    values divided by the level, minus 1; it is None if the level is not above 0. `p` is corrected for lengths and
+    series. `again` are the values that were measured again, and `again_p` is their p-value, corrected for the number of
+    suspects.
     """
 
     series: HistorySeries
@@ -219,8 +220,8 @@ def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -
 
 
 def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float], suspects: int) -> float | None:
-    """Return the p-value of what remains of a change after the controls' change is subtracted; None if no control was
-    measured again.
+    """Return the p-value of what remains of a change after the controls' change is subtracted, or None if no control
+    was measured again.
 
     The test uses the difference in differences: each run's value minus its controls, before and again. So the noise of
     both counts.

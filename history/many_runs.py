@@ -177,7 +177,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
 
 
 def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the rows say about the run itself; {} if there are no rows."""
+    """Return what the rows say about the run itself, or {} if there are no rows."""
     for each in rows:
         row: Mapping[str, Any] = each._asdict() if isinstance(each, SeriesRow) else each
         at = row["measured_at"]
@@ -187,7 +187,7 @@ def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]
 
 
 def read_kept(path: Path) -> SiteRun | None:
-    """Return a run in the form that the site kept; None if the run must be read again."""
+    """Return a run in the form that the site kept, or None if the run must be read again."""
     try:
         found = SiteRun.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):

@@ -107,7 +107,7 @@ def _with_defaults(table: pa.Table) -> pa.Table:
 
 
 def _problem(table: pa.Table, run_id: str) -> str:
-    """Return what is wrong with the values; "" if they are good. Raises ValueError, RecursionError."""
+    """Return what is wrong with the values, or "" if they are good. Raises ValueError, RecursionError."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -312,7 +312,7 @@ def _folder(name: str) -> Iterator[Path]:
 
 
 def _read_index(folder: Path) -> dict[str, _Entry]:
-    """Return the known runs; {} if there is no index, or if it has a different version."""
+    """Return the known runs, or {} if there is no index of this version."""
     try:
         index = json.loads((folder / _INDEX).read_bytes())
         found = (
@@ -325,7 +325,7 @@ def _read_index(folder: Path) -> dict[str, _Entry]:
 
 
 def _name_of(path: Path) -> str:
-    """Return the name that a file must have; "" if the file can't be read."""
+    """Return the name that a file must have, or "" if the file can't be read."""
     try:
         with path.open("rb") as file:
             return f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.parquet"

@@ -48,7 +48,7 @@ class ChangeVerdict(BaseModel):
 
 
 def read_verdicts(path: Path) -> tuple[ChangeVerdict, ...]:
-    """Return the verdicts in a file; none if the file does not exist. Raises ResultsError for an invalid file."""
+    """Return the verdicts in a file, or none if the file does not exist. Raises ResultsError for an invalid file."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def _toml(value: str | float) -> str:
 def verdict_on(
     verdicts: Sequence[ChangeVerdict], series: HistorySeries, values: Sequence[SeriesValue], index: int
 ) -> ChangeVerdict | None:
-    """Return the last verdict on a change; None if there is none."""
+    """Return the last verdict on a change, or None if there is none."""
     return next((each for each in reversed(verdicts) if each.is_on(series) and each.is_near(values, index)), None)
 
 
@@ -225,8 +225,8 @@ class Change:
     """A change before the value at `index` of a part's known values.
 
     `before` and `after` are the means between the neighbouring changes, in the quantity's unit. `ratio` is `after`
-    divided by `before`, with its 95 % interval; None if `before` is not above 0. `p` is the p-value of the t test.
-    `worse` is None if the quantity does not say which direction is better.
+    divided by `before`, with its 95 % interval; it is None if `before` is not above 0. `p` is the p-value of the t
+    test. `worse` is None if the quantity does not say which direction is better.
     """
 
     index: int

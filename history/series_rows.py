@@ -139,7 +139,7 @@ class SeriesRow(NamedTuple):
     origin: str
     """measured | simulated | imported"""
     revision: str
-    """The git revision of the spec, with `+` if it has changed since; "" if the revision is unknown."""
+    """The git revision of the spec, with `+` if it has changed since, or "" if the revision is unknown."""
     quantity: str
     """throughput, errors, sustained, latency.p99[read], the name of a metric, or the name of a claim, such as
     claim.gain."""
@@ -162,9 +162,9 @@ class SeriesRow(NamedTuple):
     control: bool
     """Whether the value is a control, measured on hardware that does not run anything under test."""
     reused_from: str
-    """The earlier run that measured the value; "" if this run did."""
+    """The earlier run that measured the value, or "" if this run did."""
     bound: str = ""
-    """at_least | at_most | open, for a value for which a search found only a bound; "" for other values."""
+    """at_least | at_most | open, if a search found only a bound of the value. "" for other values."""
     decided: bool = True
     """Whether the searches behind the value decided with their confidence and, for a claim, whether its numbers support
     it in all briefs."""
@@ -172,7 +172,7 @@ class SeriesRow(NamedTuple):
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose
     other loads."""
     message: str = ""
-    """`reason` with its code, as JSON; "" if the reason has no code, and in files of earlier versions."""
+    """`reason` with its code, as JSON. "" if the reason has no code, and in files of earlier versions."""
     by_ratio: bool = False
     """Whether comparisons test the logarithms of the value's repeats."""
     place: int = 0
@@ -229,7 +229,7 @@ def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str]]:
-    """Return the labels in a series file's metadata; {} if there are none. Raises ValueError."""
+    """Return the labels in a series file's metadata, or {} if there are none. Raises ValueError."""
     labels = (metadata or {}).get(LABELS_KEY)
     return dict(json.loads(labels)) if labels else {}
 

@@ -131,7 +131,7 @@ def fresh_store(run_dir: Path) -> Store:
 
 
 def _last_build(run_dir: Path) -> str:
-    """Return the build id of a run's tables; "" if none can be read."""
+    """Return the build id of a run's tables, or "" if none can be read."""
     try:
         manifest = read_store_manifest(run_dir / STORE)
     except OSError:
@@ -188,7 +188,7 @@ def store_warnings(store: Store) -> Iterator[str]:
 
 
 def store_problem(run_dir: Path) -> str:
-    """Return what is wrong with a run's tables, or with the DuckDB file beside them; "" if they are unchanged.
+    """Return what is wrong with a run's tables, or with the DuckDB file beside them. Returns "" if both are unchanged.
 
     A missing store, or a store of a different version, is not a problem, because it is built when needed. Raises
     OSError.
@@ -227,7 +227,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreMan
 
 
 def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
-    """Return the build id that all the files share; None if they have different ones."""
+    """Return the build id that all the files share, or None if they have different ones."""
     files = ", ".join(sql_text(path.absolute()) for path in paths)
     builds = connection.execute(
         f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted

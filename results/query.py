@@ -45,7 +45,8 @@ _KEEPING = frozenset(
 
 
 def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]:
-    """Return the unit of each column of an answer to `sql`; "" if it has no unit, or if the unit is unknown."""
+    """Return the unit of each column of an answer to `sql`. It is "" if the column has no unit, or if the unit is
+    unknown."""
     unknown = ("",) * len(answer.columns)
     try:
         ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run
@@ -113,7 +114,7 @@ _TIMES = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
 
 
 def mark_of(store: Answers) -> str:
-    """Return the name of the column that marks a simulated or imported run; "" for a run that was measured here."""
+    """Return the name of the column that marks a simulated or imported run, or "" for a run that was measured here."""
     return SIMULATED if store.simulated else IMPORTED if store.imported else ""
 
 

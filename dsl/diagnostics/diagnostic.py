@@ -129,8 +129,8 @@ class Problem:
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """The text that corrects the mistake; None for no correction. If a field in the text is None, there is no
-    correction, either."""
+    """The text that corrects the mistake, or None if there is no correction. There is none either if a field in the
+    text is None."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:
@@ -160,7 +160,7 @@ class Problem:
 
     @property
     def replacement(self) -> str | None:
-        """The text that should replace `span`; None if no correction is known."""
+        """The text that should replace `span`, or None if no correction is known."""
         fields = {name: getattr(self, name) for name in _field_names(self.mend or "")}
         return None if self.mend is None or None in fields.values() else self.mend.format_map(fields)
 

@@ -33,7 +33,7 @@ _DOUBLED = re.compile(r"(.)\1+")
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that `word` most likely misspells; None if no candidate is near enough.
+    """Return the candidate that `word` most likely misspells, or None if no candidate is near enough.
 
     Case, `-` instead of `_`, missing separators and a plural s count for almost nothing. Two parts of a word that
     changed places, and a swap of neighbouring letters, count as one slip. About one slip is allowed for every three
@@ -47,7 +47,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
-    """Return the candidate that other tools call `word`; None if `nearest` is less than one slip away."""
+    """Return the candidate that other tools call `word`, or None if `nearest` is less than one slip away."""
     family, dot, field = word.rpartition(".")
     meant = _SYNONYMS.get(_plain(field))
     if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):

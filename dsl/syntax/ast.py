@@ -55,7 +55,7 @@ class String:
 
     @property
     def plain(self) -> str | None:
-        """The text if the string has no holes; otherwise None."""
+        """The text if the string has no holes, or None otherwise."""
         if any(isinstance(part, Hole) for part in self.parts):
             return None
         return "".join(part for part in self.parts if isinstance(part, str))

@@ -225,12 +225,12 @@ class ParserStop:
 
     @cached_property
     def found(self) -> Piece | None:
-        """The piece at the place; None at the end."""
+        """The piece at the place, or None at the end."""
         return next(self._pieces(PIECE.finditer(self.source.text, self.at, self.end)), None)
 
     @property
     def sign(self) -> str:
-        """The sign at the place; "" if there is no sign."""
+        """The sign at the place, or "" if there is no sign."""
         return self.found.text if self.found and self.found.kind == "sign" else ""
 
     @property

@@ -130,7 +130,7 @@ class _Recovery:
         self.full = False
 
     def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
-        """Return the declarations that could be read; None if cutting the text caused its mistake. `known` are the
+        """Return the declarations that could be read, or None if cutting the text caused its mistake. `known` are the
         mistakes at which the parser stopped, and `whole` are the declarations before these mistakes."""
         text = self.source.text
         starts = parser_stop.declaration_starts(text)
@@ -193,8 +193,8 @@ class _Recovery:
         return ()
 
     def _read_mended(self, start: int, end: int, mended: str) -> tuple[ast.Declaration, ...] | None:
-        """Return the declarations in [start, end), whose text was given its missing brace; None if it has other
-        mistakes."""
+        """Return the declarations in [start, end), whose text was given its missing brace. Returns None if the text has
+        other mistakes."""
         try:
             read = parse_part(self.source, start, mended).declarations
         except SpecError:
@@ -398,8 +398,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _with_one_brace(text: str) -> str | None:
-    """Return a block's text without its surplus `}`, or with its missing last one; None unless there is only one
-    possible place."""
+    """Return a block's text without its surplus `}`, or with its missing last `}`. Returns None unless there is only
+    one possible place."""
     braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
     depth = 0
     for sign, at in braces:

@@ -198,7 +198,7 @@ def _ramp(stop: ParserStop) -> str:
 
 
 def _whole_value(stop: ParserStop, piece: Piece) -> str:
-    """Return the value that continues at `piece`, up to the next attribute or the end of the line; "" if its end is
+    """Return the value that continues at `piece`, up to the next attribute or the end of the line, or "" if its end is
     unclear."""
     text, at = stop.source.text, piece.span.start
     begin = text.rfind("=", max(text.rfind("\n", 0, at) + 1, stop.start), at) + 1
@@ -230,8 +230,8 @@ _EXAMPLES = {
 
 
 def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    """Match a pattern from the number right before the found sign. Returns None if there is no such number, or for
-    another sign."""
+    """Match a pattern from the number right before the found sign. Returns None if there is no such number, or if the
+    sign is another one."""
     last = stop.last
     if stop.sign != sign or last is None or last.kind != "number" or last.span.end != stop.at:
         return None
@@ -532,8 +532,8 @@ _NINES = re.compile(r"9+(?![0-9])")
 
 
 def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> Problem:
-    """Return the problem behind a parser that stopped at `at` within [start, end), where only `expected` could have
-    come."""
+    """Return the problem behind a parser that stopped at `at` within [start, end), where it expected one
+    of `expected`."""
     unbalanced = parser_stop.problem(source, start, end)
     if unbalanced is not None and unbalanced.span is not None and unbalanced.span.start <= at:
         return unbalanced

@@ -44,13 +44,13 @@ _SKEWED = ("RequestTimeTooSkewed", "RequestInTheFuture")
 
 
 def code_of(error: BaseException) -> str:
-    """Return the error code from the server, such as `NoSuchKey` or `404`; "" if the server did not answer."""
+    """Return the error code from the server, such as `NoSuchKey` or `404`, or "" if the server did not answer."""
     response: Any = getattr(error, "response", None)
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
 def status_of(error: BaseException) -> int:
-    """Return the HTTP status of the answer; 0 if there was no answer."""
+    """Return the HTTP status of the answer, or 0 if there was no answer."""
     response: Any = getattr(error, "response", None)
     return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) if isinstance(response, dict) else 0
 
@@ -69,7 +69,7 @@ def is_taken(error: BaseException) -> bool | None:
 
 
 def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError | None:
-    """Return an error of boto3 as an error of the store, in plain words; None for any other error."""
+    """Return an error of boto3 as an error of the store, in plain words, or None for any other error."""
     import botocore.exceptions as boto
     from boto3.exceptions import Boto3Error
 

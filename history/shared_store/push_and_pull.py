@@ -340,7 +340,7 @@ def _far(seconds: float) -> str:
 
 
 def _same(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Return the store's newest manifest if it has the same files and all the tags; otherwise None.
+    """Return the store's newest manifest if it has the same files and all the tags, or None otherwise.
 
     Raises SharedStoreError if the store has another run of this name.
     """

@@ -51,7 +51,7 @@ def _table_name(name: str) -> str:
 
 
 def path_problem(path: str) -> str:
-    """Return why a path can't belong to a file in a run's folder; "" if it can."""
+    """Return why a path can't belong to a file in a run's folder, or "" if it can."""
     if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
         return "lies outside its folder"
     if len(path) > 4096 or any(len(part.encode(errors="surrogatepass")) > 255 for part in path.split("/")):
@@ -173,7 +173,7 @@ def manifest_key(run_id: str, revision: int) -> str:
 
 
 def run_of_key(key: str) -> tuple[str, int] | None:
-    """Return the run and the revision in a manifest's key; None for the key of any other object."""
+    """Return the run and the revision in a manifest's key, or None for the key of any other object."""
     found = _KEY.fullmatch(key)
     return (unquote(found["name"], errors="surrogateescape"), int(found["revision"])) if found else None
 
@@ -282,7 +282,7 @@ def write_pushed(run_dir: Path, store: SharedStore, manifest: RunManifest) -> No
 
 
 def read_pushed(run_dir: Path) -> PushedRecord | None:
-    """Return the record in a run's folder of its last push or pull; None if there is none.
+    """Return the record in a run's folder of its last push or pull, or None if there is none.
 
     Raises OSError, and StoreDamaged if the record can't be read or belongs to another run.
     """

@@ -51,7 +51,7 @@ def is_known(name: str) -> bool:
 
 
 def known_columns(name: str) -> pa.Schema | None:
-    """Return the columns of a table or a `measure` view; None for a series and for a metric, whose columns depend on
+    """Return the columns of a table or a `measure` view, or None for a series and for a metric, whose columns depend on
     its spec."""
     return arrow_schema(TABLES[name]) if name in TABLES else _views().get(name)
 
@@ -83,7 +83,7 @@ def _views() -> Mapping[str, pa.Schema]:
 
 
 def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
-    """Return why a file can't be the table of this name; "" if it can.
+    """Return why a file can't be the table of this name, or "" if it can.
 
     It can't if a column has another kind of type, or if a row group is larger than any that benchbrief writes. Reads
     only the end of the file. Raises pa.ArrowException, OSError.
@@ -98,7 +98,8 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return why the columns of a file differ in kind from the known columns of the same names; "" if they do not."""
+    """Return why the columns of a file differ in kind from the known columns of the same names, or "" if they
+    do not."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -274,7 +275,7 @@ class _Partitions:
         self._used: dict[str, RunManifest] = {}
         self._left_out: set[str] = set()
         self._files: dict[tuple[str, str], TableFile | None] = {}
-        """The requested tables, by run and table; None for a table that can't be read."""
+        """The requested tables, by run and table, or None for a table that can't be read."""
         self.error: Exception | None = None
 
     @cached_property
@@ -382,7 +383,7 @@ class _Partitions:
         return self._store.problems
 
     def schema_of(self, name: str) -> pa.Schema | None:
-        """Return the columns of a table; None if no run has the table.
+        """Return the columns of a table, or None if no run has the table.
 
         These are the columns that this version of benchbrief knows. For a metric or a series, they come from the newest
         runs that have it. A view also has columns for the factors of the newest runs.
@@ -481,7 +482,7 @@ def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Ex
 
 
 def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema | None:
-    """Return the columns of a view, with further columns for the factors of the runs; None if there are no runs."""
+    """Return the columns of a view, with further columns for the factors of the runs, or None if there are no runs."""
     if not found:
         return None
     usual = (each for each in usual_columns(found) if each.name not in known.names)

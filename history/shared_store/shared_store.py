@@ -1,4 +1,4 @@
-"""A store of runs: an address where runs are pushed to, with a manifest for each run (`run_manifest.py`)."""
+"""A store of runs: an address to which runs are pushed, with a manifest for each run (`run_manifest.py`)."""
 
 from __future__ import annotations
 
@@ -256,7 +256,8 @@ class SharedStore:
                 temporary.unlink()
 
     def signature(self, manifest: RunManifest) -> bytes | None:
-        """Return the signature of a manifest, as `ssh-keygen -Y sign` wrote it; None if the manifest is not signed."""
+        """Return the signature of a manifest, as `ssh-keygen -Y sign` wrote it, or None if the manifest is
+        not signed."""
         try:
             return self.objects.read(manifest.signature_key)
         except NoObject:
@@ -290,7 +291,7 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str:
-    """Return what is wrong with the list of a run's files; "" if it can be the pushed list."""
+    """Return what is wrong with the list of a run's files, or "" if it can be the pushed list."""
     for path in files:
         if problem := path_problem(path):
             return f"has a file that {problem}: {path[:200]!r}"

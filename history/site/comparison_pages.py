@@ -29,7 +29,7 @@ def ranking_view(
     words: Words,
     labels: Mapping[str, str],
 ) -> ComparisonView | None:
-    """Return a ranking with a column for each contender; None if there are no contenders. `labels` name metrics,
+    """Return a ranking with a column for each contender, or None if there are no contenders. `labels` name metrics,
     workloads and so on."""
     by_quantity: dict[str, list[Ranking]] = {}
     for each in rankings:

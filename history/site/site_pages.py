@@ -356,7 +356,7 @@ def _labels(run: SiteRun) -> dict[str, str]:
 
 
 def _ranking(run: SiteRun, title: str, words: Words) -> ComparisonView | None:
-    """Return the ranking along the first of `ranked_dims`; None if there is none."""
+    """Return the ranking along the first of `ranked_dims`, or None if there is none."""
     dim = next(ranked_dims(run), None)
     if dim is None:
         return None

@@ -52,7 +52,7 @@ def p_text(p: float) -> str:
 
 
 def lab_text(lab: LabShare) -> str:
-    """Return what the control series show about a change; "" if they did not change."""
+    """Return what the control series show about a change, or "" if they did not change."""
     if lab.is_lab:
         return f"the lab's: the control changed by {percent(lab.change)} in the same runs"
     if lab.is_part:
@@ -140,8 +140,8 @@ def shown_value(values: PointValues | None, unit: str) -> str:
 
 
 def spread_text(values: PointValues | None) -> str:
-    """Return how far the repeats spread around a value: `±0.8 %`, or `−1.2/+0.9 %` for a percentile; "" if that says
-    nothing."""
+    """Return how far the repeats spread around a value, such as `±0.8 %`, or `−1.2/+0.9 %` for a percentile. Returns ""
+    if that says nothing."""
     if values is None or values.bounds or values.interval is None or not values.value or values.value < 0:
         return ""
     low, high = (abs(end / values.value - 1) * 100 for end in values.interval)

@@ -40,8 +40,8 @@ _THEMED = "\n".join(
 
 
 def trend_chart(trend: Trend) -> Layer | None:
-    """Return the chart in Vega-Lite's form; None if fewer than two runs have a value, because a single point shows no
-    trend.
+    """Return the chart in Vega-Lite's form, or None if fewer than two runs have a value, because a single point shows
+    no trend.
 
     Values in an earlier unit are left out, because they have another scale.
     """
@@ -199,7 +199,7 @@ def _valued(each: SeriesValue, unit: str) -> str:
 
 
 def _last_text(trend: Trend) -> str:
-    """Return the last value, and the period in which it was measured; "" if there is no value."""
+    """Return the last value, and the period in which it was measured, or "" if there is no value."""
     every = sorted((each.at, each.run_id, each, part.part.unit) for part in trend.parts for each in part.part.known)
     if not every:
         return ""

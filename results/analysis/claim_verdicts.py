@@ -192,8 +192,8 @@ class ClaimVerdict:
 
     @property
     def _most_gained(self) -> float:
-        """Return the share by which rounding may favour the claim; 0 if the claim states the worst of
-        several values."""
+        """Return the share by which rounding may favour the claim, or 0 if the claim states the worst of several
+        values."""
         return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
     @property

@@ -114,9 +114,9 @@ class Judgement:
 
     @property
     def decided(self) -> bool | None:
-        """Return whether the repeats decide the verdict; None if no number of repeats could decide it.
+        """Return whether the repeats decide the verdict, or None if no number of repeats could decide it.
 
-        With a budget that had no time for repeats, it is False and not None.
+        If a budget had no time for repeats, the result is False, not None.
         """
         repeated = self.first_look is not None or any(each.repeats > 1 for each in self.intervals)
         if not self.intervals or not repeated:

@@ -50,7 +50,7 @@ class HeldOutRepeats:
 
 
 def winner_of(claim: Claim, read: Read) -> Winner | None:
-    """Return where the ordinary repeats of a run put a claim's extremes; None if an extreme is missing."""
+    """Return where the ordinary repeats of a run put a claim's extremes, or None if an extreme is missing."""
     if claim.held_out is None:
         return None
     found = [_best(each, read) for each in claim.held_out.extremes]

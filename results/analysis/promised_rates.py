@@ -51,7 +51,7 @@ class RateRuns(NamedTuple):
 
     @property
     def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
-        """What the runs say about the rate; None if all runs failed."""
+        """What the runs say about the rate, or None if all runs failed."""
         if self.refuted:
             return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
         if not self.judged:
@@ -106,7 +106,7 @@ class Promised(NamedTuple):
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above the sustained rate at which most runs kept the promise; None if there is none."""
+        """The highest rate above the sustained rate at which most runs kept the promise, or None if there is none."""
         above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
         return max((each.rate for each in above if each.verdict == "kept"), default=None)
 

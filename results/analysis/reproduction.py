@@ -252,8 +252,8 @@ def _scaled(one: StatedNumber, at: ValueAt) -> list[float]:
 
 
 def _effect(one: StatedNumber, value: float) -> float | None:
-    """Return the size of a claim's effect, as the logarithm of a ratio; None if the claim compares nothing in
-    this way."""
+    """Return the size of a claim's effect, as the logarithm of a ratio, or None if the claim compares nothing in this
+    way."""
     whole = _SHARES.get(one.unit)
     if one.no_difference == 0 and whole:
         ratio = (value + whole) / whole

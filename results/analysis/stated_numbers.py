@@ -125,7 +125,7 @@ def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
 
 
 def _measured_side(expect: Expect) -> int | None:
-    """Return the first side that is measured; None if there is none."""
+    """Return the first side that is measured, or None if there is none."""
     return next((at for at, side in enumerate(expect.sides) if side.reads != () and not is_number(side)), None)
 
 

@@ -43,14 +43,14 @@ def is_searched(query: Query) -> bool:
 
 
 def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return why a metric of searched rates can't be judged between two plans; "" if it can."""
+    """Return why a metric of searched rates can't be judged between two plans, or "" if it can."""
     named = [read.keys.get("experiment") for read in query.reads or () if read.view == "sustained"]
     read = (name for name in plans[0].experiments if any(keys is None or name in keys for keys in named))
     return why_mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
 
 
 def why_mixed(query: Query) -> str:
-    """Return why no interval covers a query that reads both searched rates and measures of repeats; "" for other
+    """Return why no interval covers a query that reads both searched rates and measures of repeats, or "" for other
     queries."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:

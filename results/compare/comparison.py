@@ -65,7 +65,7 @@ class PointValues:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the confidence interval of the mean at `level`; None if there are fewer than two repeats.
+        """Return the confidence interval of the mean at `level`, or None if there are fewer than two repeats.
 
         For a percentile, the interval is the range from the lowest to the highest repeat. For a value with bounds, it
         is these bounds.
@@ -324,7 +324,7 @@ def _ratio(
 
 
 def _bounded_ratio(first: PointValues, second: PointValues) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values that are known by bounds; None if a value itself is unknown, or below 0."""
+    """Return the ratio of two values that are known by bounds, or None if a value itself is unknown, or below 0."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
     (low, high), (other_low, other_high) = first.bounds, second.bounds
@@ -423,7 +423,8 @@ def _of_direction(row: Comparison, rises: bool, threshold: float) -> Comparison:
 
 
 def _change(row: Comparison) -> float:
-    """Return the size of the change, as a share of the first value's size; infinite if the first value is 0."""
+    """Return the size of the change as a share of the first value's size. If the first value is 0, the result is
+    infinite."""
     if row.ratio is not None:
         return abs(row.ratio - 1)
     size = abs(statistics.fmean(row.first.repeats)) if row.first and row.first.repeats else 0.0

@@ -102,7 +102,8 @@ def facts_of_both(first: Contender, second: Contender) -> Iterator[Difference]:
 
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
-    """Return the values of each fact over the compared hosts. For a whole run, each hardware has its own facts."""
+    """Return the values of each fact over the compared hosts. If whole runs are compared, each hardware has its own
+    facts."""
     rows = side.store.sql("SELECT kind, hardware, node, name, value, unit FROM facts ORDER BY ALL").rows
     found: dict[str, dict[str, None]] = {}
     for kind, hardware, node, name, value, unit in rows:

@@ -152,7 +152,7 @@ class StatedSource:
         return f"{title} ({publisher})" if publisher else title
 
     def missing(self) -> str:
-        """Return which required statements are missing; "" if all are there."""
+        """Return which required statements are missing, or "" if all are there."""
         lacking = [key for key in ("title", "publisher", "licence") if not self.said.get(key)]
         if not self.said.get("url") and not self.said.get("document"):
             lacking.append("url or document")
@@ -257,7 +257,8 @@ def _key(match: re.Match[str]) -> str:
 
 
 def too_long(key: str, text: str) -> str:
-    """Return what is wrong with the length of a statement; "" if the statement is within its limit or has no limit."""
+    """Return what is wrong with the length of a statement, or "" if the statement is within its limit or has
+    no limit."""
     most = LONGEST.get(key)
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 
@@ -272,7 +273,7 @@ def _setting(text: str, file: str, line: int | None, problems: list[ImportProble
 
 
 def _slip(name: str, topics: Collection[str]) -> str | None:
-    """Return the topic that a name misspells; None if the name is a topic itself, or does not resemble one."""
+    """Return the topic that a name misspells, or None if the name is a topic itself, or does not resemble one."""
     known = {topic.casefold(): topic for topic in topics}
     if not name or name.casefold() in known:
         return None
@@ -326,7 +327,7 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Say which of the files was imported before, and by which run of the folder; "" if none was."""
+    """Say which of the files was imported before, and by which run of the folder. Returns "" if none was."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)
@@ -483,7 +484,7 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def describe_file(path: Path) -> j.ImportedFile:
-    """Describe a file as it is now. Raises ResultsError when it can't be read."""
+    """Describe a file in its current state. Raises ResultsError if it can't be read."""
     try:
         return j.ImportedFile(name=str(path), sha256=sha256_of(path), size=path.stat().st_size)
     except OSError as error:

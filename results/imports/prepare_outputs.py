@@ -387,8 +387,8 @@ def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterato
 
 
 def _short(of: CellFiles, host: str, measured: Measurement) -> str:
-    """Return a remark if logs or raw latencies cover a short time and nothing says how long it should be;
-    otherwise ""."""
+    """Return a remark if logs or raw latencies cover a short time and nothing says how long it should be, or ""
+    otherwise."""
     seconds, asked = measured.total.seconds, of.cell.measure_s
     if STDOUT in of.files[host] or not seconds or seconds >= _LEAST_SHARE * asked:
         return ""

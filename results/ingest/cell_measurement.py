@@ -173,8 +173,8 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
 def probe_gaps(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
-    """Say which of a probe's readings failed while others succeeded; "" if none did, or if this kind of probe can't
-    tell."""
+    """Say which of a probe's readings failed while others succeeded. Returns "" if none failed, or if this kind of
+    probe can't tell."""
     kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or evidence.imported or not isinstance(kind, TellsGaps):

@@ -46,7 +46,7 @@ end are certain."""
 @dataclass(frozen=True)
 class CounterSpan:
     """The counters at both ends of the window. `reason` says why they do not match the window, or match it only
-    roughly; None if they match."""
+    roughly. It is None if they match."""
 
     before: dict[str, float]
     after: dict[str, float]
@@ -85,7 +85,8 @@ def _nearest(time: float, around: Sequence[_Reading]) -> float:
 
 
 def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
-    """Return the last reading up to a time, and the first reading from that time on; None if either is missing."""
+    """Return the last reading up to a time, and the first reading from that time on. Returns None if either
+    is missing."""
     before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
     after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
     return (before, after) if before and after else None
@@ -188,7 +189,7 @@ def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> 
 
 
 def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why an event has no recovery time, or no values at all; None if it has a recovery time."""
+    """Say why an event has no recovery time, or no values at all. Returns None if it has a recovery time."""
     if found is None:
         return say_of_run.event_nothing_before(label=event.label)
     if found.recovery_s is None:
@@ -199,7 +200,7 @@ def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | No
 
 
 def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why it is unknown when the latency had recovered; None if it is known."""
+    """Say why it is unknown when the latency had recovered. Returns None if it is known."""
     if found is None or found.latency_s is not None:
         return why_missing(event, found, left_s) if found is None else None
     if not found.has_latency:

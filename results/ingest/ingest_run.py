@@ -313,7 +313,7 @@ def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequen
 
 
 def _table_importer(evidence: Evidence) -> TableImporter | None:
-    """Return the importer of a run whose numbers come from tables; None for other runs. Raises RunnerError."""
+    """Return the importer of a run whose numbers come from tables, or None for other runs. Raises RunnerError."""
     kind = evidence.imported.kind if evidence.imported else ""
     tables = kind and spec_of(IMPORTER_SPECS, kind).reads == "tables"
     return table_importer(kind) if tables else None
@@ -399,8 +399,8 @@ _NAMED = 10
 
 
 def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
-    """Say which cells have a good attempt that is not their first, including attempts after `bench resume`; "" if none
-    has."""
+    """Say which cells have a good attempt that is not their first, including attempts after `bench resume`. Returns ""
+    if none has."""
     later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
     if not later:
         return ""

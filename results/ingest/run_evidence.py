@@ -46,7 +46,7 @@ class CellVerdict:
     attempt: int | None = None
     started_at: float | None = None
     seconds: float | None = None
-    """The time from the attempt's start to its end; None if it has not ended."""
+    """The time from the attempt's start to its end, or None if it has not ended."""
     ops_per_s: float | None = None
     """The throughput that the run recorded when the cell ended successfully."""
     places: tuple[JournalPlace, ...] = ()
@@ -79,7 +79,7 @@ class CellVerdict:
 
     @cached_property
     def measuring_ended(self) -> j.MeasuringEnded | None:
-        """How the measurement ended, if it is one that continues until it is steady; otherwise None."""
+        """How the measurement ended, if it is one that continues until it is steady, or None otherwise."""
         return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
 
     @cached_property
@@ -180,13 +180,13 @@ class Evidence:
 
     @cached_property
     def simulated(self) -> j.Simulated | None:
-        """Return how the run was simulated; None if it was measured on real hosts."""
+        """Return how the run was simulated, or None if it was measured on real hosts."""
         models = (start.simulated for start in self.starts if start.simulated)
         return next(models, None) or simulation_of(self.run_dir)
 
     @property
     def imported(self) -> j.Imported | None:
-        """Return the source of the results if they were measured elsewhere; otherwise None."""
+        """Return the source of the results if they were measured elsewhere, or None otherwise."""
         return next((start.imported for start in self.starts if start.imported), None)
 
     @property
@@ -273,7 +273,7 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 
 
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
-    """Return why a path leads out of the run's real directory; "" if it does not.
+    """Return why a path leads out of the run's real directory, or "" if it does not.
 
     A plain `name` in a folder that was already checked stays inside.
     """

@@ -40,7 +40,8 @@ class RunInFolder:
 
 
 def list_runs(out: Path) -> list[Path]:
-    """Return the directories of all runs in a folder, the oldest first. Empty if the folder does not exist."""
+    """Return the directories of all runs in a folder, the oldest first. The result is empty if the folder does not
+    exist."""
     return [run.path for run in _runs(out)]
 
 
@@ -183,7 +184,7 @@ def find_run(out: Path, name: str) -> Path:
 
 
 def _id_in_journal(run_dir: Path) -> str:
-    """Return the name that a run had when it began, even if its folder was renamed; "" if the run has not begun."""
+    """Return the name that a run had when it began, even if its folder was renamed, or "" if the run has not begun."""
     start = first_start(run_dir / JOURNAL)
     return start.run_id if start else ""
 
@@ -245,7 +246,7 @@ def _run(path: Path) -> RunInFolder:
 
 
 def imported_from(run_dir: Path) -> Imported | None:
-    """Return the source of a run's results if they were measured elsewhere; otherwise None."""
+    """Return the source of a run's results if they were measured elsewhere, or None otherwise."""
     start = first_start(run_dir / JOURNAL)
     return start.imported if start else None
 

@@ -289,8 +289,7 @@ def _add(
     points: Mapping[Point, Mapping[Dimension, DimKey | None]],
     found: dict[Point, list[RepeatValues]],
 ) -> None:
-    """Add the values at each place to the points there. `whole` is the size of which values without a unit are
-    a share."""
+    """Add the values at each place to the points there. Values without a unit are shares of `whole`."""
     means = [abs(sum(values) / len(values)) for _, values in known]
     least = whole or _LEAST_SHARE * max(means, default=0.0)
     for place, values in known:

@@ -316,8 +316,8 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
 
 
 def _from_environment(plan: Plan, key: DatabaseKey) -> str:
-    """Return why a database's server depends on the environment, so that its results can't be reused; "" if it
-    does not."""
+    """Return why a database's server depends on the environment, so that its results can't be reused, or "" if it does
+    not."""
     names = [part.name for part in plan.databases[key].uri if isinstance(part, Reference) and part.kind == "env"]
     if not names:
         return ""
@@ -325,8 +325,8 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 
 
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
-    """Return whether a run may have a wanted block; False for a run in progress. This check is fast, because a folder
-    may hold hundreds of runs."""
+    """Return whether a run may have a wanted block. For a run in progress, this is False. The check is fast, because a
+    folder may hold hundreds of runs."""
     try:
         hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -509,7 +509,8 @@ _LARGEST = 1 << 26
 
 
 def why_nothing(plan: Plan, out: Path) -> str:
-    """Return why nothing could be reused from the runs of a folder; "" if the folder has no earlier run of the spec."""
+    """Return why nothing could be reused from the runs of a folder, or "" if the folder has no earlier run of
+    the spec."""
     hashes = {cell.hash for cell in plan.cells}
     for run_dir in reversed(list_real_runs(out)):
         spec, planned = _planned(run_dir)
@@ -534,8 +535,8 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _torn(plan: Plan, planned: Collection[str]) -> str:
-    """Return a cell that is missing from a block that the run has only in part; "" if the run has a whole block of the
-    plan."""
+    """Return a cell that is missing from a block that the run has only in part, or "" if the run has a whole block of
+    the plan."""
     torn = ""
     for block in blocks(plan):
         lacking = [cell.id for cell in block if cell.hash not in planned]

@@ -69,15 +69,15 @@ class CellStatus:
     reason: str | None
     origin: str
     reused_from: str | None
-    """The earlier run that measured the cell; None if this run did."""
+    """The earlier run that measured the cell, or None if this run did."""
     now: LiveLoad | None
     """The current numbers of the cell's load generators while the cell is measured."""
     measuring: SteadyEnd | None = None
-    """How the measurement ended, if it is one that continues until it is steady; otherwise None."""
+    """How the measurement ended, if it is one that continues until it is steady, or None otherwise."""
     promise: Kept | None = None
-    """Whether the promise of the cell's search was kept; None for a failed cell, or if there is no search."""
+    """Whether the promise of the cell's search was kept. None for a failed cell, and if there is no search."""
     candidate_of: str = ""
-    """The experiment whose ramp or search has not chosen the cell yet; "" for any other cell."""
+    """The experiment whose ramp or search has not chosen the cell yet, or "" for any other cell."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,8 @@ def _held_out(evidence: Evidence) -> Iterator[HeldOutStatus]:
 class RunStatus:
     """A run's progress. `elapsed_s` is the time spent running, without pauses in which nothing ran.
 
-    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None if nothing is left.
+    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run. It is None if nothing is
+    left.
     """
 
     run_id: str
@@ -116,7 +117,7 @@ class RunStatus:
     origin: str
     """measured | simulated | imported"""
     source: str
-    """The source of an imported run's numbers; "" for other runs."""
+    """The source of an imported run's numbers, or "" for other runs."""
     status: RunState
     message: str
     done: int

@@ -178,8 +178,8 @@ def _mean(samples: Iterable[RateSample]) -> float:
 
 
 def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
-    """Return the seconds from an event to the first sample that begins `steady_s` of good samples; None if there is no
-    such sample."""
+    """Return the seconds from an event to the first sample that begins `steady_s` of good samples, or None if there is
+    no such sample."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
         if not is_good:

@@ -48,7 +48,8 @@ class IntervalEstimate:
 
 
 def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the degrees of freedom of a difference of means with separate variances. Infinite if nothing varies.
+    """Return the degrees of freedom of a difference of means with separate variances. The result is infinite if nothing
+    varies.
 
     From B. L. Welch, "The generalization of Student's problem when several different population variances are
     involved", Biometrika 34 (1947).
@@ -75,7 +76,8 @@ def _are_known(*sides: Sequence[float]) -> bool:
 
 
 def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
-    """Return an estimate, without an interval if an end is not finite; None if the value itself is not finite."""
+    """Return an estimate. It has no interval if an end is not finite, and it is None if the value itself is
+    not finite."""
     if not math.isfinite(value):
         return None
     known = math.isfinite(low) and math.isfinite(high)
@@ -83,7 +85,7 @@ def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Welch's t test for equal means; None if there are fewer than two known values.
+    """Return the two-sided p-value of Welch's t test for equal means, or None if there are fewer than two known values.
 
     If all repeats of each side are equal, their variation is unknown, and a t test would be certain. Then the p-value
     is the share of all ways to split the repeats in two that are at least as far apart: R. A. Fisher, "The Design of
@@ -189,7 +191,7 @@ def do_not_vary(*sides: Sequence[float]) -> bool:
 
 
 def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float | None:
-    """Return half the width of Welch's interval for a difference of means; None if nothing varies."""
+    """Return half the width of Welch's interval for a difference of means, or None if nothing varies."""
     from scipy.special import stdtrit
 
     freedom = degrees_of_freedom(a, b)

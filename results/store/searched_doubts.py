@@ -57,7 +57,7 @@ class Doubt(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Return the sign to show before the value, with a space (`≥ 80 ops/s`); "" if there is no doubt."""
+        """Return the sign to show before the value, with a space (`≥ 80 ops/s`), or "" if there is no doubt."""
         return f"{_MARKS[self.bound, self.decided]} " if self else ""
 
     def or_of(self, other: Doubt) -> Doubt:
@@ -81,7 +81,7 @@ _MARKS: Mapping[tuple[Bound, bool], str] = {
 
 
 def explain_marks(found: Iterable[Doubt]) -> str:
-    """Explain the signs before some values; "" if none of the values has a sign."""
+    """Explain the signs before some values. Returns "" if none of the values has a sign."""
     return say.doubts_told(confidence=share_figure(CONFIDENCE)) if any(found) else ""
 
 

@@ -274,7 +274,8 @@ class Store:
         self._has_functions = self._has_means = self._has_metrics = False
         self.run_dir = run_dir
         self.mended = ""
-        """What was wrong with the tables when the store was opened, so that they were rebuilt; "" if they were good."""
+        """What was wrong with the tables when the store was opened, so that they were rebuilt, or "" if they
+        were good."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""

@@ -34,9 +34,9 @@ class SizeRow(NamedTuple):
 
 
 class SteadyRow(NamedTuple):
-    """How a measurement that continues until it is steady ended. `steady` is whether it became steady, within a share
-    of the mean (`within`); otherwise it ran out of time. It lasted for `lasted_s` seconds, with `from_s` as the least
-    and `most_s` as the longest time allowed.
+    """The end of a measurement that continues until it is steady. `steady` is whether the measurement became steady,
+    within a share of the mean (`within`); otherwise it ran out of time. It lasted for `lasted_s` seconds, of at least
+    `from_s` and at most `most_s`.
 
     `cut_s` is the transient at its beginning, which is left out of all numbers; it is NULL if the transient reaches
     into the second half, so that nothing is left out. Half widths belong to the 95 % intervals of the means, as shares
@@ -286,12 +286,12 @@ class CellRow(NamedTuple):
     raw_dir: str | None
     origin: str
     reused_from: str | None = None
-    """The earlier run that measured the cell; NULL if this run did."""
+    """The earlier run that measured the cell, or NULL if this run did."""
     transient_s: float | None = None
-    """The length, in seconds, of an unsteady beginning that changes the mean, by MSER-5; 0 if there is none."""
+    """The length, in seconds, of an unsteady beginning that changes the mean, by MSER-5, or 0 if there is none."""
     due: int | None = None
-    """The operations that were due in the measured time according to the schedule; NULL if the load generator does not
-    report them."""
+    """The operations that were due in the measured time according to the schedule, or NULL if the load generator does
+    not report them."""
 
 
 class FactorRow(NamedTuple):
