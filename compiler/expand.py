@@ -99,7 +99,7 @@ def _shape(load: ReadWorkload) -> _Shape:
 
 
 def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
-    """Return the parts of a matrix's database on which its data depend, first as a text."""
+    """Return the properties of a matrix's database that its data depend on, first as a text."""
     found = matrix.data_parts.get(id(database))
     if found is None:
         options, word = matrix.database.engine.options, matrix.database.reads_options.word

@@ -19,7 +19,7 @@ SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
 """Dimensions whose keys are known only from the samples. A missing key is not a missing result."""
 
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
-"""Dimensions whose keys are words, in the order in which a bare word is looked up."""
+"""Dimensions whose keys are words, in the order of look-up for a bare word."""
 
 AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase": "", "repeat": "", "time": "s"}
 """The unit of each dimension whose keys are numbers. Threads have no unit, as in `threads = [8, 16]`."""

@@ -318,11 +318,11 @@ def look_again() -> None:
 
 
 def _folders(package: str) -> tuple[str, ...]:
-    """Return the folders of our own extensions of a kind: these are their entry points.
+    """Return the folders of our own extensions of a kind, which take the place of entry points.
 
-    Entry points are in the metadata of a package, as they were when it was installed. A clone that gets or loses a
-    folder would lack an extension, or name one that is not there, until it is installed again; a wheel without the
-    folders would name them all. Nothing else names one of ours, as nothing names those of other packages.
+    Entry points are in the metadata of a package, as they were when it was installed. If a clone gained or lost a
+    folder, it would lack an extension, or name a missing one, until it is installed again; and a wheel without the
+    folders would name them all. Nothing else names our own extensions, just as nothing names those of other packages.
     """
     try:
         found = find_spec(package)
@@ -373,7 +373,7 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
-    """Return the names that specs use for those tools of an engine that have some ability."""
+    """Return the names that specs use for those tools of an engine that have an ability."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
 

@@ -135,7 +135,7 @@ def _of_tool(language: str, tool: ToolSpec, workloads: Iterable[str]) -> Iterato
 
 
 def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
-    """Return the experiments in running order, each with the searches for which its cells wait.
+    """Return the experiments in running order, each with the searches that its cells wait for.
 
     `declared` has the names of all experiments, including those without a matrix, whose mistake has been reported.
     """
@@ -235,8 +235,8 @@ def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str |
 
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
-    """Return the experiments in the order of the spec, but each after those for which it waits. Report experiments that
-    wait in circles, and return them too."""
+    """Return the experiments in the order of the spec, but each after the experiments that it waits for, and the
+    experiments that wait in circles, which are reported."""
     order: dict[str, None] = {}
     circles: set[str] = set()
     for root in by_name:
@@ -262,7 +262,7 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
 
 
 def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
-    """Return the first place in the text at which one experiment of a circle waits for another."""
+    """Return the first place in the text where one experiment of a circle waits for another."""
     spans = [
         knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
     ]

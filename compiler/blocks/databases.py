@@ -480,7 +480,7 @@ def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: 
 
 
 def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findings: Findings) -> None:
-    """Report a topology that does not fit the number of hosts on which a server is started."""
+    """Report a server to start whose topology does not fit its number of hosts."""
     problem = ""
     if topology.text in (None, "standalone") and hosts > 1:
         problem = 'one server runs on one host: write `topology = replica_set("rs0")` or `sharded`, or name one host'

@@ -301,7 +301,7 @@ class OnlyStarted(CompileProblem):
 
 
 class HalfALogin(CompileProblem):
-    """Attributes that belong together, of which only some are given."""
+    """A login with some of its attributes missing."""
 
     code = "E0573"
     says = "`{key}` alone has no effect: {missing:ticked} {are} missing"
@@ -315,7 +315,7 @@ class HalfALogin(CompileProblem):
 
 
 class AgedData(CompileProblem):
-    """Cells that measure data to which an earlier cell has written. `cells` are in running order."""
+    """Cells whose data an earlier cell has changed. `cells` are in running order."""
 
     code = "W0210"
     says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"

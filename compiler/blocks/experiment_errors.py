@@ -639,7 +639,7 @@ class NoSearch(CompileProblem):
 
 
 class ManyKnees(CompileProblem):
-    """A reference to an experiment with several knees, none of which is for the cell's hardware or workload."""
+    """A reference to an experiment with several knees, but none for the cell's hardware or workload."""
 
     code = "E0533"
     says = "experiment `{experiment}` finds a knee for each {kind}, and none for `{wanted}`"

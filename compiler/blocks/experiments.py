@@ -53,7 +53,7 @@ from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _CLOSE = 1.1
-"""The share by which a workload's records may differ from the size that its database declares."""
+"""The largest allowed difference, as a share, between a workload's records and the size that its database declares."""
 _TIME = Number("s", "5 min", minimum=5.0)
 _TIMEOUT = Number("s", "30 s", above=True)
 _TIMEOUT_S, _WINDOW_S, _STEADY_S, _SHARE = 30.0, 30.0, 5.0, 0.1
@@ -82,7 +82,7 @@ class NamedHosts(Protocol):
 
 
 Events = Mapping[str, tuple[Event, ...]]
-"""The events of an experiment by hardware key, each with the hosts of the cell on which it runs."""
+"""The events of an experiment by hardware key. Each event has the hosts that run it."""
 
 
 def read_events(
@@ -206,7 +206,7 @@ def _place(expr: ast.Expr, reader: Reader) -> _Place | None:
 def _hosts(
     place: _Place, unit: HardwareUnit, client: plan.Client | None, known: Mapping[str, Sequence[str]], reader: Reader
 ) -> tuple[str, ...]:
-    """Return the hosts of a cell on which the command runs; they are empty after a mistake."""
+    """Return the hosts of a cell that run the command, or no hosts after a mistake."""
     under_test = unit.hardware.hosts
     own = (*under_test, *(client.hosts if client else ()))
     if place.word == "first":
@@ -269,7 +269,7 @@ def clients_by_hardware(
 
 
 def largest_client(clients: Mapping[str, plan.Client]) -> plan.Client | None:
-    """Return the client with the most hosts, for which the ramp must suffice, or None without a client."""
+    """Return the client with the most hosts, or None without a client. The ramp must suffice for this client."""
     return max(clients.values(), key=lambda client: len(client.hosts), default=None)
 
 
@@ -549,7 +549,7 @@ class Matrix:
 
     @cached_property
     def data_parts(self) -> dict[int, tuple[str, dict[str, object]]]:
-        """The parts on which the data sets of a database depend, by the database's identity; filled in by
+        """The properties of a database that its data sets depend on, by the database's `id()`; filled in by
         `expand.py`."""
         return {}
 

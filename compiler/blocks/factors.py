@@ -65,8 +65,8 @@ class DeclaredFactor:
 
 
 class Factors(dict[str, DeclaredFactor]):
-    """The factors by name, in the order of the spec. `broken` are those with a mistake: blocks that use them can't be
-    read, and no further mistakes are reported for such blocks."""
+    """The factors by name, in the order of the spec. `broken` are factors with a mistake. Blocks that use a broken
+    factor can't be read, and no further mistakes are reported for them."""
 
     def __init__(self, found: Mapping[str, DeclaredFactor] | None = None, broken: Iterable[str] = ()) -> None:
         super().__init__(found or {})
@@ -99,7 +99,7 @@ class _Level:
 
     @property
     def content(self) -> object:
-        """The value or the settings of the level, which differ from those of every other level."""
+        """The value or the settings of the level. No two levels have the same content."""
         level = self.level
         return (
             (type(level.value), level.value) if level.value is not None else sorted(level.attributes.items(), key=str)

@@ -320,7 +320,7 @@ class HardwareUnit:
     """The short name of the variant, or the name of the group if it has no variants."""
     imported: bool
     said: Mapping[str, ast.Expr]
-    """The spec text of each fact, for database options that name the fact."""
+    """The expression that gives each fact in the spec, for database options that name the fact."""
     meter_taken: bool = False
     """Whether the profile removes the unit's power meter."""
     meter_wrong: bool = False

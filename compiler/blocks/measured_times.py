@@ -113,8 +113,8 @@ Order = Literal["grouped", "interleaved", "random"]
 ORDERS = get_args(Order)
 
 FEWEST = 3
-"""The fewest repeats after which a confidence interval may end an experiment. Two are not enough: Student's t would
-have one degree of freedom (a quantile of 12.7), and two values are often close together by chance."""
+"""The fewest repeats before a confidence interval may end the measuring. Two are not enough: Student's t would have one
+degree of freedom (a quantile of 12.7), and two values are often close together by chance."""
 CONFIDENT_ARGUMENTS = ("within", "from", "to")
 _MOST = 1000.0
 _UNKNOWN = 2

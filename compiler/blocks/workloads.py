@@ -98,8 +98,8 @@ class ReadWorkload:
 
     @property
     def from_one_host(self) -> bool:
-        """Whether the workload runs from one host only, since several would repeat the same work. A load does not: each
-        host has its own range of keys."""
+        """Whether the workload runs from one host only, since several hosts would repeat the same work. A load may run
+        from several, since each host has its own range of keys."""
         done = (self.workload.properties.get(name) for name in self.family.from_one_host)
         return self.workload.phase == "run" and any(done)
 

@@ -1,1 +1,1 @@
-"""Compiles report blocks to the elements from which a brief is laid out."""
+"""Compiles report blocks to the elements of a brief."""

@@ -376,7 +376,7 @@ def compares(text: str) -> bool:
 
 
 def compared_with(labels: Iterable[str], text: str) -> list[str]:
-    """Return the labels with which a text compares, as in `than the Disk` or `Disk より`."""
+    """Return the labels that a text compares with something, as in `than the Disk` or `Disk より`."""
     if not compares(text):
         return []
     listed = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
@@ -535,7 +535,7 @@ _SETTING = (
     "capacity|size|memory|RAM|cache|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads"
     "|clients|cores|disks|drives"
 )
-"""Settings of which a benchmark has more by design; their numbers are not results."""
+"""Settings that a benchmark increases by design. Their numbers are not results."""
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
     (
@@ -860,8 +860,7 @@ pattern takes milliseconds.
 
 @cache
 def _any_needed() -> re.Pattern[str]:
-    """Return a pattern for the parts of which every text with a result has one, without parts that contain another
-    part."""
+    """Return a pattern that matches in every text with a result. It is used to skip most texts quickly."""
     parts = dict.fromkeys(part for needed, _ in _RESULTS for part in ([needed] if "(" in needed else needed.split("|")))
     words = [part for part in parts if part.isalpha()]
     needed = [part for part in parts if not any(word in part for word in words if part.isalpha() and word != part)]

@@ -69,7 +69,8 @@ _DEEPEST = 40
 
 @dataclass(frozen=True)
 class _Base:
-    """The base of a comparison, by which a value is divided: its dimension, its key, and the label of the key."""
+    """The base of a comparison, which is what a value is divided by: its dimension, its key, and the label of the
+    key."""
 
     dim: Dimension
     key: DimKey
@@ -119,10 +120,7 @@ def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:
 def _leaves(
     typer: Typer, expr: ast.Expr, level: int, keys: frozenset[_Base] = frozenset()
 ) -> Iterator[frozenset[_Base]]:
-    """Yield, for each measure or fact in an expression, the keys of things to compare at which it is fixed.
-
-    Keys that name operations are left out.
-    """
+    """Yield the fixed keys of each measure or fact in an expression, but not keys that name operations."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST or isinstance(expr, ast.Quantity):
         return
@@ -135,7 +133,7 @@ def _leaves(
 
 
 def _keys_of(typer: Typer, expr: ast.Expr) -> frozenset[_Base]:
-    """Return the keys at which an expression fixes its operand."""
+    """Return the keys that an expression's index fixes."""
     arguments = expr.arguments if isinstance(expr, ast.Index) else ()
     return frozenset(found for argument in arguments if (found := _fixed(typer, argument)))
 
@@ -219,7 +217,7 @@ def _assumed(
     ends: Mapping[str, float] = MappingProxyType({}),
 ) -> float | None:
     """Return the value of an expression for assumed values of its measures and facts, or None if a function in it makes
-    that unknown. `ends` has the factors by which a highest or lowest value differs from the assumed ones."""
+    that unknown. A highest or lowest value is the assumed one times its factor in `ends`."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
@@ -286,7 +284,7 @@ def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
 
 
 def _placed_parts(typer: Typer, expr: ast.Expr) -> Iterator[tuple[ast.Expr, FixedKeys]]:
-    """Yield the parts of an expression as `_parts` does, each with the keys at which it is taken."""
+    """Yield the parts of an expression as `_parts` does, each with its fixed keys."""
     left = [(_inlined(typer, expr), FixedKeys())]
     for _ in range(_MOST_PARTS):
         if not left:
@@ -312,8 +310,8 @@ def points_by_repeat(
     """Return the queries of both sides of a comparison by repeat, and whether every point or any point has to fulfil
     it.
 
-    A side that is a highest or a lowest value is queried for all the values from which it is chosen. There are no
-    queries unless exactly one side is such a value.
+    If one side is a highest or a lowest value, it is queried for all the values that compete. If both sides are such
+    values, or neither is, there are no queries.
     """
     found = [_points_of(typer, side) for side in sides]
     if len([each for each in found if each]) != 1:
@@ -436,14 +434,14 @@ def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
 
 
 def _judged(typer: Typer, value: ast.Expr) -> ast.Expr:
-    """Return the value by which a claim is judged. For a range it is the better end, or the highest if neither is
+    """Return the value that decides about a claim. For a range it is the better end, or the highest if neither is
     better."""
     ends = ends_of_range(value)
     return ends[_better(typer, ends[0]) != "lower"] if ends else value
 
 
 def _is_range(value: ast.Expr) -> bool:
-    """Return whether the value by which a claim is judged is an end of a range that is written as `range(...)`."""
+    """Return whether the value that decides about a claim is an end of a range that is written as `range(...)`."""
     return isinstance(value, ast.Call) and value.function.span.text == "range"
 
 
@@ -706,7 +704,7 @@ def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | 
 def _base(
     typer: Typer, value: ast.Expr, against: Sequence[ast.Expr], allowed: set[str], label: ast.String
 ) -> tuple[_Base, ...] | wrong.UnclearBase | wrong.NoSuchBase | wrong.RatioOfNothing:
-    """Return the base with which the value is compared, or () if it is not compared."""
+    """Return the base that the value is compared with, or () if it is not compared."""
     found = list(dict.fromkeys(_bases(typer, value)))
     if against:
         subject = subject_of(typer, against[0])
@@ -770,8 +768,7 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
 
 
 def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan.Query | None:
-    """Return another reduction of the values from which an extreme is chosen: the other end of their range, or the
-    median."""
+    """Return another reduction of the values that an extreme reduces: the other end of their range, or the median."""
     other = replace(extreme, function=replace(extreme.function, text=function))
     typed = typed_at(typer, other, FixedKeys())
     if typed is None:

@@ -19,7 +19,7 @@ from benchbrief.model.units import Unit
 
 
 class PlacedExtreme(NamedTuple):
-    """A highest or lowest value from which a claim's value is computed, and the keys at which it is taken."""
+    """A highest or lowest value that is part of a claim's value, and its fixed keys."""
 
     call: ast.Call
     place: FixedKeys

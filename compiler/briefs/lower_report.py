@@ -259,7 +259,7 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They stay valid as long as nothing changes to which expressions may refer, and no setting that a text names. The
+    They stay valid until a change in something that expressions may refer to, or in a setting that a text names. The
     mistakes of a report also need its block unchanged, but depend only on those metrics that the report reads.
     """
 
@@ -288,7 +288,7 @@ class Remembered:
 
 
 def _but_metrics(scope: Scope) -> tuple[Scope, Sequence[str]]:
-    """Return the things on which all reports depend: the scope without its metrics, and the metrics' names."""
+    """Return what all reports depend on: the scope without its metrics, and the metrics' names."""
     return replace(scope, metrics=()), tuple(scope.metrics_by_name)
 
 
@@ -499,7 +499,7 @@ def _texts(block: ast.Block) -> Iterator[tuple[ast.String, str]]:
 
 
 def _address(typer: Typer, head: Body) -> str:
-    """Return the address at which the disclosure is published, or "" if there is none and after a mistake."""
+    """Return the published address of the disclosure, or "" without one or after a mistake."""
     string = head.string("address")
     if string is None or _WEB.fullmatch(string.plain or ""):
         return (string.plain or "") if string else ""
@@ -520,7 +520,7 @@ def _limits(typer: Typer, head: Body, place: FixedKeys) -> tuple[str, ...]:
 
 
 def _formats(typer: Typer, head: Body) -> tuple[Format, ...]:
-    """Return the formats in which the report is made. Report anything that is not a format."""
+    """Return the output formats of the report. Report anything that is not a format."""
     known: dict[str, Format] = {each: each for each in get_args(Format)}
     found: dict[Format, None] = {}
     for value in head.values("formats"):

@@ -1,4 +1,4 @@
-"""A report with changes for a profile: the contents of `override report` replace those of the report."""
+"""Applies `override report` in a profile: its contents replace those of the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchbrief.model.value_shapes import Word
 
 _FORMULA = "formula"
 _Slot: TypeAlias = tuple[str, str]
-"""The key under which items are replaced together: an attribute's key, or a block's kind and title."""
+"""A key for items that are replaced together: an attribute's key, or a block's kind and title."""
 
 
 def overridden(report: ast.Block, override: ast.Block) -> ast.Block:

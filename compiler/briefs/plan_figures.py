@@ -196,8 +196,8 @@ def _unit_of_keys(typer: Typer, dim: Dimension) -> Unit:
 
 
 def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
-    """Return the x dimension on which a mark is placed, found by its unit, or None for a mark in the unit of the
-    values."""
+    """Return the dimension of the x axis that a mark is placed on, found by the mark's unit, or None for a mark in the
+    unit of the values."""
     place = _place(typed.term)
     if place is not None and any(other.x_dim == place for other in drawn):
         return place
@@ -213,7 +213,7 @@ def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension of which a number is a point, as a knee is a point of its ramp, or None for other
+    """Return the dimension along which a number is a point, as a knee is a point of its ramp, or None for other
     numbers."""
     match term:
         case Reduction(function="knee"):

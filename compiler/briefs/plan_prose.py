@@ -77,8 +77,7 @@ _SPELLED = {
     "s": rf"{_ONE}second\b|[1１一毎]\s?秒|秒(?:あたり|当たり|ごと|毎)",
     "W": rf"{_ONE}watt\b|[1１一]\s?ワット|ワット(?:あたり|当たり|ごと|毎)",
 }
-"""By the first letter of a unit's divisor (such as `Mop` in `USD/Mop`), the ways in which a sentence spells the
-divisor."""
+"""The spellings of a unit's divisor (such as `Mop` in `USD/Mop`) in sentences, by the divisor's first letter."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _GOES_ON = re.compile(r"[A-Za-z0-9µ]")
 _SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")

@@ -109,7 +109,7 @@ _ATTRIBUTES = ("rows", "columns", "column", "note")
 
 @dataclass(frozen=True)
 class _Line:
-    """A line whose table's keys are not yet known. `own` are the keys for which it has values, or None for all keys.
+    """A line whose table's keys are not yet known. `own` are the keys that it has values for, or None for all keys.
 
     `make` returns the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
     after `by`.
@@ -371,8 +371,8 @@ def _numbers(
     contest: plan.Tested,
     place: FixedKeys | None = None,
 ) -> _Line | None:
-    """Return a line of numbers, or None after a mistake. `contest` gives the other lines with which it is compared.
-    `place` is the place of the line, if it differs from the table's."""
+    """Return a line of numbers, or None after a mistake. `contest` gives the lines that it is compared with. `place` is
+    the place of the line, if it differs from the table's."""
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
@@ -450,8 +450,8 @@ def _lines_by(
 
 
 def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
-    """Return the values with which an expression is compared. `throughput[nvme]` is a contender of `throughput[hdd]`;
-    for any other expression, its own values are compared with each other."""
+    """Return how an expression is compared. `throughput[nvme]` is a contender of `throughput[hdd]`; for any other
+    expression, its own values are compared with each other."""
     contenders = {hardware.key for hardware in typer.scope.hardware}
     contenders |= {str(level.key) for factor in typer.scope.factors if not factor.of_load for level in factor.levels}
     base, kept, named = expr, list[str](), False

@@ -511,7 +511,7 @@ class LeftOut(CompileProblem):
 
     @staticmethod
     def together(found: Sequence[LeftOut]) -> LeftOut:
-        """Merge all such problems into the first one."""
+        """Merge all warnings about parts that are left out into the first one."""
         return replace(found[0], others=tuple((each.kind, each.key) for each in found[1:]))
 
 
@@ -550,7 +550,7 @@ class ComparedOnce(CompileProblem):
 
 
 class NoBest(CompileProblem):
-    """A value of which neither direction is better, in a table that marks the best."""
+    """A value in a table that marks the best, although neither higher nor lower is better for this value."""
 
     code = "E0796"
     stands_alone = True

@@ -25,7 +25,7 @@ _SAID = {
 }
 """The attributes, by kind of block, that state a result as a title does."""
 _TYPED_ALONE = ("title of a", "note of a", "legal text")
-"""Places in which only typed results are looked for, not computed ones."""
+"""Places that are searched for typed results, but not for computed ones."""
 _ROWS = ("the column of a callout", "each ")
 """Places that are written once for each of several keys. No claim is possible there, so a range is enough."""
 

@@ -99,7 +99,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
 }
 """More names that some parts can use."""
 FILTERS = ("ticked", "marks", "lettered", "footed", "traced", "abridged", "unparted", "pictured")
-"""Filters that a part can use besides those of Jinja."""
+"""Filters that a part can use in addition to Jinja's own."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Our own templates that a part may use."""
 MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "row_cards", "heat_key")
@@ -453,8 +453,8 @@ def why_no_office(content: bytes, key: str) -> str:
 
 
 def _outside(relations: bytes) -> list[str]:
-    """Return the targets outside the file that the relations of a part refer to, except links. Programs fetch such
-    targets when they open the file."""
+    """Return the outside targets in the relations of an office file's part, except links. Programs fetch such targets
+    when they open the file."""
     from xml.parsers import expat
 
     found: list[str] = []

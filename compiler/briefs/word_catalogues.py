@@ -29,7 +29,7 @@ MAX_BYTES = 1_000_000
 
 
 def read_catalogue(path: Path, span: Span | None, findings: Findings) -> dict[str, Entry]:
-    """Return the words in a file, of which some may be missing. Report mistakes at `span`."""
+    """Return the words in a file, which may lack some. Report mistakes at `span`."""
     name = str(path)
     try:
         content = path.read_bytes()

@@ -127,8 +127,9 @@ Estimate = Callable[[Plan], Plan]
 
 @dataclass(frozen=True)
 class Advice:
-    """A change of the spec. `change` is its text, and `of` the block to change; `saves_s` is subtracted from the total
-    that a plan shows. `gains` completes the words "it lets" with the things for which budgets then have room."""
+    """A change of the spec. `change` is its text, and `of` the block to change; `saves_s` are the seconds that it saves
+    of the total that a plan shows. `gains` completes the words "it lets", and tells what else then fits in the budgets.
+    """
 
     change: str
     of: str
@@ -191,7 +192,7 @@ def _is_worth_it(saves_s: float, of_s: float) -> bool:
 
 
 def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
-    """Return, in words, the things for which budgets have room after a change but not before."""
+    """Return, in words, what fits in the budgets after a change but not before."""
     found = []
     for was, fit in zip(before, after, strict=True):
         if fit.times > was.times and was.times:

@@ -169,10 +169,10 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
-    """Estimate the wall time in seconds of all cells, or of one experiment's cells, that the budgets let begin.
+    """Estimate the wall time in seconds of all cells, or of one experiment's cells, that can begin within the budgets.
 
-    Each group of hosts may spend the whole budget, and its cells count as far as they fit. The time of all cells
-    includes the held-out repeats, for which a budget leaves room.
+    Each group of hosts may use the whole budget, and its cells count as far as they fit. The time of all cells includes
+    the held-out repeats, since a budget leaves room for them.
     """
     left: dict[tuple[str, str], float] = {}
     """The seconds that each experiment may still spend on each group of hosts."""

@@ -25,7 +25,7 @@ from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware
 from benchbrief.model.tool_spec import Change
 
 _WORTH_S = 60.0
-"""The total seconds of loads or resets from which on a warning is worth it."""
+"""Loads or resets are worth a warning if they take at least this many seconds in all."""
 
 
 def warn_by_estimates(model: Model, findings: Findings) -> None:
@@ -237,9 +237,9 @@ WAYS: Mapping[Reset, str] = {
 }
 """Ways to reset that leave cells comparable, from the one that restores the most, each with its effect in words.
 
-A snapshot by the file system is not among them: `links` restores the same files in less time wherever one could be
-declared, and on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may
-remove those, which no plan knows.
+A snapshot by the file system is not listed, since `links` restores the same files in less time on any file system. A
+snapshot also needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those, and no plan
+knows whether this is so.
 """
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways to reset whose effect only the user knows. They are never replaced by another way."""

@@ -99,7 +99,7 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount to which the time of one way to reset is proportional, or 0 if the time depends on no
+        """Return the amount that the time of one way to reset is proportional to, or 0 if the time depends on no
         amount. `planned_s` is used for an undo: how long cells insert, as planned without earlier runs."""
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 

@@ -141,7 +141,7 @@ class Declarations:
     reports: dict[str, ast.Block] = field(default_factory=dict)
     imported_params: set[str] = field(default_factory=set)
     bases: set[tuple[str, str]] = field(default_factory=set)
-    """The kind and the name of each block from which another one inherits."""
+    """The kind and the name of each block that another block inherits from."""
 
 
 def collect(loaded: Loaded, findings: Findings) -> Declarations:
@@ -356,7 +356,7 @@ def parameters(found: Declarations, given: Mapping[str, str], findings: Findings
 def _visit(
     name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
 ) -> None:
-    """Append a parameter to `ordered`, after the parameters to which it refers. A long chain causes no deep
+    """Append a parameter to `ordered`, after the parameters that it refers to. A long chain causes no deep
     recursion."""
     trail: dict[str, Iterator[ast.Name]] = {}
     start: str | None = name

@@ -370,7 +370,7 @@ class BrokenCheck(CompileProblem):
 
 
 class UntranslatedExtension(CompileProblem):
-    """A report in a language for which an extension lacks some words."""
+    """A report in a language that some extension lacks words in."""
 
     code = "W0212"
     says = (

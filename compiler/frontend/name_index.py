@@ -223,7 +223,7 @@ class _Uses:
     # --- values ---
 
     def block(self, block: ast.Block, kind: str) -> None:
-        """Walk a block of values. `kind` is the kind of block to which the attributes belong."""
+        """Walk a block of values. `kind` is the kind of block that the attributes belong to."""
         if isinstance(block.base, ast.Name):
             self._named(kind, block.base)
         for item in block.body:
@@ -459,7 +459,7 @@ def _holes(string: ast.String) -> Iterator[ast.Hole]:
 
 
 def _dimensions(expr: ast.Expr) -> tuple[ast.Name, ...]:
-    """Return the dimensions that a function reduces, or those after `by`."""
+    """Return the dimensions that a function reduces, or the dimensions after `by`."""
     return expr.over if isinstance(expr, ast.Call) else expr.dimensions if isinstance(expr, ast.By) else ()
 
 

@@ -1,4 +1,4 @@
-"""The names to which expressions may refer: all that a spec declares, after the check of names and values.
+"""The names that expressions may refer to: all that a spec declares, after the check of names and values.
 
 `resolve.py` makes the scope from the syntax tree; `expressions.py` and `lower_report.py` read it. Keys that differ only
 in their spans are equal.
@@ -39,8 +39,8 @@ class HardwareKey:
 
 @dataclass(frozen=True)
 class WorkloadKey:
-    """A workload, as expressions see it. `operations` are those that it performs (read, update, ...), in the words of
-    `model/measurement.py`."""
+    """A workload, as expressions see it. `operations` are the operations that it performs (read, update, ...), in the
+    words of `model/measurement.py`."""
 
     key: str
     label: str
@@ -118,7 +118,7 @@ class ExperimentKey:
 
 @dataclass(frozen=True)
 class Scope:
-    """Everything to which expressions may refer. `profile` is the applied profile, which may drop points of a ramp or
+    """Everything that expressions may refer to. `profile` is the applied profile, which may drop points of a ramp or
     levels of a factor that an expression names."""
 
     hardware: tuple[HardwareKey, ...]
@@ -172,7 +172,7 @@ class Scope:
 
     @cached_property
     def named(self) -> tuple[Dimension, ...]:
-        """The dimensions whose keys are words, in the order in which a bare word is looked up."""
+        """The dimensions whose keys are words, in the order of look-up for a bare word."""
         return (*NAMED, *(each.key for each in self.factors if each.unit is None))
 
     @cached_property

@@ -277,7 +277,7 @@ class BadText(CompileProblem):
 
 
 class NotConstant(CompileProblem):
-    """An expression in the place of a value whose result is unknown before the run."""
+    """An expression used as a value although its result is not known before the run."""
 
     code = "E0413"
     says = "expected a value, found {found}"

@@ -50,7 +50,8 @@ CURVES: Mapping[str, tuple[Dimension, ...]] = {
     "usl": ("threads",),
     "time_to_steady": ("phase",),
 }
-"""The functions, each with the dimensions along which it reads a curve. `knee` also accepts a factor of numbers."""
+"""The functions, each with the dimensions that can be the axis of its curve. `knee` also accepts a factor of numbers.
+"""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "saturation": ("target",),

@@ -155,8 +155,7 @@ def _operations(term: Term) -> Iterator[OperationTerm]:
 
 
 def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:
-    """For each point along `dims` at which every measure has runs, yield the sides limited to the runs at that
-    point."""
+    """For each point along `dims` where every measure has runs, yield the sides limited to the runs at that point."""
     if not dims:
         yield sides
         return
@@ -178,11 +177,11 @@ _PERCENTILE = re.compile(r"p[0-9]{2,}")  # `p9` is more likely a typing mistake
 
 _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
 _MOST_METRICS = 1_000
-"""The most metrics with which a misspelt word is compared."""
+"""The most metrics that a misspelt word is compared with."""
 
 
 def reserved_for(name: str) -> str:
-    """Return the purpose for which a name is reserved, so that no metric can have it, or "" for other names."""
+    """Return what a name is reserved for, so that no metric can have it, or "" for other names."""
     if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"
     if name == "steady":

@@ -247,7 +247,7 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
 
 
 def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
-    """Return the experiments and workloads to which a probe, an operation or an axis limits the measure, or {} if there
+    """Return the experiments and workloads that a probe, an operation or an axis limits the measure to, or {} if there
     is no limit."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
@@ -265,7 +265,7 @@ def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...
 
 
 _DECIMALS = 9
-"""The number of decimals to which a knee's height is rounded. Smaller differences are rounding errors."""
+"""A knee's height is rounded to this many decimals, since smaller differences are rounding errors."""
 
 
 def steady(term: SteadyTerm, source: str) -> str:
@@ -351,7 +351,7 @@ def saturation(term: Reduction, source: str) -> str:
     The system keeps up with an offered load when its total throughput reaches the share `at` of the load. At the end of
     the ramp it must not keep up, so that a dip in the middle does not count as saturation. The highest throughput on
     such a ramp is a system's nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991).
-    `saturation.target` is the highest load with which the system kept up. `source` has the operand's `value`, and the
+    `saturation.target` is the highest load that the system kept up with. `source` has the operand's `value`, and the
     `total` throughput, which decides.
     """
     ratio = number_literal(term.at if term.at is not None else 1.0)

@@ -186,7 +186,7 @@ class SingleRun(CompileProblem):
 
 
 class PassesOver(CompileProblem):
-    """An `expect` over cells of which some lack the judged measure."""
+    """An `expect` over cells although some of them lack the judged measure."""
 
     code = "W0402"
     says = "this `expect` does not judge {dim} {missing_keys:ticked}"

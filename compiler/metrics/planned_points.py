@@ -150,7 +150,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def told_apart_by(self) -> tuple[Dimension, ...]:
-        """The dimensions in which the runs differ, and those that runs always have."""
+        """The dimensions that the runs differ in, and the dimensions that runs always have."""
         factors = [name for name, levels in self.factors.items() if levels > 1]
         experiment = ["experiment"] if self.repeat_between_experiments else []
         return ("hardware", "workload", *factors, *self.axes, *experiment)

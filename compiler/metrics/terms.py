@@ -294,8 +294,8 @@ def offers(term: Term) -> frozenset[Dimension]:
 
 
 def left_out(operands: Sequence[Term], over: Dims) -> Dims:
-    """Return the factors because of which a joint reduction of `operands` covers different points at different keys,
-    since not all combinations are measured. Return () if it covers the same points everywhere."""
+    """Return the factors whose combinations are not all measured, so that a joint reduction of `operands` covers
+    different points at different keys. Return () if it covers the same points everywhere."""
     measures = [leaf for each in operands for leaf in leaves(each) if isinstance(leaf, Measure)]
     if all(measure.runs.is_whole or not measure.runs.factors for measure in measures):
         return ()
@@ -366,7 +366,7 @@ def at_unmeasured(term: Term, dim: Dimension, key: DimKey) -> Term:
 
 
 def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
-    """Return the term at `key` of `dim`. Parts without the dimension, or in which it is fixed or reduced, stay
+    """Return the term at `key` of `dim`. Parts without the dimension, and parts that fix or reduce it, stay
     unchanged."""
     if dim not in offers(term):
         return term
@@ -395,7 +395,7 @@ def counted(term: Term, kind: LatencyKind) -> Term:
 
 
 def along(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with each measure limited to its runs on a ramp along one of `dims` that have a level of each
+    """Return the term with each measure limited to its runs that have a ramp along one of `dims` and a level of each
     factor in `dims`. Measures without such runs are not limited.
 
     An index by `target` means the experiments that offer a load, even if others measure the same.
@@ -444,7 +444,7 @@ def _kept(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
-    """Return the keys to which an index may fix `dim`, taken from every part that has the dimension."""
+    """Return the keys that an index may fix `dim` to, taken from every part that has the dimension."""
     if dim not in offers(term):
         return ()
     match term:
@@ -507,7 +507,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
 
 
 def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
-    """Return the first part that has no planned values, because of which the whole term never has a value."""
+    """Return the first part that has no planned values, or None. With such a part, the whole term never has a value."""
     for leaf in leaves(term):
         match leaf:
             case Measure() if not leaf.runs:

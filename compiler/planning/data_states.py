@@ -13,8 +13,8 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return the changes by a cell after which a data set is still fit for the next cell, so that it is neither loaded
-    nor undone."""
+    """Return the kinds of changes that leave a data set fit for the next cell, so that it is neither loaded nor
+    undone."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)

@@ -1,7 +1,7 @@
 """The lanes of a plan: parts that can be run separately, by processes that know nothing of each other.
 
-Cells that share a host or equipment belong to one lane. So do cells that affect each other while they run: those that
-take turns at measuring, those that take a number from a search, those whose failure ends the run, and those of a budget
+Cells that share a host or equipment belong to one lane. So do cells that affect each other while they run: cells that
+take turns at measuring, cells that take a number from a search, cells whose failure ends the run, and cells of a budget
 that depends on expectations. A lane has a number, which follows from the plan alone, and the names of its hardware
 groups. Each group is in only one lane.
 """
