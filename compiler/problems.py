@@ -17,10 +17,10 @@ class CompileProblem(Problem):
     """A mistake in the meaning of a spec, as opposed to its syntax."""
 
     stands_alone: ClassVar[bool] = False
-    """Whether a mistake in a metric or report is one regardless of what the experiments measure.
+    """Whether a mistake in a metric or report is certain regardless of what the experiments measure.
 
-    If so, it is reported even when an experiment has a mistake. Mistakes in dimensions, keys and points may merely be a
-    consequence of the experiment's.
+    If so, it is reported even when an experiment has a mistake. Mistakes in dimensions, keys and points are held back
+    then, as the experiment's mistake may be their cause.
     """
 
 
@@ -29,8 +29,8 @@ _MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause 
 
 
 class Findings:
-    """The findings so far, each once and in order. Beyond the most that are shown, it is only kept whether there are
-    more."""
+    """The findings so far, each once and in order, up to the most that are shown. Of further ones, only their existence
+    is noted."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}

@@ -39,7 +39,7 @@ PREFIX = "benchbrief.specs."
 
 @dataclass(frozen=True)
 class Offer:
-    """An entry point. `target` is "module:name"; `package` and `version` are those of the distribution, or "" if
+    """An entry point. `target` is "module:name"; `package` and `version` belong to the distribution, or are "" if
     unknown."""
 
     group: str

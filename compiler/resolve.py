@@ -54,8 +54,8 @@ from benchbrief.model.value_shapes import BlockSchema
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell], engines: Iterable[str]) -> Report:
-    """Return the report with labels for the measures of the cells' probes and tools, and names for the disclosures of
-    engines and tools, in the report's language or else in English. `engines` are those of other packages."""
+    """Return the report with the words for what is measured by the cells' probes and tools, and for what engines and
+    tools disclose, in the report's language or else in English. `engines` are those of other packages."""
     cells = tuple(cells)
     probes = dict.fromkeys(probe.name for cell in cells for probe in cell.probes if probe.package)
     tools = dict.fromkeys(cell.tool.driver for cell in cells if cell.tool.package)

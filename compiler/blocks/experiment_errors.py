@@ -814,7 +814,8 @@ class ShortForProbe(CompileProblem):
 
 
 class ClientsUnfit(CompileProblem):
-    """A list of clients whose number differs from that of the hardware groups, or whose tools differ (`unlike`)."""
+    """A list of clients that does not have one client for each hardware group, or whose clients have different tools
+    (`unlike`)."""
 
     code = "E0599"
     says = (

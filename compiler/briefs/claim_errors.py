@@ -271,7 +271,7 @@ class ComputedWithoutClaim(CompileProblem):
 
 
 class WordsAround(CompileProblem):
-    """Words around a claim's name in a text that make the sentence say something other than the claim's number.
+    """Words around a claim's name in a text that contradict or exceed the claim's number.
 
     `rule` is the code of a rule, and `found` is that rule's message about the whole sentence.
     """

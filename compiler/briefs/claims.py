@@ -448,8 +448,8 @@ def _is_range(value: ast.Expr) -> bool:
 def words_around(
     typer: Typer, text: ast.String, allowed: Collection[str], *, is_prose: bool, is_headline: bool = False
 ) -> Iterator[CompileProblem]:
-    """Yield a problem for each thing that the words around a claim's name in a text add to its sentence and that breaks
-    a rule for its number, except for the rules that the report has `allowed` to be broken.
+    """Yield a problem for each rule that the words around a claim's name in a text break together with the claim,
+    though the claim alone keeps the rule. Skip the rules that the report has `allowed` to be broken.
 
     The problem is a warning; in a headline, it is the mistake that the same words would be in a claim. In prose, only
     the claim's own sentence counts. Results that are typed into a title have a warning of their own.

@@ -358,8 +358,8 @@ def _reduced(typer: Typer, call: ast.Call, function: str) -> Label | None:
 
 
 def is_change(typer: Typer, expr: ast.Expr) -> bool:
-    """Return whether an expression is a relative change: `a / b - 1` or `(a - b) / b`, also at a place, reduced, or in
-    a metric without a unit."""
+    """Return whether an expression is a relative change: `a / b - 1` or `(a - b) / b`, possibly with an index, in a
+    reduction, or as a metric without a unit."""
     match expr:
         case ast.Index(base=inner) | ast.Call(arguments=[ast.Argument(value=inner)]):
             return is_change(typer, inner)

@@ -127,8 +127,9 @@ Estimate = Callable[[Plan], Plan]
 
 @dataclass(frozen=True)
 class Advice:
-    """A change of the spec. `change` is its text, and `of` the block to change; `saves_s` are the seconds that it saves
-    of the total that a plan shows. `gains` completes the words "it lets", and tells what else then fits in the budgets.
+    """A change of the spec. `change` is its text, `of` is the block to change, and `saves_s` are the seconds that it
+    saves of the total that a plan shows. `gains` completes the words "it lets", and tells what else then fits in the
+    budgets.
     """
 
     change: str

@@ -500,9 +500,9 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
 
 
 def shares_points(plan: Plan, experiment: str) -> bool:
-    """Return whether an adaptive ramp has the same points on all hardware, because the hardware takes turns on common
-    hosts or equipment. As in a run, only the experiment's own cells decide: other cells may join hardware in a lane,
-    but not ramps.
+    """Return whether an adaptive ramp has the same points on all hardware, which is so if the hardware takes turns on
+    common hosts or equipment. As in a run, only the experiment's own cells decide: cells of other experiments may join
+    hardware in a lane, but not its ramps.
     """
     own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
     return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1

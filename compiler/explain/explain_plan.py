@@ -71,8 +71,8 @@ from benchbrief.model.value_shapes import Number, Shape
 
 
 class DescribedLane(NamedTuple):
-    """A lane as `bench plan --json` prints it. `cells` is the number of measured cells, `seconds` the time that they
-    take."""
+    """A lane as `bench plan --json` prints it. `cells` is the number of measured cells, and `seconds` is the time that
+    they take."""
 
     lane: int
     hardware: tuple[str, ...]
@@ -220,7 +220,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
 
 
 def _unit(total_s: float) -> tuple[float, str]:
-    """Return the seconds and the name of a unit for all rows, so that their numbers can be compared."""
+    """Return one unit for the numbers of all rows, so that they can be compared: its seconds and its name."""
     return next(((seconds, name) for least, seconds, name in _UNITS if total_s >= least), (1.0, "s"))
 
 
@@ -302,7 +302,8 @@ def explain(
     fits: Sequence[BudgetFit] | None = None,
 ) -> str:
     """Return lines of at most `width` columns, unless a word is longer, with ANSI colours on request. `estimated` has
-    the plan with times of earlier runs (None for built-in estimates), and `fits` how much fits in its budgets."""
+    the plan with times of earlier runs (None for built-in estimates), and `fits` has the comparison with each budget.
+    """
     page = Page(max(40, width), color)
     plan = (estimated := estimated or with_history(plan, {})).plan
     fits = budget_fits(plan) if fits is None else fits

@@ -23,7 +23,7 @@ from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_ga
 MAX_FILES = 100
 
 _MANY_WORDS = 50_000
-"""The most tokens that a spec with syntax errors may have to be checked further, since recovery takes time."""
+"""A spec with syntax errors is checked further only if it has at most this many tokens, since recovery takes time."""
 
 
 class Files(Protocol):
@@ -59,7 +59,7 @@ class SpecFile:
 class Loaded:
     """The files of a spec. `hashes` maps file names to the SHA-256 of their texts.
 
-    `broken` has the syntax errors of files that could be read in part, and `lost` the unreadable parts.
+    `broken` has the syntax errors of files that could be read in part, and `lost` has the unreadable parts.
     """
 
     files: tuple[SpecFile, ...]

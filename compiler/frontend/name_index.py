@@ -256,7 +256,7 @@ class _Uses:
                 self._use(known, name)  # type: ignore[arg-type]  # all are Kinds
 
     def value(self, expr: ast.Expr, wanted: Kind | None) -> None:
-        """Walk a value. A name in it is that of a parameter, of a declaration of the `wanted` kind, or of a factor."""
+        """Walk a value. A name in it may name a parameter, a declaration of the `wanted` kind, or a factor."""
         match expr:
             case ast.Name():
                 self._name_of(expr, wanted)

@@ -55,7 +55,7 @@ class WorkloadKey:
 @dataclass(frozen=True)
 class LevelKey:
     """A level of a factor. `key` is the level's name, or its number in the base unit. `facts` are the attributes of a
-    bundle, and `units` the units of the numbers among them, as written in the spec."""
+    bundle, and `units` are the units of the numbers among them, as written in the spec."""
 
     key: DimKey
     label: str

@@ -321,7 +321,7 @@ class NotWholeSeconds(CompileProblem):
 
 
 class TooLong(CompileProblem):
-    """A text of more than `limit` characters. `what` is the kind of text, and `where` a place for the rest of it."""
+    """A text of more than `limit` characters. `what` is the kind of text, and `where` is a place for the rest of it."""
 
     code = "E0418"
     stands_alone = True

@@ -574,8 +574,8 @@ class Typer:
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
-        """Expressions without a mistake or a warning, by their text, since many occur in several places. The key of a
-        call has the function too, as the ends of a `range` have the text of the range."""
+        """A cache, by text, of expressions without a mistake or a warning, since many occur in several places. The key
+        of a call includes the function, as the text alone does not distinguish the two ends of a `range`."""
         self._reported = 0
         self._open: list[str] = []
         self._depth = 0

@@ -271,7 +271,7 @@ _DECIMALS = 9
 def steady(term: SteadyTerm, source: str) -> str:
     """Return whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the operand.
 
-    A phase is steady when the rule holds for all phases from it, or from an earlier one, to the last. A missing value,
+    The steady state begins with the first phase from which the rule holds over all phases to the last. A missing value,
     or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. The
     steady state can't begin at a phase that is followed by too few others.
     """

@@ -188,11 +188,11 @@ class SteadyTerm(_Whole):
 class Reduction(_Whole):
     """`function` of the operand over some of its dimensions, at the points where `when` holds.
 
-    A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
-    their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
-    holds. `list` keeps the values apart, for functions of all of them. `axis` is the unit of that dimension, for the
-    functions that return a point of it. `ragged` are the factors whose combinations are not all measured, so that the
-    reduction covers different points at different keys.
+    A function of a curve (`curves.py`) goes over one dimension. These functions are `knee`, `saturation` and
+    `saturation.target` (with their ratio in `at`), `usl.peak` and the like, and `onset`, which is the first phase where
+    the operand, a truth value, holds. `list` keeps the values apart, for functions that need all of them. `axis` is the
+    unit of the dimension, for functions that return a point of it. `ragged` are the factors whose combinations are not
+    all measured, so that the reduction covers different points at different keys.
     """
 
     function: str

@@ -47,7 +47,7 @@ Reach = Literal[
 ]
 """The kinds of things that a plan brings along.
 
-A `jump` is a host on the way to another host, a `key` a key file for ssh, and a `server` the address of a running
+A `jump` is a host on the way to another host, a `key` is a key file for ssh, and a `server` is the address of a running
 server. A `device` is overwritten, a `file` is read by a program, and an `option` is a text for a program, which may
 name any file.
 """
