@@ -69,7 +69,8 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The label of `load(a)` when it is the only workload, its label among other workloads, and its description."""
+"""The description of `load(a)`. The two labels above are for a load that is the only workload, and for one of several.
+"""
 
 
 @dataclass(frozen=True)
