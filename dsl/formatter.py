@@ -64,8 +64,8 @@ class Roles:
     operators: set[int] = field(default_factory=set)  # with an operand on each side
     lists: set[int] = field(default_factory=set)  # the `[` of a list
     calls: set[int] = field(default_factory=set)  # the name of the function
-    reductions: set[int] = field(default_factory=set)  # the name of a function that `over` or `when` stands in
-    conditions: set[int] = field(default_factory=set)  # what stands behind `when`
+    reductions: set[int] = field(default_factory=set)  # the name of a function whose arguments have `over` or `when`
+    conditions: set[int] = field(default_factory=set)  # the condition after `when`
     rigid: set[int] = field(default_factory=set)  # a text with a line end that no margin can be taken from
 
 
@@ -568,7 +568,7 @@ class _Formatter:
         ends."""
         (first, *others), _ = self.listed(i, j, "", movable=True)
         if len(others) == 1:
-            return (first, Nest(LaidGroup(others[0])))  # `), higher is better` stands behind what is broken
+            return (first, Nest(LaidGroup(others[0])))  # `), higher is better` follows the broken part
         return LaidGroup((first, Nest(tuple(others))))
 
     def listed(self, i: int, j: int, last: Doc, *, movable: bool) -> tuple[list[Doc], bool]:

@@ -71,7 +71,7 @@ class _Unbuilt:
         with _BUILDING:
             if vars(cls)["__init__"] is not self._first:
                 return
-            cls.__doc__ = cls.__doc__ or cls.__name__  # or it would be given a signature, which takes long
+            cls.__doc__ = cls.__doc__ or cls.__name__  # otherwise it would get a signature, which takes long
             dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)(cls)
             fields = dataclasses.fields(cls)
             own = vars(cls)
@@ -86,7 +86,7 @@ class _Unbuilt:
             cls.__init__ = _init(cls, fields)  # type: ignore[misc]
 
 
-# What follows does as the methods that `dataclasses` writes, which it takes four times as long to compile.
+# These functions do the same as the methods that `dataclasses` writes, which take four times as long to compile.
 
 _Fields = tuple[dataclasses.Field[Any], ...]
 

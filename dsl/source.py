@@ -64,7 +64,7 @@ class Span:
 
 
 _TAB = 4
-_WIDTH = 120  # columns of a line; more is cut around what is marked
+_WIDTH = 120  # columns of a line; a longer line is cut around the marked part
 _LEAD = 40  # columns kept before the mark when a line is cut
 _REACH = 4 * _WIDTH  # characters looked at on each side of the mark: a line may be megabytes long
 _CUT = "..."

@@ -235,7 +235,7 @@ def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float],
     rest = []
     for turn, value in times.items():
         measured = [(each, again.controls[each.series.key]) for each in levels]
-        away = [each.away(of[turn]) for each, of in measured if turn < len(of) and of[turn] > 0]  # NaN is not
+        away = [each.away(of[turn]) for each, of in measured if turn < len(of) and of[turn] > 0]  # NaN is not above 0
         if away and value > 0:
             rest.append(math.log(value) - fmean(away))
     if min(len(rest), len(before)) < 2:
@@ -302,7 +302,7 @@ def _nothing_failed(reason: str) -> bool:
     if isinstance(reason, Message):
         parts = [str(part) for part in reason.args.values()] if reason.code == "both" else []
         return all(map(_nothing_failed, parts)) if parts else reason.code in _NO_VALUE or is_not_given(reason)
-    never = (  # series files of before have sentences without their codes
+    never = (  # earlier series files have sentences without codes
         *(say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _UNSHOWN)),
         *(say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean")),
         *(say.unmergeable(), say.over_repeats(said=say.unmergeable())),

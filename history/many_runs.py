@@ -94,7 +94,7 @@ class RunValue(_Part):
 
 
 def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
-    """Return the point of a cell. Dimensions that cells do not have are left out."""
+    """Return the point of a cell, without dimensions that cells do not have."""
     dims = [dim for dim in point if dim in POINT or dim not in DIMENSIONS]
     return tuple((dim, point[dim]) for dim in sorted(dims, key=place_of))
 
@@ -220,7 +220,7 @@ def _rows(run: SiteRun) -> Iterator[SeriesRow]:
 
 
 SHOWN = (".html", ".pdf")
-"""The types of report files that a site has."""
+"""The types of report files that a site shows."""
 _CHANGED = "it is not the file that the run's journal names"
 PARTED = "its brief or its disclosure is not shown"
 MOST_PROCESSES = 4

@@ -163,7 +163,7 @@ class Fetched(NamedTuple):
 class RunSource(Protocol):
     @property
     def name(self) -> str:
-        """Return a name that no other source has."""
+        """Return a name that is different for each source."""
 
     def stamps(self) -> Mapping[str, str]:
         """Return, for each run, a text that changes when the run's results do. Raises RunnerError."""
@@ -229,7 +229,7 @@ class RunStore:
             left.pop(manifest.id, None)
             try:
                 path = self.store.fetch(manifest, SERIES, into, MOST_OF_A_SERIES)
-            except (StoreDamaged, NoObject) as error:  # it stays so until the run is pushed again
+            except (StoreDamaged, NoObject) as error:  # this does not change until the run is pushed again
                 yield Fetched(manifest.id, None, manifest.tags, error.message)
             else:
                 yield Fetched(manifest.id, path, manifest.tags)

@@ -144,7 +144,7 @@ def rebuild(
             build = _write_tables(evidence or read_evidence(run_dir, plan), building)
             _write_database(building)
             write_store_manifest(building, build, FILES)
-            for name in (*FILES, MANIFEST):  # the manifest last: a reader takes nothing before it
+            for name in (*FILES, MANIFEST):  # the manifest comes last: readers ignore the tables until it is there
                 (building / name).replace(store / name)
     except OSError as error:
         if error.errno in FULL:
@@ -155,7 +155,7 @@ def rebuild(
 
 
 def build_tables(run_dir: Path, folder: Path) -> None:
-    """Build only the Parquet tables, into another, empty folder. The run's own store stays unchanged."""
+    """Build only the Parquet tables, into another, empty folder. The run's own store is not changed."""
     from benchbrief.results.ingest.run_evidence import read_evidence
 
     build = _write_tables(read_evidence(run_dir), folder)
@@ -240,7 +240,7 @@ def _give_back() -> None:
 
 
 class _TableWriter:
-    """A Parquet file written in row groups, so that a long run's samples need not fit in memory."""
+    """Writes a Parquet file in row groups, so that a long run's samples need not fit in memory."""
 
     def __init__(self, path: Path, row: type[tuple[object, ...]], build: str) -> None:
         import pyarrow.parquet as pq
@@ -393,7 +393,7 @@ def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
     # A process has its databases in memory ready sooner than one in a file: tests open some before they need them.
     with duckdb.connect(":memory:", config=settings) as connection:
         connection.execute(f"ATTACH {sql_text(path)} AS results; USE results")
-        connection.execute("BEGIN TRANSACTION")  # else each table is synced to the disk by itself
+        connection.execute("BEGIN TRANSACTION")  # otherwise each table is synced to the disk separately
         for table in TABLES:
             connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
         create_measures(connection)

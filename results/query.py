@@ -119,7 +119,8 @@ def mark_of(store: Answers) -> str:
 
 
 def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
-    """Return the answer with the mark as a column, true in each row; unchanged if `mark` is ""."""
+    """Return the answer with the mark as a column that is true in each row. If `mark` is "", the answer
+    is unchanged."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table
@@ -220,7 +221,7 @@ def plain(value: Any) -> Any:
 
 
 def to_json(table: QueryAnswer) -> str:
-    """Return a JSON array with one object a row. Columns of the same name are numbered."""
+    """Return a JSON array with one object per row. Columns of the same name are numbered."""
     names = _distinct(table.columns)
     rows = [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
     text = json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)

@@ -122,7 +122,7 @@ def _cost(word: str, candidate: str) -> float | None:
     slips = _distance(a, b) if abs(len(a) - len(b)) <= allowed else allowed + 1
     if slips <= allowed:
         swapped = sorted(a) == sorted(b)
-        # One wrong letter in a word of two is no likeness; one left out or swapped is.
+        # A word of two letters with a wrong one is not similar; with a missing or swapped one, it is.
         if short <= 2 and len(a) == len(b) and not swapped:
             return None
         if swapped:

@@ -18,7 +18,7 @@ TABLES = GRAMMAR.with_suffix(".json")
 
 
 def library(builder: object = None) -> Lark:
-    """Return lark's own parser of the grammar. `builder` has a method for each rule."""
+    """Return the parser that lark itself makes from the grammar. `builder` has a method for each rule."""
     text = GRAMMAR.read_text(encoding="utf-8")
     return Lark(text, parser="lalr", start=["file", "expr"], maybe_placeholders=True, transformer=builder)
 

@@ -76,7 +76,7 @@ def read_tables() -> Tables:
 
 
 class ParserStopped(Exception):
-    """A mistake in the text at `at`, where only the terminals `expected` could follow."""
+    """Raised for a mistake at `at` in the text, where only the terminals `expected` could have followed."""
 
     def __init__(self, at: int, expected: frozenset[str]) -> None:
         super().__init__()
@@ -234,7 +234,7 @@ class ParserDriver:
         """Return the terminals that could come at `at`, for a text that has none of these terminals there."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
-        if self._scanners.matcher(tables["everywhere"])(text, at):  # what stands there does have a place elsewhere
+        if self._scanners.matcher(tables["everywhere"])(text, at):  # the text there is allowed elsewhere
             return self._accepted(states) or allowed
         return allowed or frozenset({"<END-OF-FILE>"})
 

@@ -13,11 +13,11 @@ from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Source, Span
 
 MAX_DEPTH = 64
-MAX_LEVELS = 100  # of an expression, brackets and operators taken together
+MAX_LEVELS = 100  # the depth of an expression, with brackets and operators counted together
 
 MAX_WORDS = 100_000  # and signs: some 25,000 lines, checked in less than two seconds
 
-_HOLE = 10  # as many words as reading a hole takes the time of
+_HOLE = 10  # reading a hole takes as long as this many words
 _TEXTS = r'"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?:""")?|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"?'
 _WORD = re.compile(
     r"\#[^\r\n]*"

@@ -26,8 +26,8 @@ from benchbrief.dsl.syntax.parser_stop import PIECE
 
 MOST = 25
 """The largest number of syntax errors that are reported together."""
-_BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
-_HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
+_BUDGET = 150_000  # characters that are read again to get past mistakes: less than half a second
+_HOLDER = "_"  # a name that nothing has, which replaces a value that can't be read
 _BLANK = re.compile(r"[^\r\n]")
 _TAIL = re.compile(r",\s*(?:higher|lower)\b.*", re.DOTALL)
 _NAMED = re.compile(r"(metric|param)\s+[A-Za-z_]\w*(?=\W)")
@@ -177,7 +177,7 @@ class _Recovery:
             if cut is not None and text == self.source.text[start:end]:
                 before = self._part(start, start + cut) if cut else ()
                 self._lose(start + cut, end)
-                if not paired:  # what stands before it may have been closed too early
+                if not paired:  # the part before it may have been closed too early
                     self._doubt(start, end)
                 return before
             better = self._over(text, mistake) if paired and mistake.code not in _OPEN else None
@@ -186,7 +186,7 @@ class _Recovery:
                 read = self._read_mended(start, end, mended) if mended is not None else None
                 if read is not None:
                     return read
-                break  # what belongs to what is not known any more
+                break  # it is unknown which parts belong together
             text = better.text
             self._lose_attempt(better, start, end)
         self._lose(start, end)
@@ -277,7 +277,7 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
         yield _put(text, change.span.start, change.span.end, change.replacement)
     if text.startswith(("metric", "expect", "param", "use")):
         yield from _over_line(text, at)
-    elif "{" in text:  # else the block is missing, and not what stands before it
+    elif "{" in text:  # otherwise the block is missing, and not the text before it
         yield from _in_block(text, at, cause)
 
 
@@ -301,7 +301,7 @@ def _in_block(text: str, at: int, cause: int) -> Iterator[_Attempt]:
     put = partial(_put, text)
     begin, end = _statement(text, at, cause)
     key, _ = _statement(text, at, at)
-    if _DANGLING.search(text, 0, key):  # `threads = 1..` goes on with the key behind it
+    if _DANGLING.search(text, 0, key):  # `threads = 1..` continues with the key after it
         before, _ = _statement(text, key - 1, key - 1)
         earlier = _equals(text, before, key)
         if earlier is not None and key - earlier > 2:
@@ -376,7 +376,7 @@ def _equals(text: str, begin: int, end: int) -> int | None:
 
 
 def _closed(text: str, begin: int, end: int) -> int:
-    """Return where the blocks that are opened in [begin, end) are closed; `end` if no blocks are opened."""
+    """Return where the blocks that are opened in [begin, end) are closed, or `end` if no blocks are opened."""
     depth = 0
     for piece in PIECE.finditer(text, begin):
         if piece.start() >= end and depth <= 0:

@@ -37,7 +37,7 @@ _SIGNS = {
 }
 _CLOSERS = {"(": "`)`", "[": "`]`", "{": "`}`"}
 
-_NAMES_AFTER = {  # what a name is called after these words
+_NAMES_AFTER = {  # the word for a name after these keywords
     "over": "a dimension such as `threads`",
     "by": "a dimension such as `threads`",
     "along": "a dimension such as `threads`",
@@ -464,7 +464,7 @@ def function(stop: ParserStop) -> Problem | None:
     """Explain a function: `lambda x: x + 1` and `x => x + 1`."""
     if stop.sign == ":" and (word := next((piece for piece in stop.before if piece.text == "lambda"), None)):
         return syntax_errors.Unexpected(word.span, "`lambda`", "a value", _FORMULAS)
-    # The comma before an argument is where the parser stops when there is one.
+    # If there is a comma before an argument, the parser stops at that comma.
     arrow = stop.matches(r"(?:,\s*)?(?:([^\W\d]\w*)\s*)?=>([^\r\n]{0,80})")
     if arrow and (name := arrow[1] or (stop.last.text if stop.last else "")) in re.findall(r"\w+", arrow[2]) and name:
         at = stop.source.text.index("=>", stop.at)

@@ -14,7 +14,7 @@ from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax.ast import Expr, Hole, String
 
 ParseHole = Callable[[Source, int, int], Expr]
-"""Parses the expression in [start, end) of a source."""
+"""A function that parses the expression in [start, end) of a source."""
 
 _MOST = 25  # mistakes of one text that are reported at once
 _UNPRINTABLE = re.compile(

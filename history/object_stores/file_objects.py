@@ -96,7 +96,7 @@ class FileObjects:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from self._below(folder / entry.name, f"{above}{entry.name}/")
-            else:  # also what is no file: its readers say so
+            else:  # also other things than files: their readers report them
                 with suppress(FileNotFoundError):  # removed meanwhile
                     found = entry.stat(follow_symlinks=False)
                     yield ListedObject(f"{above}{entry.name}", found.st_size, found.st_mtime, str(found.st_ino))

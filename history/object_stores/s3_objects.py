@@ -74,7 +74,7 @@ def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError |
     from boto3.exceptions import Boto3Error
 
     cause: Exception = error
-    if isinstance(error, Boto3Error):  # of an upload in parts: what happened stands in its text and its context
+    if isinstance(error, Boto3Error):  # an upload in parts: its text and its context say what happened
         inner = error.__cause__ or error.__context__
         if isinstance(inner, Exception):
             cause = inner
@@ -219,7 +219,7 @@ class S3Objects:
                         return False
                 else:
                     return True
-                time.sleep(0.2 * 2**waited)  # another write of the key is under way
+                time.sleep(0.2 * 2**waited)  # another write of the key is in progress
         raise SharedStoreError(f"{self.url}/{key} is being written by others again and again", "push again later")
 
     def upload(self, key: str, file: HashedFile) -> None:

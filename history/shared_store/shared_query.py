@@ -204,7 +204,7 @@ class SharedResults:
                     return self.sql(text)
                 if self._partitions.error is not None:
                     raise
-        self._offer_each(self._partitions.names())  # so that the error names what there is
+        self._offer_each(self._partitions.names())  # so that the error lists the existing tables
         with self._plainly():
             return ask(self._connection, text)
 
@@ -362,7 +362,8 @@ class _Partitions:
         return TableFile(manifest.id, name, fragment)
 
     def _left_out_as(self, file: TableFile, schema: pa.Schema) -> bool:
-        """Leave out a file whose columns differ from those of the other runs. Returns whether it was left out."""
+        """Leave out a file whose columns differ from the columns of the other runs. Returns whether the file was left
+        out."""
         why = why_of_another_kind(file.fragment.physical_schema, schema)
         if why:
             self._files[file.run, file.table] = None

@@ -63,13 +63,13 @@ def ranked_dims(run: SiteRun) -> Iterator[Dimension]:
 
 
 def rankings_of(run: SiteRun, dim: Dimension) -> list[Ranking]:
-    """Return the hardware of a run, or the levels of a factor, ranked at each point."""
+    """Return rankings of a run's hardware, or of the levels of a factor, at each point."""
     keys = _measured_keys(run, dim)
     sides = [
         _by_point([v for v in run.values if v.point.get(dim) == key], lambda value: value.without(dim)) for key in keys
     ]
     names = [str(key) if dim == "hardware" else label for key, label in keys.items()]
-    # What levels set is part of what defines a value, and is what is compared.
+    # The settings of levels are part of a value's definition, and are what is compared.
     pairs = {
         pair: _quantities(sides, pair, names, by_definition=dim == "hardware")
         for pair in combinations(range(len(keys)), 2)

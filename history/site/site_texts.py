@@ -26,7 +26,7 @@ def worth(change: Change) -> str:
 
 
 def percent(ratio: float) -> str:
-    """Return a ratio as a change: `+5.1 %`."""
+    """Return a ratio as a change in per cent, such as `+5.1 %`."""
     return f"{_signed((ratio - 1) * 100)} %"
 
 

@@ -151,7 +151,7 @@ class Beyond:
         wanted, found = set(operations), dict[tuple[str, str, int | None], int]()
         for cell in cells:
             for each in self._counted.get(cell, ()):
-                # The counts without a phase are those of all phases together.
+                # Counts without a phase belong to all phases together.
                 if (not wanted or each.operation in wanted) and (by_phase or each.phase is None):
                     key = (each.operation, each.kind, each.phase)
                     found[key] = found.get(key, 0) + each.operations

@@ -173,7 +173,7 @@ class ClaimVerdict:
     def _shown(self, value: Value, found: float) -> Value:
         """Return a value that prints the number `found` in the way the claim is printed."""
         if value.query.unit == "nodes":
-            return value  # they are rounded up to whole ones where they are printed
+            return value  # nodes are rounded up to whole ones when printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, found, known)
         for more in range(1, _MOST_MORE + 1):
@@ -333,7 +333,7 @@ def _verdict(
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
     if published and len(values) < _FEWEST_REPEATS:
         return made("published", at=place)
-    # The highest of several noisy points is too high: each of them takes its part of the chance.
+    # The highest of several noisy points is too high, so each point takes its part of the chance.
     level = 1 - _chance(claim, plan, len(values)) / compared / (len(known) if claim.bound else 1)
     low, high = _interval(values, level, by_ratio=claim.points.by_ratio)
     once: State = "undecided" if claim.repeats else "once"

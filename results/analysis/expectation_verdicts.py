@@ -34,7 +34,7 @@ def reading(store: Store) -> Read:
 class Differences:
     """The left side of an expectation minus its right side at one place, for each repeat that both sides have.
 
-    `are_logs` means that the differences are between logarithms, so their mean is the logarithm of the mean ratio.
+    `are_logs` means that the differences are between logarithms, so that their mean is the logarithm of a ratio.
     """
 
     place: Mapping[Dimension, DimKey | None]
@@ -52,7 +52,7 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
     by_ratio = all(side.by_ratio for side in sides)
     left, right = (_by_place(query, read) for query in sides)
     every = dict.fromkeys(place for side in (left, right) for place in side)
-    # A side with fewer dimensions, such as a plain number, stands at each place of the other.
+    # A side with fewer dimensions, such as a plain number, applies at each place of the other side.
     for place in [place for place in every if not any(set(place) < set(other) for other in every)]:
         found = [_values(side, place) for side in (left, right)]
         repeats = sorted({repeat for values in found for repeat in values if repeat is not None})
@@ -349,7 +349,8 @@ def _known(query: Query, store: Store) -> list[KeyedValue]:
 
 
 def _spans(found: Judgement, plan: Plan) -> str:
-    """Say `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to 18 ops/s (3 repeats)`."""
+    """Return the intervals in words, such as `95 % intervals of the means over the repeats: threads 4: throughput is 12
+    ops/s to 18 ops/s (3 repeats)`."""
     vague = found.vague
     points = [
         ": ".join(part for part in (_place(each.place, plan), _of(each, found.first_look)) if part)
@@ -391,7 +392,8 @@ def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, side
 
 
 def _row_text(dims: Sequence[Dimension], row: KeyedValue, sides: Sides, plan: Plan) -> str:
-    """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
+    """Return a row in words, such as `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why
+    its value is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
     place = _place(keys, plan)
     numbers = ", ".join(text for side in sides if (text := _side(*side, keys)))
@@ -406,8 +408,8 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
-    """Say `hardware nvme, threads 4`, or `codec lz4, vsize 1 kB`. If there are factors, the only hardware is
-    left out."""
+    """Return a place in words, such as `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, the
+    only hardware is left out."""
     alone = len(plan.hardware) == 1 and bool(plan.factors)
     return ", ".join(
         f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"
@@ -430,7 +432,8 @@ def _side(
 
 
 def _quantity(value: float, unit: str) -> str:
-    """Format `16.985 us`, `8,200 ops/s`. Times are in the largest unit that gives at least 1."""
+    """Return a value with its unit, such as `16.985 us` or `8,200 ops/s`. Times are in the largest unit that gives at
+    least 1."""
     if unit == "s" and value:
         size, unit = next((step for step in _TIMES if abs(value) >= step[0]), _TIMES[-1])
         value /= size

@@ -25,7 +25,7 @@ def state_quantities(
     metrics = {metric.name: metric for metric in plan.metrics}
     for name in dict.fromkeys(name for query in queries for name in query.names if name in metrics):
         metric = metrics[name]
-        if metric.query.reads == ():  # nothing of it is measured
+        if metric.query.reads == ():  # no part of it is measured
             continue
         yield StatedNumber(
             kind="number",

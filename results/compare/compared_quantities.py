@@ -453,8 +453,8 @@ def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
 def by_default(known: Mapping[str, ComparedQuantity], *plans: Plan) -> list[ComparedQuantity]:
     """Return the quantities that are shown by default.
 
-    Leaves out latencies other than the 99th percentile, and points at rates that a search for a promise chose: each
-    search chooses its own.
+    Leaves out latencies other than the 99th percentile. Also leaves out points at rates that a search for a promise
+    chose, because each search chooses different rates.
     """
     searching = {name for plan in plans for name, each in plan.experiments.items() if each.promise}
     reads = {metric.name: metric.query.reads or () for plan in plans for metric in plan.metrics}

@@ -69,7 +69,8 @@ class Difference:
 
 
 def differences(first: Contender, second: Contender) -> list[Difference]:
-    """Return the differences between the specs, then those between hosts, servers and tools. Raises RunnerError."""
+    """Return the differences between the specs, then the differences between hosts, servers and tools. Raises
+    RunnerError."""
     return [*_of_specs(first, second), *differing_facts(first, second)]
 
 
@@ -126,7 +127,7 @@ def is_passing(name: str) -> bool:
 
 
 def _readable(value: str, unit: str | None) -> str:
-    """Format `8388608` of unit B as `8 MiB`. Other values stay as they are."""
+    """Format `8388608` of unit B as `8 MiB`. Other values are returned unchanged."""
     if unit != "B" or not value.isdigit():
         return value
     count = int(value)

@@ -140,7 +140,7 @@ def tool_that_wrote(text: Sequence[str]) -> str:
 
 
 def only_file(files: Mapping[str, Path], tool: str) -> tuple[str, Path]:
-    """Return the name and the path of an output's only file. Raises OutputProblem when there are several."""
+    """Return the name and the path of an output's only file. Raises OutputProblem if there are several files."""
     if len(files) > 1:
         raise OutputProblem(sorted(files)[1], None, f"a second output of {tool} for one cell and load generator")
     return next(iter(files.items()))

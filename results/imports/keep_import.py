@@ -114,7 +114,7 @@ LONGEST: Mapping[str, int] = {
     FACTS: PARAGRAPH,
     REST: LINE,
 }
-"""The most characters of each kind of statement."""
+"""The largest allowed number of characters for each kind of statement."""
 _SLIPPED = 2
 """By how many letters at most a misspelt topic may be longer or shorter than the correct one."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")

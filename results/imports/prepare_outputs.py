@@ -87,7 +87,7 @@ def contradictions(
     for host, path in outputs.items():
         for name, each in said[host].items():
             if workload.phase == "load" and name in _PROPORTIONS:
-                continue  # those of the run that may follow
+                continue  # the mix belongs to the run that may follow the load
             planned = workload.properties.get(name, 0.0 if name in _PROPORTIONS else None)
             if planned is not None and not _same(each.value, planned) and name not in ("threads", "target"):
                 has = f"{planned:.15g}" if isinstance(planned, float) else planned

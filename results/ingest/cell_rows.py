@@ -289,7 +289,7 @@ def _steady_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasure
     rule = evidence.plan.experiments[verdict.cell.experiment].until_steady
     ends = [each.steady for each in measured.sources.values() if each.steady]
     if rule and ends:
-        (end,) = ends  # of one load generator
+        (end,) = ends  # for a single load generator
         rules = (rule.within, rule.from_s, verdict.cell.measure_s)
         widths = (end.throughput_half_width, end.throughput_correlation)
         others = (end.latency_half_width, end.latency_correlation)

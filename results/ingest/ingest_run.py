@@ -257,7 +257,7 @@ def _latency(
 
 
 def ingest(evidence: Evidence) -> Iterator[Row]:
-    """Yield all rows of the store. Cells come point by point, so that only one point's repeats are in memory."""
+    """Yield all rows of the store, point by point, so that only one point's repeats are in memory."""
     yield run_row(evidence)
     yield from factor_rows(evidence)
     yield from source_rows(evidence)
@@ -285,7 +285,7 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
     repeats = []
     verdicts = _as_asked_for(evidence, verdicts)
     for verdict in verdicts:
-        # A copy, so that what it reads of the journal is freed with it.
+        # A copy, so that the records that it reads from the journal are freed with it.
         measured, rows = cell_rows(evidence, replace(verdict))
         yield from rows
         if measured.sources:

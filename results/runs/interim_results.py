@@ -84,7 +84,7 @@ class GrowingTables:
             evidence = evidence_so_far(self._run_dir, self._plan, record)
             self._read_changed(evidence)
             try:
-                # One thread, as the lanes on other hosts, or on this one, go on measuring.
+                # Only one thread, because the lanes on other hosts, or on this one, continue to measure.
                 with duckdb.connect(":memory:", config={"threads": 1}) as connection:
                     for name, kind in TABLES.items():
                         rows = self._table(kind, evidence)

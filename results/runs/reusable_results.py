@@ -112,7 +112,7 @@ _RANKS = {"none": _NOTHING, "loading": _LOADS, "measuring": _MEASUREMENTS}
 _Unit = tuple[str, str]
 """An experiment and a hardware. All cells of such a pair hold the same hosts and equipment."""
 _Group = tuple[str, bool]
-"""Another hardware, and whether it is in the same experiment."""
+"""Another hardware, and whether it belongs to the same experiment."""
 
 
 class Neighbours:
@@ -362,8 +362,8 @@ class _EarlierRun:
             taken.append(each)
             used.add(_source(each))
         if self._is_left_out(taken):
-            return [], []  # which points are left out is decided anew
-        # Cells that take turns are of one experiment, so their results must come from one, too.
+            return [], []  # the points to leave out are chosen again
+        # Cells that take turns belong to one experiment, so their results must also come from a single one.
         experiments = {(each.cell.experiment, each.was.experiment) for each in taken}
         if len(experiments) > len({experiment for experiment, _ in experiments}):
             return [], []

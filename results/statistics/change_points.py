@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LENGTHS = (1, 2, 3, 5, 7)
 """How many of the last values are tested as a new level. The longer a change lasts, the easier it is to detect."""
 FEWEST = 6
-"""The fewest values of a level. With fewer, the noise is hardly known."""
+"""The fewest values that make up a level. With fewer, the noise is hardly known."""
 
 
 @dataclass(frozen=True)

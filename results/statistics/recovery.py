@@ -42,7 +42,7 @@ CHANCE = 0.05
 _LEAST = 3
 """The fewest samples before an event from which their spread can be computed."""
 _MOST_LOG = 700.0
-"""A logarithm near the largest whose exponential is a float."""
+"""The largest logarithm that is used, just below the largest one whose exponential fits in a float."""
 _PARTIAL = 0.5
 """The share of its predecessor's length below which a last sample is left out, because the tool ended within that
 sample."""
@@ -83,7 +83,7 @@ class Recovery:
 
     @property
     def dip(self) -> float:
-        """The dip: how far the lowest rate is below the rate before, as a share of the latter."""
+        """The dip: how far the lowest rate is below the rate before the event, as a share of the rate before."""
         return 1.0 - self.lowest / self.before
 
 

@@ -65,7 +65,7 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
         return NoFit("the throughput is the same at all loads")
     try:
         return _fitted(loads, rates)
-    except (RuntimeError, ArithmeticError, ValueError):  # also where no float holds what is between
+    except (RuntimeError, ArithmeticError, ValueError):  # also if intermediate numbers overflow
         return NoFit("the fit does not come to an end")
 
 

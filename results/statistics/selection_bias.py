@@ -60,7 +60,7 @@ def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
     errors = sd / np.sqrt([len(values) for values in highest])
     draw = np.random.default_rng(_SEED)
     as_they_are = np.broadcast_to(means, (_DRAWS, len(means)))
-    with np.errstate(all="ignore"):  # what is beyond the range of numbers is no answer
+    with np.errstate(all="ignore"):  # numbers out of range give no answer
         least, most = (_excess(true, errors, draw) for true in (as_they_are, _true_means(means, errors, draw)))
     found = least + _BETWEEN * (most - least)
     return max(0.0, found) if math.isfinite(found) else None

@@ -110,7 +110,7 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
     """
     if not _are_known(a, b):
         return None
-    if len({*a, *b}) == 1:  # all orders are one
+    if len({*a, *b}) == 1:  # all orders are the same
         return 1.0
     from scipy.stats import mannwhitneyu
 

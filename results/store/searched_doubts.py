@@ -41,7 +41,7 @@ class Rows(Protocol):
 
 
 class Answering(Protocol):
-    """Something that answers SQL over one run, such as its `Store`."""
+    """Anything that answers SQL over one run, such as the run's `Store`."""
 
     def sql(self, text: str) -> Rows: ...
 
@@ -165,7 +165,7 @@ def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[
     is NaN."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
-    # The first row is no search. It gives the columns their types, even without a rate.
+    # The first row is not a search. It gives the columns their types, even without a rate.
     table = f"(VALUES {', '.join((typed, *rows))}) AS rates(experiment, hardware, workload, levels, value)"
     columns = "experiment, hardware, workload, l.* EXCLUDE (levels), value"
     view = f"(SELECT {columns} FROM {table} JOIN measure.levels AS l USING (levels))"  # noqa: S608  # ours, quoted

@@ -101,7 +101,7 @@ class MissingValues:
         bad = [cell for cell in self._records("bad_cells") if _concerns(cell, known, reads if by_reads else None)]
         needed = [cell for cell in bad if cell["status"] != "skipped" or self._is_unpublished(cell)]
         if needed or any(_concerns(cell, known, reads if by_reads else None) for cell in self._records("good_cells")):
-            bad = needed  # what was not needed explains nothing where other cells were
+            bad = needed  # a cell that was not needed explains nothing if other cells were needed
         if bad:
             first = bad[0]
             status, what = word(first["status"]), shorten_reason(self._said(first["reason"]))
@@ -119,7 +119,7 @@ class MissingValues:
             return say.not_imported()
         if reads and not any(_concerns(cell, known, reads) for cell in self._records("good_cells")):
             return say.not_measured()
-        if query.divides is not False:  # True, or not known of an earlier version's plan
+        if query.divides is not False:  # True, or unknown in an earlier version's plan
             return say.divided()
         return say.no_such_value()
 
@@ -267,7 +267,7 @@ class KeyedValue(tuple[DimKey | None, ...]):
 
 
 class Store:
-    """The results of one run, opened by `results/open_store.py`. Not safe for several threads at once."""
+    """The results of one run, opened by `results/open_store.py`. Only one thread may use a store."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
         self._connection = connection
@@ -282,7 +282,7 @@ class Store:
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers come from a model and nothing was measured."""
         self.cautions: list[str] = []
-        """What limits the answers; always empty for one run."""
+        """Warnings about the completeness of answers. For a single run there are never any."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
         """Whether the numbers were measured elsewhere."""
         self._missing = MissingValues(self.sql, self.imported)

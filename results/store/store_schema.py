@@ -626,7 +626,7 @@ class Sentences:
             self.add(row)
 
     def add(self, row: Row) -> None:
-        if not isinstance(row, SampleRow | SampleBlock):  # samples are most rows, and hold only names
+        if not isinstance(row, SampleRow | SampleBlock):  # most rows are samples, whose texts are only names
             for field in row:
                 if field.__class__ is Message:
                     self._known[field] = field  # without a call for each field

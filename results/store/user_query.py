@@ -127,7 +127,7 @@ def _reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
 
 
 def _explained(connection: duckdb.DuckDBPyConnection, asked: str, error: duckdb.Error) -> ResultsError:
-    """Return DuckDB's message as one line, without its excerpt of the query, and a hint."""
+    """Return DuckDB's message as one line without its excerpt of the query, together with a hint."""
     import duckdb
 
     text = str(error)
@@ -177,7 +177,7 @@ def _not_understood(message: str, asked: str) -> tuple[str, str]:
 
 
 def _no_table(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> tuple[str, str]:
-    """Say that a table or view is missing, and name the nearest one in any schema."""
+    """Say that a table or view is missing, and suggest the most similar name in any schema."""
     known = [
         f"{schema}.{table}" if schema != "main" else table for schema, table in connection.execute(_ALL).fetchall()
     ]
