@@ -68,8 +68,8 @@ class NoHost(HostError):
 
 
 class Outdated(RunnerError):
-    """Other runs have ended while this run waited for its hosts, and it may take their results. This run has not
-    begun."""
+    """Other runs have ended while this run waited for its hosts, and this run may take their results. It has not begun
+    yet."""
 
     code = "outdated"
 

@@ -206,7 +206,7 @@ def parse_recent(text: str) -> list[Reading]:
 def steps_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[SampleStep]:
-    """Return the parts inside the window of the intervals between readings, without gaps.
+    """Return the intervals between readings, cut to the window. Leaves out intervals in which readings are missing.
 
     An interval across an end of the window has the rate of the whole interval, as the counters are interpolated at the
     end. Raises BadOutput when no part of the window was sampled.

@@ -152,7 +152,7 @@ class TellsNow(Protocol):
 
 @runtime_checkable
 class ReadsAfter(Protocol):
-    """A probe kind that fetches samples after the measurement, which another system has recorded (`read = after`)."""
+    """A probe kind that fetches, after the measurement, samples that another system has recorded (`read = after`)."""
 
     def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
         """Return a job that fetches the samples that were recorded in the window (epoch seconds by the controller), and
@@ -382,10 +382,11 @@ class Engine(Protocol):
         ...
 
     def look(self) -> None:
-        """Connect to a server that already runs, in order to describe it. Changes nothing and runs no declared command.
+        """Connect to a server that already runs, in order to describe it. Does nothing if the run would have to start
+        the server.
 
-        Does nothing about a server that the run would have to start. Afterwards, `stop` disconnects, also without
-        running a command. Raises ServerFailed.
+        Changes nothing and runs no declared command. Afterwards, `stop` disconnects, also without running a command.
+        Raises ServerFailed.
         """
         ...
 
@@ -479,7 +480,8 @@ class KnowsChanges(Protocol):
 
 @runtime_checkable
 class KnowsUnchanged(Protocol):
-    """An engine that can tell whether cells have only read a data set. If so, a snapshot need not bring it back."""
+    """An engine that can tell whether cells have only read a data set. If they have, it need not be restored from a
+    snapshot."""
 
     def is_unchanged(self, cell: Cell) -> bool:
         """Return whether the data set is still as its load left it. Called when `holds` found the snapshot complete."""

@@ -1,6 +1,6 @@
 """The base of probes whose readings are an engine's status (`seams.TellsStatus`): counters and gauges by name.
 
-A counter that went back was reset, or its server was restarted. What it counted meanwhile is unknown, and is left out.
+A counter that went back was reset, or its server was restarted. Its growth in that time is unknown, and is left out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class StatusProbe(ABC):
         return {}
 
     def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
-        """Return a reading with the current names, if an earlier version wrote others, as its runs are still read."""
+        """Return a reading under the current names. An earlier version may have written other names, and its runs are
+        still read."""
         return status
 
     def reading(self, status: Mapping[str, float]) -> str:

@@ -113,8 +113,8 @@ def _old(data: bytes, version: int) -> tuple[Any, Any]:
 
 
 def decode_hdr(payload: str) -> Histogram:
-    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when it is
-    damaged.
+    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when the
+    histogram is damaged.
 
     A bucket reaches from its lowest value to the next bucket's lowest, as a recorded value v means [v, v + 1) us.
     """

@@ -121,7 +121,7 @@ def require_few_errors(
 ) -> None:
     """Raise NotServed when more than the allowed share of the operations failed.
 
-    `said` is the reason why they failed. If it is not known, the error quotes the tool's best line.
+    `said` tells why they failed. If this is not known, the error quotes the tool's best line.
     """
     total = errors + successes
     if total and errors / total > allowed:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?")
 QUANTISED = 0.002
-"""The relative error of a value that HdrHistogram prints, as it keeps three digits."""
+"""The relative error of a value that HdrHistogram prints, as HdrHistogram keeps three digits."""
 
 _SLOWER, _BETWEEN_S = 2.0, 0.02
 """How many times slower than its two halves an operation may be, and by how many seconds more. Between them its thread

@@ -113,8 +113,8 @@ def _recorded(
 
 
 def _opened(files: ExitStack, path: Path, mode: str) -> IO[str]:
-    """Open a file whose closing reports no failed write. Its users flush each write, which reports a failure at
-    once."""
+    """Open a file that is closed together with `files`. Closing ignores errors, as each write is flushed and reports
+    its own."""
     file = path.open(mode)
 
     def close() -> None:

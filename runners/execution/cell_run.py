@@ -228,7 +228,7 @@ class CellRun:
     def _collected(
         self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, Offset]
     ) -> Measurement:
-        """Parse and judge the outputs. If the attempt was resumed in this step, leaves out the server, as its state
+        """Parse and judge the outputs. If the attempt was resumed in this step, does not check the server, as its state
         since the measurement is unknown."""
         try:
             measured = tuple(

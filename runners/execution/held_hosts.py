@@ -113,7 +113,7 @@ def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None
 def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> dict[str, int | RunnerError]:
     """Release all of these hosts, except those on which jobs are kept.
 
-    Returns, by host id, how many jobs and processes still ran, or the error why the host could not be cleaned.
+    Returns, by host id, how many jobs and processes still ran, or the error that kept the host from being cleaned.
     """
     return fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))
 

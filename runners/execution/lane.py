@@ -65,7 +65,8 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
 
 
 _LONG_S = 5.0
-"""Hosts are checked for other load before a lane's first cell and before cells that measure this long, in seconds."""
+"""Hosts are checked for other load before a lane's first cell, and before cells that measure at least this long, in
+seconds."""
 
 
 class Lane:

@@ -100,8 +100,8 @@ class LostHosts:
             yield found
 
     def wait(self, cells: Sequence[Cell]) -> Cell | None:
-        """Wait until a cell's hosts answer again or the wait for them is over. Returns the first such cell, or None
-        when the run must end."""
+        """Wait until a cell's hosts answer again or the wait for these hosts is over. Returns the first such cell, or
+        None when the run must end."""
         while not self._run.ending.is_set():
             for cell in cells:
                 if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):

@@ -71,7 +71,8 @@ class _Point(NamedTuple):
         return cls(cell.threads or 0, target)
 
     def is_within(self, other: _Point) -> bool:
-        """Return whether this load exceeds the other load neither in threads nor in offered rate."""
+        """Return whether this load has at most as many threads, and at most as high an offered rate, as the other
+        load."""
         return self.threads <= other.threads and self.target <= other.target
 
 

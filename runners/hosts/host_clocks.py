@@ -102,8 +102,8 @@ class Offset:
     booted: float | None = None
 
     def of_job(self, booted: float | None) -> Offset:
-        """Return the offset that converts the times of a job. `booted` is when the host started by its clock at the
-        job's start, as the clock may have been set before that."""
+        """Return the offset for the times of a job. `booted` is when the job's host started, by its clock at the job's
+        start, and shows whether the clock was set before the job started."""
         step = booted - self.booted if booted is not None and self.booted is not None else 0.0
         if abs(step) <= STEP_S:
             return self

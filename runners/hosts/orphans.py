@@ -50,8 +50,8 @@ class Listed:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether a controller may still look after the leftover. If that can't be seen, signs of life
-        decide."""
+        """Return whether a controller may still look after the leftover. If that can't be seen, signs of life decide
+        it."""
         if self.kind == "foreign":
             return True
         if is_gone(self.claim, self.owner):

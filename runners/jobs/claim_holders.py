@@ -62,7 +62,7 @@ def holder_is_gone(claim: dict[str, Any], user: str = "") -> bool:
 
 
 def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "") -> HostBusy:
-    """Return the error for a host that another run holds, with a hint how to get the host. `user` is set if the run
+    """Return the error for a host that another run holds, with a hint on how to get the host. `user` is set if the run
     belongs to another user."""
     run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
     controller = one_line(claim.get("controller") or "") or say.its_controller()

@@ -242,7 +242,7 @@ def _in_blocks(path: Path) -> Iterator[bytes]:
 
 
 def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[bytes, Chain]:
-    """Read a line as `read_line` does. Raises Damaged for a changed line, with a hint what can be saved."""
+    """Read a line as `read_line` does. Raises Damaged for a changed line, with a hint on what can be saved."""
     try:
         return read_line(line, before)
     except Changed:

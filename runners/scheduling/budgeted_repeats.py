@@ -39,8 +39,8 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 class RepeatValues:
     """The values of a probe at a point, or of a metric over such values: one value for each repeat, in any unit.
 
-    The width of their interval is a share of the mean, or of `least` if the mean is smaller, because a share near 0 %,
-    or an idle disk, is no reason to repeat.
+    The width of the values' confidence interval is a share of the mean, or of `least` if the mean is smaller, because a
+    share near 0 %, or an idle disk, is no reason to repeat.
     """
 
     of: str
@@ -201,7 +201,7 @@ class Group:
     - `within`: the target width as a share of the mean, or None when all repeats are wanted.
     - `at_least`: how many repeats make an interval count.
     - `level`: the confidence level of each interval.
-    - `asked`: whether anything is asked for at these points.
+    - `asked`: whether the spec needs any statistic of these points.
     - `expected`: whether an expectation reads a point.
     - `compared`: the indexes of the groups that open expectations compare with this one.
     """

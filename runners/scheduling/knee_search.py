@@ -112,7 +112,7 @@ class _Search:
     ended: j.SearchEnded | None = None
 
     def points(self) -> list[j.SearchPoint]:
-        """Return the first points in order, up to the first one that has a repeat that is not good."""
+        """Return the points in order, up to but not including the first point that has a repeat that is not good."""
         found: list[j.SearchPoint] = []
         for point in self.experiment.points:
             of_point = [

@@ -103,8 +103,8 @@ _Group = TypeVar("_Group")
 def at_first_cells(
     cells: Iterable[Cell], group_of: Mapping[str, _Group], measured: Callable[[_Group], Iterator[Cell]]
 ) -> Iterator[Cell]:
-    """Yield the cells, but replace the first cell of each group by everything that `measured` yields for the group, and
-    drop the group's other cells.
+    """Yield the cells, but at the first cell of each group, yield everything that `measured` yields for the group.
+    Leaves out the group's other cells.
 
     `group_of` maps cell ids to groups. Cells that are not in it have no group.
     """

@@ -110,8 +110,7 @@ def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter
 def try_meters(
     plan: Plan, hosts: Hosts, cells: Sequence[Cell] | None = None
 ) -> Iterator[tuple[Node, float | RunnerError | None]]:
-    """Yield every host whose power is sampled, with its current watts (see `try_meter`) or the error why there are
-    none."""
+    """Yield every host whose power is sampled, with its current watts (see `try_meter`) or the error of its meter."""
 
     def tried(found: tuple[Node, str]) -> tuple[Node, float | RunnerError | None]:
         node, at = found
