@@ -163,10 +163,10 @@ class MeterSpec(ExtensionSpec):
     `address` describes the call's unnamed argument ("" if it has none), and `address_is` is that argument's form.
     `boundary` tells which equipment's power is measured. A `networked` meter is read on the controller, and there is
     one for each host; other meters are on the hosts. `parts` are the arguments that select what to read at the address.
-    A call has at most one of them, which may have ranges, like the address. `needs` are groups of arguments, of which a
-    call has exactly one per group. `needs_another` maps an argument to another that it needs, and `exclude` has pairs
-    that contradict each other. With `local`, a call without an address reads the host itself. A `recorded` meter writes
-    a log that is read after each measurement; such a meter is networked.
+    A call has at most one of them, which may have ranges, like the address. `needs` are groups of arguments; a call
+    must have an argument of each group. `needs_another` maps an argument to another that it needs, and `exclude` has
+    pairs that contradict each other. With `local`, a call without an address reads the host itself. A `recorded` meter
+    writes a log that is read after each measurement; such a meter is networked.
     """
 
     kind: ClassVar[str] = "meter"

@@ -275,7 +275,7 @@ class Expect(Node):
     `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
     the direction in which the left side makes the condition hold; None if the condition does not ask which side is
     larger. If it does and there are several repeats, `repeats` has both sides with the value of each repeat (with a
-    further dimension). `ranges` are the ranges in which the values of `repeats` must lie, whatever is measured.
+    further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is measured.
     `unjudged` are measures that the condition reads but can't judge, because no cell of a workload or experiment has
     them although the condition does not exclude it.
 

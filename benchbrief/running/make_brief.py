@@ -148,7 +148,7 @@ def render_briefs(
 
 
 def warn_of_holder(plan: Plan) -> None:
-    """Warn if another run holds this machine, and say how rendering now affects that run."""
+    """If another run holds this machine, name that run, and say how rendering now affects it."""
     holder = run_on_this_machine(plan)
     if holder is None:
         return
