@@ -484,7 +484,7 @@ class _Formatter:
         return (head, "" if self.tokens[value].is_comment else " ", self.series(value, j))
 
     def value(self, item: Item, i: int, j: int) -> int:
-        """Return where the value of an item begins, after its head; `j` if the item has no value."""
+        """Return where the value of an item begins, after its head, or `j` if the item has no value."""
         match item:
             case ast.Attribute(values=(ast.Call() as call, *_)) if is_point_note(item):
                 return self.at[call.span.start] + 1

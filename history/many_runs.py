@@ -177,7 +177,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
 
 
 def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the rows say about the run itself, or {} if there are no rows."""
+    """Return the details of the run itself in these rows, or {} if there are no rows."""
     for each in rows:
         row: Mapping[str, Any] = each._asdict() if isinstance(each, SeriesRow) else each
         at = row["measured_at"]

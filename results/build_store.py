@@ -68,7 +68,7 @@ class StoreManifest:
         return self.files.keys() >= set(names)
 
     def problem(self, store: Path, names: Iterable[str]) -> str:
-        """Return what is wrong with the first of the named files that has changed, or "" if none has changed. Raises
+        """Return the problem with the first of the named files that has changed, or "" if none has changed. Raises
         OSError."""
         for name in names:
             try:

@@ -188,7 +188,7 @@ def store_warnings(store: Store) -> Iterator[str]:
 
 
 def store_problem(run_dir: Path) -> str:
-    """Return what is wrong with a run's tables, or with the DuckDB file beside them. Returns "" if both are unchanged.
+    """Return the problem with a run's tables, or with the DuckDB file beside them. Returns "" if both are unchanged.
 
     A missing store, or a store of a different version, is not a problem, because it is built when needed. Raises
     OSError.

@@ -803,7 +803,7 @@ def _point(stop: ParserStop) -> Problem | None:
 
 
 _LIST = 500
-"""The largest number of characters of a list of probes."""
+"""The longest list of probes, in characters."""
 
 
 def _every(stop: ParserStop) -> Problem | None:

@@ -94,7 +94,7 @@ class ObjectStore(Protocol):
         """Yield the keys that begin with `prefix`, in any order. In a folder, this is cheaper than `list`."""
 
     def look(self, key: str) -> ListedObject | None:
-        """Return what a listing says about one object, or None if there is no such object."""
+        """Return one object as a listing would show it, or None if there is no such object."""
 
     def read(self, key: str, most: int = SMALL) -> bytes:
         """Return a small object. Raises NoObject, and StoreDamaged if the object has more than `most` bytes."""

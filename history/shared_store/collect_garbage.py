@@ -27,8 +27,8 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Retention:
-    """Which runs to remove: those that were pushed longer ago than `older_than_s` and have none of the tags `keep`.
-    With None, all runs are kept."""
+    """Which runs to remove: those that were pushed longer ago than `older_than_s` and have none of the tags `keep`. If
+    `older_than_s` is None, all runs are kept."""
 
     older_than_s: float | None = None
     keep: Collection[str] = ()

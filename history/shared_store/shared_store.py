@@ -291,7 +291,7 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str:
-    """Return what is wrong with the list of a run's files, or "" if it can be the pushed list."""
+    """Return the problem with the list of a run's files, or "" if it can be the pushed list."""
     for path in files:
         if problem := path_problem(path):
             return f"has a file that {problem}: {path[:200]!r}"

@@ -112,7 +112,7 @@ def _time(sample: _Reading) -> float:
 
 
 def _ahead(record: j.Counters, began: float, ended: float) -> float:
-    """Return how many seconds the clock of the readings is ahead of the clock of the jobs.
+    """Return how many seconds the readings' clock is ahead of the jobs' clock.
 
     The first reading was taken before the jobs began, and the last one after they ended. If the times agree with this
     order, the clocks count as equal. Otherwise the result is the middle of the possible range.

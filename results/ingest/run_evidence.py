@@ -260,8 +260,8 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
 
 
 def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
-    """Return what is wrong with each file of a job: missing, changed since it was kept, not a plain file, or outside
-    the run's directory.
+    """Return the problem with each file of a job: it is missing, changed since it was kept, not a plain file, or
+    outside the run's directory. None for a file without a problem.
 
     `root` is that directory without symbolic links.
     """

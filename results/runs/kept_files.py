@@ -159,8 +159,8 @@ def made_of(run_dir: Path, report: str) -> MadeReports:
 def changed_in_run(
     run_dir: Path, made: MadeReports, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield what changed in the run, apart from raw outputs and tables: its journal, and the files that were written
-    when it began.
+    """Yield the changes in the run, apart from raw outputs and tables: in its journal, and in the files that were
+    written when it began.
 
     `journal_then` is the journal's size in bytes when a brief was made (0 if unknown), and the journal's checksum at
     that time. `spec` are the files of the plan's spec in order, with their SHA-256, for a run whose journal does not

@@ -154,8 +154,8 @@ class Neighbours:
 
 
 def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
-    """Return what may have run beside an earlier cell, but may not run beside the cell that would reuse its result; ""
-    for nothing.
+    """Return the work that may have run beside an earlier cell, but may not run beside the cell that would reuse its
+    result. Returns "" if there is no such work.
 
     `reused` means that the earlier run had itself reused the result. Then all that is known about the run that measured
     the result is that its plan allowed no more beside the cell than the earlier run's plan.
