@@ -1,1 +1,1 @@
-"""From a run's store to a view model, and to HTML and PDF."""
+"""Turn a run's store into a view model, and that into HTML and PDF."""

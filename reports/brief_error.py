@@ -1,4 +1,4 @@
-"""The base of this room's errors."""
+"""The base class of the errors that the reports raise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from benchbrief.dsl.bench_error import BenchError
 
 
 class ReportError(BenchError):
-    """A report can't be made."""
+    """A report cannot be made."""
 
     code = "report"
 

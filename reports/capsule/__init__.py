@@ -1,1 +1,1 @@
-"""The capsule of a brief: what it takes to measure the brief again, packed and read back."""
+"""The capsule of a brief: everything needed to measure the brief again, packed into one file and read back."""

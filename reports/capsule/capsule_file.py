@@ -1,4 +1,4 @@
-"""The file of a capsule: a zip with a list of its parts and their digests. It is read as if an enemy had written it."""
+"""The file format of a capsule: a zip with a list of its parts and their digests. Reading treats the file as hostile."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from benchbrief.reports.office.read_package import Package
 
 CAPSULE_VERSION = 1
 ENDING = "-capsule.zip"
-"""What stands behind the name of a brief in that of its capsule."""
+"""The ending that a capsule's file name adds to the name of its brief."""
 SPEC = "spec/"
-"""The folder of the spec and the files that it uses."""
+"""The folder that holds the spec and the files that the spec uses."""
 PLAN, NUMBERS, STATED, FACTS, VERSIONS = ("plan.json", "numbers.json", "stated.json", "facts.json", "versions.json")
 _LIST, _SIGNATURE = "capsule.json", "capsule.json.sig"
 _FORMAT = "benchbrief-capsule"
@@ -33,29 +33,29 @@ _LONGEST, _DEEPEST = 200, 12
 _NAME = re.compile(r"[^\x00-\x1f\x7f\\:*?\"<>|\ud800-\udfff\u202a-\u202e\u2066-\u2069]+")
 _HINT = "take the brief, or its capsule, from where it was published"
 _WHEN = (1980, 1, 1, 0, 0, 0)
-"""The time of each part, so that the same run gives the same bytes."""
+"""The fixed time given to each part, so that the same run always gives the same bytes."""
 Sign: TypeAlias = Callable[[bytes], bytes]
-"""Returns a signature of some content."""
+"""A function that returns a signature of some content."""
 
 
 class PartEntry(Node):
-    """A part: its SHA-256, and how many bytes it has."""
+    """A part's SHA-256 and its size in bytes."""
 
     sha256: str
     size: int
 
 
 class OutputsManifest(Node):
-    """The raw outputs behind a brief, which the capsule does not have: how many there are, and the SHA-256 of their
-    list in the form of `sha256sum`."""
+    """The raw outputs behind a brief, which the capsule leaves out: how many there are, and the SHA-256 of a list of
+    them in the format of `sha256sum`."""
 
     files: int
     sha256: str
 
 
 class Capsule(Node):
-    """What a capsule says of itself. `spec` is the path of the spec among its parts, and `parts` are all others.
-    `extensions` are other packages that the plan needs, by what is theirs."""
+    """A capsule's description of itself. `spec` is the path of the spec among the parts, and `parts` lists all others.
+    `extensions` lists the other packages that the plan needs, by what each one provides."""
 
     format: Literal["benchbrief-capsule"] = "benchbrief-capsule"
     version: int = CAPSULE_VERSION
@@ -74,8 +74,8 @@ class Capsule(Node):
 
 
 class OpenCapsule(NamedTuple):
-    """A capsule whose parts are as its list says, with their contents by name. `signature` is of `listed`, the list as
-    it was read; None where it is not signed."""
+    """A capsule whose parts match its list, with their contents by name. `listed` is the list as it was read, and
+    `signature` is the signature of `listed`, or None if the capsule is not signed."""
 
     about: Capsule
     parts: Mapping[str, bytes]
@@ -84,12 +84,12 @@ class OpenCapsule(NamedTuple):
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Return the spec and the files that it uses, by their paths."""
+        """Return the spec and the files that it uses, by path."""
         return {name.removeprefix(SPEC): content for name, content in self.parts.items() if name.startswith(SPEC)}
 
 
 def write_capsule(about: Capsule, parts: Mapping[str, bytes], sign: Sign | None = None) -> bytes:
-    """Return the bytes of a capsule, with its list signed by `sign`; `about` need not list the parts yet."""
+    """Return the bytes of a capsule, with its list signed by `sign`. `about` need not list the parts yet."""
     named = {name: PartEntry(sha256=_sha256(content), size=len(content)) for name, content in sorted(parts.items())}
     listed = (about.model_copy(update={"parts": named}).model_dump_json(indent=1) + "\n").encode()
     head = {_LIST: listed} | ({_SIGNATURE: sign(listed)} if sign else {})
@@ -103,8 +103,8 @@ def write_capsule(about: Capsule, parts: Mapping[str, bytes], sign: Sign | None 
 
 
 def open_capsule(content: bytes, name: str) -> OpenCapsule:
-    """Return a capsule after looking at all of it. `name` is what messages call it. Raises ReportError for one that is
-    too large, damaged, changed, of a later version, or has names that lead elsewhere."""
+    """Check a whole capsule and return it. Messages call it `name`. Raises ReportError if it is too large, damaged,
+    changed or of a later version, or if a part's name leads outside the capsule."""
     if len(content) > _MOST_BYTES:
         raise _refused(name, f"has {len(content):,} bytes, and at most {_MOST_BYTES:,} are read")
     package = Package(content, name, most=_MOST_UNPACKED, hint=_HINT)
@@ -134,7 +134,7 @@ def open_capsule(content: bytes, name: str) -> OpenCapsule:
 
 
 def is_capsule(content: bytes) -> bool:
-    """Return whether these bytes are a zip that has the list of a capsule."""
+    """Return whether these bytes are a zip that contains a capsule's list."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return _LIST in archive.namelist()
@@ -143,7 +143,7 @@ def is_capsule(content: bytes) -> bool:
 
 
 def _listed(content: bytes, name: str) -> Capsule:
-    """Return the list of the parts. A later version is refused by its number before anything else of it is read."""
+    """Return the list of the parts. A capsule of a later version is refused before the rest of its list is read."""
     try:
         head = json.loads(content)
         if not isinstance(head, dict) or head.get("format") != _FORMAT:
@@ -172,7 +172,7 @@ def _later(name: str, version: int, made_by: object) -> ReportError:
 
 
 def _require_plain(info: zipfile.ZipInfo, name: str) -> None:
-    """Raise ReportError for a part that is no plain file, or whose name leads out of a folder."""
+    """Raise ReportError for a part that is not a plain file, or whose name leads out of a folder."""
     part = info.filename
     shown = _shown(part)
     kind = stat.S_IFMT(info.external_attr >> 16)
@@ -185,7 +185,7 @@ def _require_plain(info: zipfile.ZipInfo, name: str) -> None:
 
 
 def why_not_safe(path: str) -> str:
-    """Return why nothing is written at this path below a folder; "" where it may be."""
+    """Return why nothing may be written at this path below a folder, or "" if it is safe."""
     steps = path.split("/")
     if len(path) > _LONGEST or len(steps) > _DEEPEST:
         return "is too long"
@@ -199,7 +199,7 @@ def why_not_safe(path: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a stranger's name as a message shows it: in plain letters, and cut."""
+    """Return a stranger's name as messages show it: in plain letters, and shortened."""
     return ascii(name)[1:-1][:80]
 
 

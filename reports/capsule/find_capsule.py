@@ -24,7 +24,7 @@ def capsule_of(path: Path) -> OpenCapsule:
 
 
 def capsule_if_any(path: Path) -> OpenCapsule | None:
-    """Return the capsule of a brief, or the one in a file; None where there is none. Raises ReportError."""
+    """Return the capsule of a brief, or the one in a file, or None if there is none. Raises ReportError."""
     content = _content(path)
     if path.suffix.lower() == ".zip" or (content.startswith(b"PK") and is_capsule(content)):
         return open_capsule(content, path.name)

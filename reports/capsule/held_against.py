@@ -1,4 +1,4 @@
-"""A run held against the capsule of a brief: the verdicts on what the brief states, and what differs between both
+"""Compares a run with the capsule of a brief: verdicts on the brief's statements, and the differences between the two
 environments."""
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from benchbrief.results.analysis.stated_numbers import StatedNumber
 from benchbrief.results.compare.contender import Contender, Difference, facts_of_both
 
 _MACHINE = re.compile(r"(host|load generator) (cpu|cores|threads|sockets|memory|numa_nodes|disk \S+)( of .*)?")
-"""The facts that tell one machine from another; an update changes none of them."""
+"""The facts that tell one machine from another and that no update changes."""
 _SAME = re.compile(r"(host|load generator) hostname( of .*)?")
-"""A fact that also differs between two machines of one kind."""
+"""A fact that differs even between two machines of the same kind."""
 
 
 _OWN = "benchbrief"
-"""What the versions of benchbrief are called among the differences."""
+"""The name of benchbrief's own version in the list of differences."""
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True)
 class HeldAgainst:
-    """What a run says to a brief. `alike` are the facts that both environments share. `unlike` is why absolute numbers
-    of both can't be compared, "" where they can."""
+    """The result of comparing a run with a brief. `alike` lists the facts that both environments share. `unlike` is the
+    reason why their absolute numbers cannot be compared, or "" if they can."""
 
     about: Capsule
     run: str
@@ -58,17 +58,18 @@ class HeldAgainst:
 
     @property
     def of_shown_numbers(self) -> bool:
-        """Return whether the numbers that the brief shows are judged, since it claims and expects nothing."""
+        """Return whether the verdicts are on the numbers that the brief shows, because it has no claims or
+        expectations."""
         return all(each.stated.kind == "number" for each in self.verdicts)
 
     @property
     def versions(self) -> Difference | None:
-        """Return the two versions of benchbrief, where they differ."""
+        """Return the two versions of benchbrief if they differ."""
         return next((each for each in self.differences if each.what == _OWN), None)
 
 
 def stated_in(capsule: OpenCapsule) -> tuple[StatedNumber, ...]:
-    """Return what a brief states, by its capsule. Raises ReportError."""
+    """Return the statements of a brief from its capsule. Raises ReportError."""
     try:
         found = adapter(tuple[StatedNumber, ...]).validate_json(capsule.parts[STATED])
     except (ValidationError, ValueError) as error:
@@ -79,14 +80,14 @@ def stated_in(capsule: OpenCapsule) -> tuple[StatedNumber, ...]:
 
 
 def _can_be_judged(stated: StatedNumber) -> bool:
-    """Return whether all numbers of a statement are such that ratios and squares of them are finite."""
+    """Return whether the ratios and the squares of all numbers in a statement are finite."""
     of_values = (number for at in stated.values for number in (at.value, *at.repeats))
     known = (each for each in (stated.no_difference, *of_values) if each)
     return 0 < stated.level < 1 and all(_SMALLEST < abs(each) < _LARGEST for each in known)
 
 
 def plan_in(capsule: OpenCapsule) -> Plan:
-    """Return the plan that was run for a brief, by its capsule. Raises ReportError."""
+    """Return the plan that was run for a brief, from its capsule. Raises ReportError."""
     try:
         return read_plan(capsule.parts[PLAN])
     except (ValidationError, ValueError, RecursionError) as error:
@@ -94,7 +95,7 @@ def plan_in(capsule: OpenCapsule) -> Plan:
 
 
 def facts_of_capsule(capsule: OpenCapsule) -> list[FactRow]:
-    """Return the facts of a capsule. Raises ReportError."""
+    """Return the facts in a capsule. Raises ReportError."""
     try:
         found = json.loads(capsule.parts[FACTS])
     except (ValueError, RecursionError) as error:
@@ -121,7 +122,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _FactsAlone:
-    """The facts of a run in place of its tables."""
+    """A stand-in for a run's tables that has only its facts."""
 
     facts: Sequence[FactRow]
 
@@ -135,7 +136,7 @@ class _FactsAlone:
 def hold_against(
     capsule: OpenCapsule, plan: Plan, store: AskedStore, report: Report, margin: float = MARGIN
 ) -> HeldAgainst:
-    """Return what the results in a store say to a brief. `report` is that of the brief in the run's own plan. Raises
+    """Compare the results in a store with a brief. `report` is the brief's report in the run's own plan. Raises
     ReportError."""
     results = Results(plan, store, words_of(report))
     with written_as(results.words.locale):
@@ -173,8 +174,7 @@ def _why_unlike(about: Capsule, plan: Plan, kind: str, differences: Sequence[Dif
 
 
 def other_machine(before: Sequence[FactRow], observed: Mapping[str, Mapping[str, str]]) -> list[Difference]:
-    """Return in what the machines that are there now differ from those of a brief. `observed` has the facts of each
-    host."""
+    """Return how the present machines differ from those of a brief. `observed` has the facts of each host."""
     kinds = {name for _, _, _, name, _, _ in before}
 
     def of(rows: Sequence[FactRow]) -> dict[str, dict[str, None]]:

@@ -1,4 +1,5 @@
-"""Packs the capsule of a brief: the spec and the files that it uses, its plan, versions, facts, numbers and claims."""
+"""Packs the capsule of a brief: the spec and the files that it uses, and the brief's plan, versions, facts, numbers and
+claims."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ from benchbrief.results.compare.contender import is_passing
 from benchbrief.runners.plain_files import read_plain
 
 _FAR = "/" + "/".join(["d"] * 40)
-"""A folder in place of the current one: names with `..` keep their place to each other, wherever the run was made."""
+"""A deep folder that replaces the current one, so that names with `..` lead to the same places wherever the run was
+made."""
 
 
 def pack_capsule(
@@ -50,8 +52,10 @@ def pack_capsule(
     reports_from: Mapping[str, str] | None = None,
     sign: Sign | None = None,
 ) -> bytes | None:
-    """Return the capsule of a brief; None where its report shows no provenance, or where the run does not keep the
-    files of its spec. `stated` is what it claims and expects, under its `title`; the others are as for `render`."""
+    """Return the capsule of a brief, or None if its report shows no provenance or if the run did not keep the files of
+    its spec. `stated` lists the brief's claims and expectations, and `title` is its title. The other arguments are as
+    for `render`.
+    """
     if report.provenance == "none":
         return None
     found = _files(plan, store.run_dir, kept, reports_from)
@@ -103,8 +107,7 @@ def _json(content: object) -> bytes:
 
 
 def _ledger(numbers: NumbersFile) -> list[dict[str, object]]:
-    """Return the numbers of the brief with what each is computed from; all else about them is in the brief's own
-    file."""
+    """Return the brief's numbers with their sources. Everything else about the numbers is in the brief's own file."""
     expressions = {query.id: (query.expression, query.unit) for query in numbers.queries}
     return [
         {
@@ -144,7 +147,7 @@ def _raw_outputs(store: AskedStore) -> OutputsManifest:
 def _files(
     plan: Plan, run_dir: Path, kept: Kept | None, reports_from: Mapping[str, str] | None
 ) -> dict[str, bytes] | None:
-    """Return each file that the spec uses, by its name in the plan; None where one is lost or was changed."""
+    """Return each file that the spec uses, by its name in the plan, or None if a file is lost or was changed."""
     found: dict[str, bytes] = {}
     for index, (name, digest) in enumerate((reports_from or plan.spec.files).items()):
         content = None
@@ -167,18 +170,19 @@ def _files(
 
 
 def files_used_by(plan: Plan) -> set[str]:
-    """Return the names of all files that a spec uses, as its plan has them."""
+    """Return the names of all files that a spec uses, as the plan names them."""
     return {*plan.spec.files, *plan.assets, *(name for name, _ in _embedded(plan))}
 
 
 def _digests(content: bytes) -> Iterator[str]:
-    """Yield the digest of a file, and that of its text without a byte-order mark, which plans have."""
+    """Yield the digest of a file, and the digest of its text without a byte-order mark, which is the one that plans
+    have."""
     yield hashlib.sha256(content).hexdigest()
     yield hashlib.sha256(content.removeprefix(b"\xef\xbb\xbf")).hexdigest()
 
 
 def _embedded(plan: Plan) -> Iterator[tuple[str, bytes]]:
-    """Yield the files whose texts are in the plan, with their names: those of workloads, of servers, of traces, and the
+    """Yield the names and texts of the files that the plan embeds: files of workloads, servers and traces, and the
     users' catalogues of words."""
     for workload in plan.workloads.values():
         for key, text in workload.files.items():
@@ -206,7 +210,7 @@ def _beside(origin: Origin, name: str) -> str:
 
 
 def _main(name: str, files: list[str]) -> str | None:
-    """Return the spec among its files: the one with its name, or else the only one."""
+    """Return the file that is the spec: the one with the spec's name, or else the only file."""
     if name in files:
         return name
     alike = [each for each in files if Path(each).name == Path(name).name] or files
@@ -214,7 +218,7 @@ def _main(name: str, files: list[str]) -> str | None:
 
 
 def _below_one_folder(names: Iterable[str]) -> dict[str, str]:
-    """Return paths below one folder by the files' names, with each file at the same place to the others."""
+    """Return a path for each file below one common folder, so that the files keep their relative positions."""
     whole = {name: posixpath.normpath(posixpath.join(_FAR, name)) for name in names}
     above = posixpath.commonpath([posixpath.dirname(path) for path in whole.values()]) if whole else ""
     return {name: posixpath.relpath(path, above) for name, path in whole.items()}

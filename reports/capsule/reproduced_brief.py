@@ -1,4 +1,4 @@
-"""The brief on a reproduction: a report like those of a spec, with the verdicts in words and tables."""
+"""The brief about a reproduction: a report like those of a spec, with the verdicts in words and tables."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from benchbrief.results.compare.contender import Difference
 NAME = "reproduction"
 _HERE = p.Origin(file="", line=1, column=1)
 _MOST_FACTS = 30
-"""More differing facts than this are only counted."""
+"""If more facts differ than this, they are only counted."""
 _OF_MACHINE = re.compile(r"host (cpu|cores|memory|disk \S+|os|kernel)( of .*)?")
-"""The facts that are shown also where they are the same."""
+"""The facts that are shown even if they are the same."""
 _LONGEST = 300
 
 
 def report_on(found: HeldAgainst, words: Words, like: p.Report) -> p.Report:
-    """Return the report on a reproduction, in these words, with the layout, paper and audience of the brief's own."""
+    """Return the report on a reproduction in the given words, with the layout, paper and audience of the original
+    brief."""
     with written_as(words.locale):
         return p.Report(
             name=NAME,
@@ -49,7 +50,8 @@ def verdict_text(found: Reproduced, words: Words) -> str:
 
 
 def ratio_text(found: Reproduced, words: Words) -> str:
-    """Return `0.98 (0.95 to 1.02)`: the number here over that of the brief, with its interval; "" without a ratio."""
+    """Return a ratio such as `0.98 (0.95 to 1.02)`: the new number divided by the brief's, with its interval. Return ""
+    if there is no ratio."""
     ratio = found.ratio
     if ratio is None:
         return ""
@@ -61,7 +63,7 @@ def ratio_text(found: Reproduced, words: Words) -> str:
 
 
 def why_text(found: Reproduced, words: Words) -> str:
-    """Return why a verdict is what it is, and what would decide it."""
+    """Return the reason for a verdict, and what would settle it."""
     margin = words.locale.numerals(in_percent(found.margin))
     half = words.locale.numerals(in_percent(found.margin / 2))
     text = words[f"repro_why_{found.why}"].format(margin=margin, half=half, most=MOST_REPEATS)
@@ -83,7 +85,7 @@ def _how_judged(found: HeldAgainst, words: Words) -> str:
 
 
 def _what_differs(found: HeldAgainst, words: Words) -> str:
-    """Return which difference limits the verdicts: another machine, another version of benchbrief; "" for neither."""
+    """Return which difference limits the verdicts: another machine or another version of benchbrief, or "" for neither."""
     text = words["repro_how_other"] if found.unlike == "machine" else ""
     if found.versions:
         text += words["repro_how_versions"].format(before=_short(found.versions.first), now=found.versions.second)
@@ -91,7 +93,7 @@ def _what_differs(found: HeldAgainst, words: Words) -> str:
 
 
 def _headline(found: HeldAgainst, words: Words) -> p.HeadlineElement:
-    """Return how many verdicts say that it holds, or, where none does, the next best; and the counts of the others."""
+    """Return how many statements hold, or the count of the next best verdict if none holds, and then the other counts."""
     counts = {name: found.count(name) for name in get_args(ReproductionVerdict)}
     first = next(name for name, count in counts.items() if count)
     number = words["repro_count"].format(n=counts.pop(first), of=len(found.verdicts))
@@ -119,7 +121,7 @@ def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
 
 
 def _whys(verdicts: Sequence[Reproduced], words: Words) -> Iterator[str]:
-    """Yield each reason with the names of what was judged so."""
+    """Yield each reason with the names of the statements that it applies to."""
     by_reason: dict[str, list[str]] = {}
     for each in verdicts:
         by_reason.setdefault(why_text(each, words), []).append(_name(each))
@@ -188,7 +190,8 @@ def _environments(found: HeldAgainst, words: Words) -> p.Element:
 
 
 def _place(found: Reproduced, words: Words) -> str:
-    """Return where a number that the brief shows differs most; "" for the others, whose sentences say it."""
+    """Return where a number that the brief shows differs most, or "" for other statements, whose sentences already say
+    it."""
     if found.stated.kind != "number" or not found.place:
         return ""
     steps = (step.partition(" ") for step in found.place.split(", "))
@@ -202,7 +205,7 @@ def _name(found: Reproduced) -> str:
 
 
 def _folded(alike: Sequence[Difference]) -> list[Difference]:
-    """Return facts without the hardware that they are of, where all have the same."""
+    """Return facts, without the name of their hardware if all hardware has the same facts."""
     values: dict[str, set[str]] = {}
     for each in alike:
         values.setdefault(each.what.partition(" of ")[0], set()).add(each.first)
@@ -220,7 +223,7 @@ def _fact(what: str, words: Words) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a stranger's text on one line, and not too long. Blanks that do not break stay."""
+    """Return a stranger's text on one line, shortened. Non-breaking spaces stay."""
     text = re.sub(
         " +", " ", "".join(char if char.isprintable() or char in "\u00a0\u202f" else " " for char in text)
     ).strip()

@@ -1,4 +1,5 @@
-"""Whether a run measured what a brief did: the settings of the cells that each claim and each expectation reads."""
+"""Checks whether a run measured the same as a brief, by the settings of the cells that each claim and expectation
+reads."""
 
 from __future__ import annotations
 
@@ -16,13 +17,15 @@ from benchbrief.results.compare.contender import Difference
 from benchbrief.results.result_messages import shorten_digests
 
 _OF_MACHINES = ("hosts", "load_hosts", "probes", "repeat", "threads", "target")
-"""The parts of a cell's identity that may differ: its machines, what only watches them, and what its point has."""
+"""The parts of a cell's identity that may differ: its machines, its probes, and the parts that its point already holds.
+"""
 
 
 def measured_otherwise(before: Plan, now: Plan, shown: Iterable[str] = ()) -> dict[StatementName, Why]:
-    """Return what can't be compared with a brief, with the reason: what reads cells at other settings, and what reads
-    power where none is sampled. Another profile or other parameters are meant, and reason enough for themselves.
-    `shown` are metrics and measures that are judged where there are no claims and expectations."""
+    """Return the statements that cannot be compared with a brief, and why: they read cells with other settings, or they
+    read power that this run does not sample. Settings are not compared if the profile or the parameters differ, since
+    that is intended. `shown` names metrics and measures that are judged if there are no claims and expectations.
+    """
     has_power = any(probe.name == "power" for cell in now.cells for probe in cell.probes)
     is_meant = (before.spec.profile, before.spec.params) != (now.spec.profile, now.spec.params)
     with suppress(ValueError):
@@ -63,7 +66,7 @@ def _is_read(plan: Plan, reads: Iterable[Read], point: Point) -> bool:
 
 
 def _settings_in(plan: Plan) -> Callable[[Cell], str]:
-    """Return a function that gives the digest of a cell's settings, without its machines."""
+    """Return a function that gives the digest of a cell's settings, ignoring its machines."""
     cells = {cell.id: cell for cell in plan.cells}
 
     @cache
@@ -75,7 +78,7 @@ def _settings_in(plan: Plan) -> Callable[[Cell], str]:
 
 
 def spec_differences(before: Plan, now: Plan) -> Iterator[Difference]:
-    """Yield in what two specs and their packages differ: profile, parameters, texts by the files' names, versions."""
+    """Yield the differences between two specs and their packages: profile, parameters, texts of files, and versions."""
     one, other = before.spec, now.spec
     if one.profile != other.profile:
         yield Difference("profile", one.profile or "none", other.profile or "none")

@@ -1,1 +1,1 @@
-"""Figures: series, axes, layout, drawing and alternative texts."""
+"""Figures: their series, axes, layout, drawing and alternative texts."""

@@ -1,4 +1,5 @@
-"""Labels with arrows: notes at points, and the names of knees, promises and other marks, where they cover nothing."""
+"""Places labels with arrows where they hide the least: notes at points, and the names of knees, promises and other
+marks."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box, ChartPoint, T
 from benchbrief.reports.charts.chart_layout import NUMBER, ChartText, Plot, darken_for_text, wrap
 
 _LINE = 12.0
-"""Pixels from one line of a label to the next."""
+"""The distance in pixels between the lines of a label."""
 _GRID = 4
-"""Pixels between the places that are tried, and of a cell of what they would cover."""
+"""The distance in pixels between the places that are tried, which is also the size of a cell in the grid of costs."""
 _WIDEST = 170.0
 _TEXT, _MARK, _BAR = 100.0, 20.0, 12.0
 """What it costs to cover a cell of a text, of a line or a point, and of a bar."""
@@ -24,7 +25,7 @@ _Spot = tuple[float, float]
 
 @dataclass(frozen=True)
 class ArrowLabel:
-    """A text of several lines, and its arrows: each from the edge of the text to its tip."""
+    """A text of one or more lines, with arrows that each lead from the edge of the text to a tip."""
 
     lines: tuple[ChartText, ...]
     arrows: tuple[tuple[_Spot, _Spot], ...]
@@ -32,18 +33,20 @@ class ArrowLabel:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A label to be placed. Each of its `targets` is a line, whose nearest point is its arrow's tip, or a point."""
+    """A label to be placed. Each of its `targets` is a point, or a line whose nearest point becomes the tip of an
+    arrow."""
 
     text: str
     color: str
     targets: tuple[tuple[_Spot, _Spot], ...]
     series: int | None
     gap: float
-    """Pixels that the tip stays away from its target, whose marker it would cover."""
+    """The distance in pixels between an arrow's tip and its target, so that the arrow does not cover the target's
+    marker."""
 
 
 def arrow_labels(plot: Plot, texts: Sequence[ChartText]) -> list[ArrowLabel]:
-    """Return the labels of a chart where they cover the least. `texts` stand in it already."""
+    """Return the labels of a chart, placed where they cover the least. `texts` are the texts already in the chart."""
     wanted = [*_notes(plot), *_marks(plot)]
     if not wanted:
         return []
@@ -99,7 +102,7 @@ def _notes(plot: Plot) -> Iterator[_Wanted]:
 
 
 def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
-    """Return the place above a bar's number, and above the brackets over it."""
+    """Return the place above a bar's number and above the brackets over that bar."""
     left, right = plot.bar(trace, point.x)
     over = [each for each in brackets(plot) if each.left <= right and each.right >= left]
     if over:
@@ -110,7 +113,7 @@ def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
 
 
 def _marks(plot: Plot) -> Iterator[_Wanted]:
-    """Yield the names of marks that no legend has, and that of the line of no difference."""
+    """Yield the names of the marks that are not in the legend, and the name of the line that means "no difference"."""
     x = plot.x_pixel()
     if plot.is_even and not (plot.frame and "left" not in plot.frame.numbers):
         at = plot.base_pixel
@@ -128,7 +131,7 @@ def _marks(plot: Plot) -> Iterator[_Wanted]:
 
 
 class _Covered:
-    """What each cell of the plot area costs to cover."""
+    """The cost of covering each cell of the plot area."""
 
     def __init__(self, plot: Plot, texts: Sequence[ChartText]) -> None:
         self.top = -plot.headroom
@@ -153,7 +156,7 @@ class _Covered:
                 of_row[column] = max(of_row[column], cost)
 
     def best(self, width: float, height: float, wanted: _Wanted) -> Box:
-        """Return the place that covers the least, near its targets, with arrows that cross no text."""
+        """Return the place near the targets that covers the least and whose arrows cross no text."""
         wide = min(self.columns, math.ceil((width + 4) / _GRID))
         high = min(self.rows, math.ceil((height + 2) / _GRID))
         sums = self._sums()
@@ -180,7 +183,7 @@ class _Covered:
         return Box(left, top, left + width, top + height)
 
     def _crossed(self, left: float, top: float, width: float, height: float, wanted: _Wanted) -> float:
-        """Return the cost of the texts below the arrows from a place."""
+        """Return the cost of the texts that arrows from a place would cross."""
         cost = 0.0
         for target in wanted.targets:
             tip = _nearest(target, (left + width / 2, top + height / 2))
@@ -194,7 +197,7 @@ class _Covered:
         return cost * _TEXT
 
     def _sums(self) -> list[list[float]]:
-        """Return the sum of the costs above and left of each cell."""
+        """Return, for each cell, the sum of the costs above and to the left of it."""
         sums = [[0.0] * (self.columns + 1)]
         for row in self.costs:
             above, total, of_row = sums[-1], 0.0, [0.0]
@@ -206,7 +209,7 @@ class _Covered:
 
 
 def _boxes(plot: Plot, trace: Trace) -> Iterator[tuple[Box, float]]:
-    """Yield what a trace covers, and what it costs to cover that."""
+    """Yield the boxes that a trace covers, with the cost of covering each."""
     x, y = plot.x_pixel(), plot.y_pixel(trace)
     if trace.mark == "rule":
         for point in (each for each in trace.points if each.y is not None):

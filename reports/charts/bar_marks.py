@@ -1,4 +1,4 @@
-"""Where the marks on bars stand: numbers, brackets over the bars that are compared, and floating bars."""
+"""Places the marks on bars: numbers, brackets over the bars that are compared, and floating bars."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from benchbrief.reports.charts.chart import INK, PAPER, SMALL, TEXT, ChartPoint,
 from benchbrief.reports.charts.chart_layout import BRACKET, NUMBER, ChartText, Plot
 
 _FLOATING = 16.0
-"""The most pixels of a floating bar across."""
+"""The largest width of a floating bar in pixels."""
 _FOOT = 18.0
-"""The pixels of a bar's foot that hold a number."""
+"""The height in pixels of the space for a number at the foot of a bar."""
 _RING = 9.0
-"""The pixels at a bar's right that hold the rings of its repeats."""
+"""The width in pixels of the space for the rings of repeats at a bar's right side."""
 _LEAST_CONTRAST = 3.0
-"""That of a white number on a bar."""
+"""The least contrast between a white number and its bar."""
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """A line over the middles of bars from `left` to `right`, with its number above. One bar has no line."""
+    """A line above bars, from the middle of the first to the middle of the last, with its number above. Over a single
+    bar there is only the number."""
 
     trace: Trace
     point: ChartPoint
@@ -35,7 +36,7 @@ class Bracket:
 
 
 def brackets(plot: Plot) -> list[Bracket]:
-    """Return the brackets whose number is known, and has bars below and room beside its neighbours."""
+    """Return the brackets that have a known number, bars below them, and room beside their neighbours."""
     found: list[Bracket] = []
     shown = plot.bars_have_numbers or any(t.mark == "range" for t in plot.in_slots)
     for level, trace in enumerate(t for t in plot.chart.traces if t.mark == "bracket"):
@@ -53,7 +54,7 @@ def brackets(plot: Plot) -> list[Bracket]:
 
 
 def _tops(plot: Plot, slot: float | None) -> Iterator[tuple[float, float]]:
-    """Yield the middle and the upper end of each bar in a slot, or in all."""
+    """Yield the middle and the upper end of each bar in a slot, or of all bars if `slot` is None."""
     for trace in plot.in_slots:
         y = plot.y_pixel(trace)
         for point in trace.points:
@@ -64,7 +65,7 @@ def _tops(plot: Plot, slot: float | None) -> Iterator[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class FloatingBar:
-    """A bar from `bottom` to `top`, both in pixels from above."""
+    """A bar from `bottom` to `top`, both in pixels from the top of the plot area."""
 
     point: ChartPoint
     left: float
@@ -88,7 +89,8 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 
 
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
-    """Yield the numbers of bars, where all fit, clear of intervals and repeats; and both ends of floating bars."""
+    """Yield the numbers of bars if all of them fit clear of intervals and repeats, and the numbers at both ends of
+    floating bars."""
     shown = plot.bars_have_numbers
     aside = rings_stand_aside(plot)
     for series, trace in enumerate(plot.chart.traces):
@@ -112,8 +114,8 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
 
 
 def rings_stand_aside(plot: Plot) -> float:
-    """Return how far right of their bars' middles the rings of repeats stand, so that no bar's number seems to be
-    theirs; 0 where the bars are too narrow for both."""
+    """Return how far to the right of the bars' middles the rings of repeats are drawn, so that a bar's number is not
+    taken for the number of a ring. Return 0 if the bars are too narrow for both."""
     bars = [(trace, point) for trace in plot.chart.traces if trace.mark == "bar" for point in trace.points]
     if plot.flat or not plot.bars_have_numbers or not any(point.repeats for _, point in bars):
         return 0.0
@@ -123,8 +125,8 @@ def rings_stand_aside(plot: Plot) -> float:
 
 
 def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:
-    """Return whether a bar's number has room at the foot of the bar, below its interval or repeats: above these, it
-    would seem to be theirs."""
+    """Return whether a bar's number fits at the foot of the bar, below its interval or repeats. Above those, the number
+    would seem to belong to them."""
     return min(length, *spread) > room
 
 
@@ -134,7 +136,8 @@ def ink_on(paint: str) -> str:
 
 
 def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
-    """Yield both ends of each bar: above it, or each at its end where the bars are too narrow for that."""
+    """Yield the numbers of both ends of each floating bar: above the bar, or one at each end if the bars are too
+    narrow."""
     drawn = floating_bars(plot, trace)
     room = plot.width / len(plot.chart.x.categories)
     if len(plot.in_slots) > 1:  # bars of one category stand closer than categories do
@@ -159,7 +162,7 @@ def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
 
 
 def _has_room_above(bar: FloatingBar, bars: Sequence[FloatingBar]) -> bool:
-    """Return whether both ends of a bar can stand above it, clear of all others and of their numbers."""
+    """Return whether the numbers of both ends of a bar fit above it, clear of the other bars and their numbers."""
 
     def middle(of: FloatingBar) -> float:
         return (of.left + of.right) / 2

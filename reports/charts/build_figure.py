@@ -1,4 +1,4 @@
-"""Makes a figure of the plan and its results: charts, data, alternative text and footnotes."""
+"""Makes a figure from the plan and its results: charts, data, alternative text and footnotes."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _IN_SLOTS = ("bar", "range")
 _CATEGORIES = (*_IN_SLOTS, "slope", "bracket")
-"""Marks at the names of keys, and not along a scale."""
+"""The marks that are drawn at the names of keys rather than along a scale."""
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends
 _MOST_LEADERS = 4
-"""The most series that a finding names where none is the highest everywhere."""
+"""The most series that a finding names if no series is the highest everywhere."""
 
 
 def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], results: Results, x_dim: str | None) -> str:
-    """Return kind, axes, the ends of each series, and the highest series, panel by panel."""
+    """Describe a figure in words, panel by panel: its kind, its axes, the ends of each series, and the highest series."""
     words, chart = results.words, charts[0]
     marks = {d.trace.mark for d in drawn if d.on_axis}
     mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
@@ -117,8 +117,8 @@ def _ends(d: DrawnSeries, words: Words) -> str:
 
 
 def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
-    """Return sentences on the rates at which a line's promise was broken, and on those that the generator could
-    not offer."""
+    """Return sentences on the rates at which a line's promise was broken, and on the rates that the load generator
+    could not offer."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
     late = [p.x for p in d.trace.points if p.late and p.y is not None]
     by_search = {
@@ -133,8 +133,8 @@ def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
 
 
 def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
-    """Return a sentence on the highest series of each quantity on each axis. It names the quantity if there
-    are several."""
+    """Return a sentence on the highest series for each quantity on each axis. With several quantities, each sentence
+    names its quantity."""
     lines = [d for d in drawn if d.on_axis and d.trace.mark != "range"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
     for d in lines:
@@ -149,7 +149,8 @@ def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
 
 
 def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
-    """Return which series is the highest at the points that all have; "" if these are less than half of the points."""
+    """Return which series is the highest at the points that all series share, or "" if those are less than half of the
+    points."""
     values = [{k: p.y for k, p in zip(d.labels, d.trace.points, strict=True) if p.y is not None} for d in compared]
     keys = list(dict.fromkeys(label for d in compared for label in d.labels))
     common = [key for key in keys if all(key in of_one for of_one in values)]
@@ -176,14 +177,14 @@ def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
 
 
 def _leader(values: Sequence[float]) -> int | None:
-    """Return the place of the largest value; None for a tie."""
+    """Return the index of the largest value, or None for a tie."""
     largest = max(values)
     return values.index(largest) if values.count(largest) == 1 else None
 
 
 def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
-    """Return by how many times the leader exceeds the next series, as a range over all points. It is "" if one of the
-    next values is not above zero, or if the values are about equal."""
+    """Return by how many times the leader exceeds the next series, as a range over all points. Return "" if one of the
+    next series' values is not above zero, or if the values are about equal."""
     next_ones = [max(v for place, v in enumerate(values) if place != leader) for values in points]
     if min(next_ones) <= 0:
         return ""
@@ -193,7 +194,7 @@ def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
 
 
 def _three_digits(value: float) -> str:
-    """Write a number with three digits: 1.00, 12.3, 1,230."""
+    """Write a number with three digits, such as 1.00, 12.3 or 1,230."""
     rounded = to_digits(value, 3)
     return fixed(rounded, max(0, 2 - magnitude(rounded)))
 
@@ -201,8 +202,8 @@ def _three_digits(value: float) -> str:
 def staircase_axis(
     figure: plan.FigureElement, x_dim: str | None, results: Results
 ) -> tuple[str | None, dict[str, tuple[plan.LabelledKey, ...]]]:
-    """Return what the x axis shows. If all drawn experiments have the same staircase, it shows the rates of the steps
-    and not their numbers. The keys for that come second."""
+    """Return the quantity on the x axis, and its keys. If all drawn experiments have the same staircase, the axis shows
+    the rates of the steps instead of their numbers."""
     if x_dim != "phase":
         return x_dim, {}
     names = {cell.experiment for series in figure.series for cell in results.cells_behind(series.query)}
@@ -217,7 +218,8 @@ def staircase_axis(
 
 
 def axis_scale(drawn: Sequence[DrawnSeries], reached: Sequence[float] = ()) -> Scale:
-    """Return the scale for the values of an axis, which are `reached` too. Marks on the x axis do not count."""
+    """Return the scale of an axis that shows these values and the values in `reached`. Marks on the x axis do not
+    count."""
     shown = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     units = {d.series.query.unit for d in shown}
     if len(units) != 1:
@@ -249,7 +251,7 @@ def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
 
 
 def label_with_unit(label: str, unit: str) -> str:
-    """Return the title of an axis with its unit, unless it has that already, as `Nodes for the same work` has."""
+    """Return the title of an axis with its unit, unless the title already contains it, as in `Nodes for the same work`."""
     edge = r"\b" if unit.isascii() else ""
     is_word = len(unit) > 3 or not unit.isascii()  # a short one, such as s, may be a part of other words
     named = is_word and re.search(f"{edge}{re.escape(unit)}{edge}", label, re.IGNORECASE)
@@ -257,8 +259,8 @@ def label_with_unit(label: str, unit: str) -> str:
 
 
 def without_shared_end(label: str, other: str) -> str:
-    """Turn `Throughput, Sessions` beside `p99 read latency, Sessions` into `Throughput`: the other axis has
-    the rest."""
+    """Shorten `Throughput, Sessions` to `Throughput` if the other axis is `p99 read latency, Sessions`, which keeps the
+    shared end."""
     comma = locale().listed(("", ""))
     places = (found.start() for found in re.finditer(re.escape(comma), label))
     return next((label[:at] for at in places if other.endswith(label[at:])), label)
@@ -283,15 +285,15 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
 
 
 _MOST_REASONS = 3
-"""The most kinds of reasons for gaps in a footnote; the disclosure has all."""
+"""The most kinds of reasons for gaps that a footnote lists. The disclosure lists all of them."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """`charts` are the figure's panels: one, or small multiples; none without a value.
+    """`charts` are the figure's panels: one chart, or small multiples. A figure without any value has no charts.
 
-    `series` are those of all panels in turn, with the details of their points.
+    `series` are the series of all panels in order, with the details of their points.
     """
 
     charts: tuple[Chart, ...]
@@ -301,14 +303,14 @@ class Drawing:
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
     key: str = ""
-    """What the numbers beside the points of a curve are, its pale bars, and small rings."""
+    """The explanation of the numbers beside a curve's points, of its pale bars, and of its small rings."""
     message: str = ""
-    """What it shows, where the author says nothing."""
+    """The finding that the figure shows if the author did not write one."""
 
 
 @dataclass
 class _Remarks:
-    """What a figure's footnotes are made of, gathered over its traces."""
+    """The material for a figure's footnotes, gathered while its traces are made."""
 
     notes: dict[str, None] = field(default_factory=dict)
     missing: int = 0
@@ -318,9 +320,10 @@ class _Remarks:
     rings: bool = False
     """Whether single repeats are drawn."""
     rings_of_points: bool = True
-    """Whether each is of one point, and none is computed of several, such as the highest of each repeat."""
+    """Whether each ring belongs to one point, rather than to a number computed from several points, such as a maximum.
+    """
     placed: set[str] = field(default_factory=set)
-    """The notes that have a point."""
+    """The notes whose points exist."""
 
     def texts(self, words: Words) -> tuple[str, ...]:
         breaks = (counted(words, "breaks", self.breaks),) if self.breaks else ()
@@ -335,7 +338,7 @@ class _Remarks:
 
 
 def fits_half(figure: plan.FigureElement) -> bool:
-    """Return whether the figure fits half of the page's width. Panels side by side do not."""
+    """Return whether the figure fits into half of the page's width. Panels side by side never do."""
     if figure.panel_dim:
         return False
     bars = [s for s in figure.series if s.mark in _IN_SLOTS]
@@ -349,7 +352,7 @@ def fits_half(figure: plan.FigureElement) -> bool:
 @dataclass(frozen=True)
 class Sketch:
     """A figure's series in base units, before their axes are known. `figure` has the keys that it shows, and `planned`
-    are all of its x axis, whose values are of the dimension `along`."""
+    are all keys of its x axis, whose values are of the dimension `along`."""
 
     figure: plan.FigureElement
     drawn: Sequence[DrawnSeries]
@@ -371,12 +374,12 @@ def drawing(
     columns: Columns | None = None,
     colours: DocumentColours | None = None,
 ) -> Drawing:
-    """Return everything about a figure by itself except its place on the page."""
+    """Return everything about a single figure except its place on the page."""
     return finished(sketched(figure, results, colours), results, notes, columns)
 
 
 def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColours | None = None) -> Sketch:
-    """Return what a figure draws. `colours` are those of the whole brief."""
+    """Return the series that a figure draws. `colours` are the colours of the whole brief."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _with_level_names(figure, _all_keys(figure, results), results)})
@@ -416,16 +419,16 @@ _TANGLED = 10.0
 
 
 def _is_tangled(drawn: Sequence[DrawnSeries]) -> bool:
-    """Return whether curves of latency over throughput would lie on a linear axis: the largest value is many times the
-    smallest."""
+    """Return whether curves of latency over throughput would be hard to tell apart on a linear axis, because the
+    largest value is many times the smallest."""
     curves = [d for d in drawn if d.trace.mark == "curve" and not d.trace.right]
     values = [p.y for d in curves for p in d.trace.points if p.y is not None and p.y > 0]
     return bool(values) and max(values) >= _TANGLED * min(values)
 
 
 def _as_bars(figure: plan.FigureElement, x_dim: str | None, drawn: Sequence[DrawnSeries]) -> plan.FigureElement | None:
-    """Return a figure of several lines with bars in their place where each has one point alone, the same one: they have
-    nothing to follow along the x axis. None for other figures, also where points are missing."""
+    """Return a figure with bars instead of lines if each line has just one point, at the same place, so that there is
+    nothing to follow along the x axis. Return None for other figures, and if points are missing."""
     lines = [d for d in drawn if d.trace.mark == "line" and not d.trace.ideal and d.has_values]
     measured = {key for d in lines for key in d.keys}
     if not x_dim or x_dim == "time" or figure.log_y or len(lines) < 2 or len(measured) != 1:
@@ -447,8 +450,9 @@ def finished(
 ) -> Drawing:
     """Return everything about a figure except its place on the page.
 
-    `notes` are the texts of its `point_notes`, whose numbers are filled in here where they are None; `columns` are
-    those of the tables beside it, and its axes `reach` values of others, in base units.
+    `notes` are the texts of its `point_notes`, and None means that the numbers are filled in here. `columns` are the
+    columns of the tables beside the figure. `reach` holds values of other figures, in base units, that the axes also
+    cover.
     """
     figure, drawn, x_dim, along, kind = sketch.figure, sketch.drawn, sketch.x_dim, sketch.along, sketch.kind
     stairs, chosen, remarks = sketch.stairs, sketch.chosen, sketch.remarks
@@ -514,7 +518,7 @@ def finished(
 
 
 def _as_labelled(drawn: DrawnSeries) -> Trace:
-    """Return the trace with bars of nodes as high as their labels say: rounded up."""
+    """Return the trace with each bar of nodes as high as its label says, which is rounded up."""
     trace, unit = drawn.trace, drawn.series.query.unit
     if not trace.stands_in_slot:
         return trace
@@ -526,13 +530,14 @@ def _as_labelled(drawn: DrawnSeries) -> Trace:
 
 
 def _is_ratio(drawn: DrawnSeries) -> bool:
-    """Return whether a series shows how one thing compares with another, without bars that begin at zero."""
+    """Return whether a series shows how one thing compares with another, and is not drawn as bars that begin at zero."""
     query = drawn.series.query
     return drawn.trace.mark in ("range", "line", "slope") and query.unit in ("", "1") and bool(query.divides)
 
 
 def _without_unpublished(figure: plan.FigureElement, x_dim: str, results: Results) -> plan.FigureElement:
-    """Return a figure of bars without the keys at which the source states nothing: the brief's limits count them."""
+    """Return a figure of bars without the keys for which the source states no value. The brief's limits count those
+    keys."""
     bars = [s for s in figure.series if s.mark in ("bar", "range") and s.x_dim == x_dim]
 
     def is_stated(series: plan.Series, key: plan.LabelledKey) -> bool:
@@ -545,7 +550,7 @@ def _without_unpublished(figure: plan.FigureElement, x_dim: str, results: Result
 
 
 def _note_text(text: plan.Prose, results: Results) -> str:
-    """Return the text of a note with its numbers."""
+    """Return the text of a note, with its numbers filled in."""
 
     def insert(value: plan.Value | Citation, follows: str) -> Inserted:
         if isinstance(value, Citation):
@@ -563,7 +568,7 @@ def _note_text(text: plan.Prose, results: Results) -> str:
 def _with_notes(
     chart: Chart, figure: plan.FigureElement, texts: Sequence[str], drawn: Sequence[DrawnSeries], remarks: _Remarks
 ) -> Chart:
-    """Return a chart with the notes whose points were measured, which `remarks` remembers."""
+    """Return a chart with the notes whose points were measured, and remember those notes in `remarks`."""
     own = [d for d in drawn if d.panel == chart.heading]
     found = []
     for note, text in zip(figure.point_notes, texts, strict=True):
@@ -578,7 +583,7 @@ def _with_notes(
 
 
 def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the figure's keys, with those that only the results have: times and nodes."""
+    """Return the figure's keys, including those that only the results have, which are times and nodes."""
     keys = dict(figure.keys)
     for series in figure.series:
         for dim in (series.x_dim, series.color_dim, figure.panel_dim):
@@ -591,8 +596,8 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
 def _with_level_names(
     figure: plan.FigureElement, keys: Mapping[str, tuple[plan.LabelledKey, ...]], results: Results
 ) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the keys of a figure. The levels of a factor that colours lines or has panels are named with it where a
-    level alone would not tell: the factor is not written beside them, as it is on an axis."""
+    """Return the keys of a figure. If a factor colours lines or has panels, its levels get the factor's name as well
+    unless they are plain alone, because no axis shows that name."""
     known = {dim: results.plan.factors[dim] for dim in keys if dim in results.plan.factors}
     named = {figure.panel_dim, *(series.color_dim for series in figure.series)}
     return {
@@ -604,7 +609,7 @@ def _with_level_names(
 
 
 def _axis_of_keys(dim: str, kind: XKind, results: Results) -> Scale:
-    """Return the scale of an x axis that shows the keys of a dimension: those of a factor in its unit."""
+    """Return the scale of an x axis that shows the keys of a dimension. A factor's keys are in its unit."""
     factor = results.plan.factors.get(dim)
     if factor is None or factor.unit is None or kind == "category":
         return Scale(1.0, UNIT_OF_DIM.get(dim, ""))
@@ -616,14 +621,15 @@ def _numbered(value: DimKey) -> plan.LabelledKey:
 
 
 def moments_in_gaps(seconds: Iterable[float]) -> set[float]:
-    """Return a moment within each gap, which breaks the line: a step of over 2.5 times the median one."""
+    """Return one moment within each gap, at which the line breaks. A gap is a step longer than 2.5 times the median
+    step."""
     steps = list(pairwise(sorted(seconds)))
     usual = statistics.median(b - a for a, b in steps) if steps else 0.0
     return {a + usual for a, b in steps if b - a > 2.5 * usual}
 
 
 def _not_needed(figure: plan.FigureElement, dim: str, key: plan.LabelledKey, results: Results) -> bool:
-    """Return whether a search skipped a point of its ramp for everything that the figure draws there."""
+    """Return whether a search skipped a point of its ramp for everything that the figure draws at that point."""
     if dim not in ("threads", "target"):
         return False
     drawn = [series for series in figure.series if dim in (series.x_dim, series.color_dim)]
@@ -731,14 +737,14 @@ def _is_knee(series: plan.Series) -> bool:
 
 
 def _knee_name(dim: str, at: float, key: plan.LabelledKey | None, words: Words) -> str:
-    """Return the name of a knee, with its place: Knee: 8 threads."""
+    """Return the name of a knee with its place, such as `Knee: 8 threads`."""
     place = counted(words, f"at_{dim}", at) if f"at_{dim}" in words else points([at])
     name = words["knee_at"].format(at=place)
     return words.locale.listed((name, key_text(key.label, key.value))) if key else name
 
 
 def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: Results) -> bool:
-    """Return whether a point without a value is missing: a run should have it."""
+    """Return whether a point without a value counts as missing, because a run should have measured it."""
     if results.left_out(series.query, **at):
         return False
     return x_dim not in ("threads", "target") or not results.not_due(series.query, **at)
@@ -747,7 +753,7 @@ def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: 
 def _moments(
     series: plan.Series, where: Mapping[str, DimKey], keys: Sequence[plan.LabelledKey], results: Results
 ) -> tuple[plan.LabelledKey, ...]:
-    """Return the moments of a series, and one in each of its gaps."""
+    """Return the moments of a series, and one more moment in each of its gaps."""
     own = results.keys(series.query, "time", **where)
     gaps = (_numbered(at) for at in moments_in_gaps([v for v in own if not isinstance(v, str)]))
     return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
@@ -791,7 +797,7 @@ def _detail(
 
 
 def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
-    """Place a mark on the x axis: its value may lie between two categories."""
+    """Place a mark on the x axis. Its value may lie between two categories."""
     x = None if point.y is None else point.y * parse_unit(unit).factor
     if x is not None and kind == "category":
         pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
@@ -802,11 +808,11 @@ def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKi
 def _interval(
     series: plan.Series, values: Sequence[float], drawn: float, results: Results
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return Student's interval around the drawn value, at the brief's level. Its width is from the repeats'
-    own values.
+    """Return Student's interval around the drawn value, at the brief's level. The width of the interval comes from the
+    values of the single repeats.
 
-    The value is computed over all repeats (a ratio of means, a percentile of merged histograms), and may differ from
-    their mean.
+    The drawn value is computed over all repeats (as a ratio of means, or a percentile of merged histograms), so it may
+    differ from their mean.
     """
     low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))
     if low is None or high is None or series.query.signed:
@@ -823,7 +829,7 @@ def _explain(
     results: Results,
     remarks: _Remarks,
 ) -> None:
-    """Add footnotes for gaps, and for intervals and repeats that are drawn, or were asked for."""
+    """Add footnotes for gaps, and for the intervals and repeats that are drawn or were asked for."""
     if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):
@@ -865,7 +871,8 @@ def _explain(
 def _without_non_positive(
     drawn: list[DrawnSeries], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
 ) -> list[DrawnSeries]:
-    """Drop the values that a logarithmic axis can't show. `log` is for the right axis and the left."""
+    """Drop the values that a logarithmic axis cannot show. `log` tells whether the right and the left axis are
+    logarithmic."""
     dropped = 0
     found = []
     for d in drawn:
