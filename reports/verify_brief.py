@@ -52,7 +52,6 @@ from benchbrief.results.runs.kept_files import MadeReports, changed_file, change
 from benchbrief.results.store.searched_doubts import Doubt
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.run_folder import HELD_OUT
 from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
@@ -754,9 +753,10 @@ def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[
         if problems[path] is None and path in recorded and stored.get(path) != digest:
             change = changed_text(stored.get(path, ""), digest)
             problems[path] = f"has another SHA-256 in the run's tables than in its journal ({change})"
-    of_held_out = (each for each in kept_outputs(run_dir).items() if each[0].startswith(f"{HELD_OUT}/"))
-    gone = {start: "is missing" for start, folder in held_out_runs(run_dir).items() if not folder.is_dir()}
-    return problems | gone | {path: _problem(run_dir, path, digest) for path, digest in of_held_out}
+    held_out = held_out_runs(run_dir)
+    gone = {start: "is missing" for start, folder in held_out.items() if not folder.is_dir()}
+    below = (each for each in kept_outputs(run_dir).items() if each[0].startswith(tuple(held_out)))
+    return problems | gone | {path: _problem(run_dir, path, digest) for path, digest in below}
 
 
 def _files(cells: Iterable[CellEntry]) -> dict[str, str]:
@@ -1037,7 +1037,8 @@ class _Check:
         claims = self._results.plan.claims
         if not any(each.held_out and each.number and each.number.query.text == query.expression for each in claims):
             return f"{_FOREIGN}: the file of the numbers was edited"
-        why = next((f": {path} {self._raw[path]}" for path in self._raw if path.startswith(f"{HELD_OUT}/")), "")
+        starts = tuple(held_out_runs(self._results.store.run_dir))
+        why = next((f": {path} {self._raw[path]}" for path in self._raw if path.startswith(starts)), "")
         return f"{_HELD_OUT_DIFFERS}{why or '; --raw looks at their raw outputs'}"
 
     def _why(self, cells: Iterable[str], otherwise: str) -> str:
