@@ -114,8 +114,8 @@ def test_a_document_is_laid_out_twice_at_most_and_all_figures_are_fitted_then(tm
     assert all(LOWEST <= share < 196 / 220 for share in asked.shares.values())
 
 
-def test_no_figure_is_drawn_again_where_a_page_ends_on_purpose_or_all_is_full(tmp_path: Path) -> None:
-    full = Pages(2, '<p style="height: 196px"></p>', high=60)
+def test_no_figure_is_drawn_again_where_all_pages_are_full(tmp_path: Path) -> None:
+    full = Pages(2, '<p style="height: 196px"></p>', high=496)
     assert full.made(tmp_path) == [1, 3, 5]
     assert full.asked == []
 
