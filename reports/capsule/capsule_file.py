@@ -1,4 +1,5 @@
-"""The file format of a capsule: a zip with a list of its parts and their digests. Reading treats the file as hostile."""
+"""The file format of a capsule: a zip with a list of its parts and their digests. Reading treats the file as
+hostile."""
 
 from __future__ import annotations
 

@@ -85,7 +85,8 @@ def _how_judged(found: HeldAgainst, words: Words) -> str:
 
 
 def _what_differs(found: HeldAgainst, words: Words) -> str:
-    """Return which difference limits the verdicts: another machine or another version of benchbrief, or "" for neither."""
+    """Return which difference limits the verdicts: another machine or another version of benchbrief, or "" for
+    neither."""
     text = words["repro_how_other"] if found.unlike == "machine" else ""
     if found.versions:
         text += words["repro_how_versions"].format(before=_short(found.versions.first), now=found.versions.second)
@@ -93,7 +94,8 @@ def _what_differs(found: HeldAgainst, words: Words) -> str:
 
 
 def _headline(found: HeldAgainst, words: Words) -> p.HeadlineElement:
-    """Return how many statements hold, or the count of the next best verdict if none holds, and then the other counts."""
+    """Return how many statements hold, or the count of the next best verdict if none holds, and then the other
+    counts."""
     counts = {name: found.count(name) for name in get_args(ReproductionVerdict)}
     first = next(name for name, count in counts.items() if count)
     number = words["repro_count"].format(n=counts.pop(first), of=len(found.verdicts))

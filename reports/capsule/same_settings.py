@@ -17,8 +17,8 @@ from benchbrief.results.compare.contender import Difference
 from benchbrief.results.result_messages import shorten_digests
 
 _OF_MACHINES = ("hosts", "load_hosts", "probes", "repeat", "threads", "target")
-"""The parts of a cell's identity that may differ: its machines, its probes, and the parts that its point already holds.
-"""
+"""The parts of a cell's identity that may differ: its machines, its probes, and the parts that its point
+already holds."""
 
 
 def measured_otherwise(before: Plan, now: Plan, shown: Iterable[str] = ()) -> dict[StatementName, Why]:

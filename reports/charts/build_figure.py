@@ -74,7 +74,8 @@ _MOST_LEADERS = 4
 
 
 def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], results: Results, x_dim: str | None) -> str:
-    """Describe a figure in words, panel by panel: its kind, its axes, the ends of each series, and the highest series."""
+    """Describe a figure in words, panel by panel: its kind, its axes, the ends of each series, and the highest
+    series."""
     words, chart = results.words, charts[0]
     marks = {d.trace.mark for d in drawn if d.on_axis}
     mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
@@ -251,7 +252,8 @@ def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
 
 
 def label_with_unit(label: str, unit: str) -> str:
-    """Return the title of an axis with its unit, unless the title already contains it, as in `Nodes for the same work`."""
+    """Return the title of an axis with its unit, unless the title already contains it, as in `Nodes for the
+    same work`."""
     edge = r"\b" if unit.isascii() else ""
     is_word = len(unit) > 3 or not unit.isascii()  # a short one, such as s, may be a part of other words
     named = is_word and re.search(f"{edge}{re.escape(unit)}{edge}", label, re.IGNORECASE)
@@ -320,8 +322,8 @@ class _Remarks:
     rings: bool = False
     """Whether single repeats are drawn."""
     rings_of_points: bool = True
-    """Whether each ring belongs to one point, rather than to a number computed from several points, such as a maximum.
-    """
+    """Whether each ring belongs to one point, rather than to a number computed from several points, such as a
+    maximum."""
     placed: set[str] = field(default_factory=set)
     """The notes whose points exist."""
 
@@ -530,7 +532,8 @@ def _as_labelled(drawn: DrawnSeries) -> Trace:
 
 
 def _is_ratio(drawn: DrawnSeries) -> bool:
-    """Return whether a series shows how one thing compares with another, and is not drawn as bars that begin at zero."""
+    """Return whether a series shows how one thing compares with another, and is not drawn as bars that begin
+    at zero."""
     query = drawn.series.query
     return drawn.trace.mark in ("range", "line", "slope") and query.unit in ("", "1") and bool(query.divides)
 
