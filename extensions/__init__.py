@@ -1,1 +1,1 @@
-"""Our own extensions, one folder each. They stand on the surface that those of other packages have."""
+"""benchbrief's own extensions, one folder each. They use the same public interface as others' extensions."""

@@ -1,1 +1,1 @@
-"""MongoDB: attached to, started for the run, or the embedded stand-in."""
+"""MongoDB: a server that already runs, one started for the run, or the embedded stand-in."""

@@ -1,4 +1,4 @@
-"""A connection to one MongoDB server, and its errors in our words. Only this module imports pymongo."""
+"""A connection to one MongoDB server. Converts pymongo's errors to ours; only this module imports pymongo."""
 
 from __future__ import annotations
 
@@ -134,7 +134,8 @@ class RefusedByServer(ServerFailed):
 
 
 class Connection:
-    """A connection to one server. Every method raises ServerFailed, or RefusedByServer when the server answers."""
+    """A connection to one server. Every method raises ServerFailed, or RefusedByServer if the server refuses the
+    request."""
 
     def __init__(
         self,
@@ -146,7 +147,7 @@ class Connection:
         tunnel: Address | None = None,
         to: Address | None = None,
     ) -> None:
-        """Connect. `last_words` returns the end of the output of a server process that we started.
+        """Connect to the server. `last_words` returns the end of the output of a server process that we started.
 
         `tunnel` is an address on this machine that leads to the server at `to`; messages name `to`. Raises RunnerError
         for a URI that can't be read.
@@ -163,13 +164,13 @@ class Connection:
         self._beside.push(opened)
 
     def command(self, name: str, value: object = 1, *, on: str = "admin", **more: object) -> Mapping[str, Any]:
-        """Return the answer to a command, sent to the database `on`."""
+        """Send a command to the database `on`, and return the answer."""
         asked: dict[str, Any] = {name: value, **more}
         with self.reaching():
             return self._client[on].command(asked)
 
     def hello(self) -> Mapping[str, Any]:
-        """Return the server's role. Older servers know the command as `isMaster`."""
+        """Return the server's role. Older servers call this command `isMaster`."""
         try:
             return self.command("hello")
         except RefusedByServer as error:
@@ -195,7 +196,7 @@ class Connection:
 
     @contextmanager
     def reaching(self) -> Iterator[None]:
-        """Convert pymongo's errors to ServerFailed. Its messages contain addresses, never credentials."""
+        """Convert pymongo's errors to ServerFailed. The messages contain addresses, never credentials."""
         from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
 
         try:
@@ -256,7 +257,7 @@ class Connection:
         return client
 
     def _short(self, error: Exception) -> str:
-        """Return the first sentence: pymongo appends its whole view of the cluster."""
+        """Return the first sentence of pymongo's message, without the description of the whole cluster that follows."""
         text = str(error).split(", Timeout:")[0].split(", full error:")[0]
         if self._tunnel and self._to:
             tunnel, to = (f"{host}:{port}" for host, port in (self._tunnel, self._to))

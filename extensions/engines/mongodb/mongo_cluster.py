@@ -1,4 +1,4 @@
-"""The cluster of a MongoDB server: whether it is what the spec says, who takes writes, and how far others lag."""
+"""A MongoDB server's cluster: whether it matches the spec, which server takes writes, and how far the others lag."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _SERVICES = {
 }
 """Hosted services, by the end of the addresses that a server gives in `hello`."""
 _OWN_BUILD = ("gitVersion", "allocator")
-"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products leave out."""
+"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products lack."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """What a server is: its name ("" when unknown), its own version ("" when it tells none), and in `speaks` the
-    version of MongoDB that it gives."""
+    """A server's product: its name ("" when unknown), its own version ("" when it reports none), and in `speaks` the
+    MongoDB version that it claims to be."""
 
     name: str
     version: str
@@ -64,7 +64,7 @@ def product_of(build: Mapping[str, Any], hello: Mapping[str, Any]) -> Product:
 
 
 def _named(build: Mapping[str, Any], hello: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the name and version of a server that is not MongoDB; "" for what it does not tell."""
+    """Return the name and version of a server that is not MongoDB, each "" if the server does not report it."""
     ferret = build.get("ferretdb")
     if "ferretdbVersion" in build or isinstance(ferret, Mapping):
         told = build.get("ferretdbVersion") or (ferret.get("version") if isinstance(ferret, Mapping) else "")
@@ -96,8 +96,7 @@ def _first(versions: object) -> str:
 
 
 def _told(value: object) -> str:
-    """Return a text from a server on one line, cut to the length of a version; "" when there is none or it
-    is "unknown"."""
+    """Return a server's text on one line, cut to the length of a version; "" if it is missing or "unknown"."""
     said = " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
     return "" if said == "unknown" else said
 
@@ -110,8 +109,8 @@ _ARBITER = 7
 
 @dataclass(frozen=True)
 class Part:
-    """What a server says about its place in a cluster. `members` hold data. `primary` is the address that its members
-    use for it."""
+    """A server's own description of its place in a cluster. `members` hold data. `primary` is the address that the
+    other members use for the primary."""
 
     topology: str
     members: tuple[str, ...]
@@ -136,7 +135,8 @@ def find_writable(hello: Mapping[str, Any]) -> bool:
 
 
 def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], at: str) -> None:
-    """Raise PlanRefused for a server outside of the replica set that clients ask for: they would wait for it in vain.
+    """Raise PlanRefused for a server outside the replica set that clients ask for: they would wait for that set in
+    vain.
 
     A server that has no configuration yet may still become a member.
     """
@@ -148,7 +148,7 @@ def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], a
 
 
 def list_shards(router: Connection) -> tuple[str, ...]:
-    """Return each shard as its router knows it: `rs0/host:port,host:port`."""
+    """Return each shard as the router lists it: `rs0/host:port,host:port`."""
     return tuple(str(shard.get("host", "")) for shard in router.command("listShards").get("shards", ()))
 
 
@@ -184,8 +184,8 @@ def _other(database: Database, declared: str, found: str, attribute: str) -> Run
 def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping: Stopping) -> tuple[str, ...]:
     """Wait until each replica set's secondaries have everything older than `max_lag_s`.
 
-    Returns remarks when that can't be checked. Raises ServerFailed for one that stays behind, and Interrupted when
-    the run must stop.
+    Returns remarks on replica sets that can't be checked. Raises ServerFailed if a secondary stays behind, and
+    Interrupted when the run must stop.
     """
     deadline = time.monotonic() + _CAUGHT_UP_TIMEOUT_S
     for primary in primaries:
@@ -216,8 +216,8 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping
 
 
 def find_lagging(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
-    """Return the members that are not within `max_lag_s` of their primary, each with the reason. `status` is
-    from replSetGetStatus.
+    """Return the members that lag more than `max_lag_s` behind their primary, each with the reason. `status` is from
+    replSetGetStatus.
 
     A lag is the time between the last operations that primary and member have applied.
     """

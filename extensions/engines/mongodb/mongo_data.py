@@ -1,6 +1,6 @@
 """The data set in a MongoDB server: emptying it, counting it, and noting which cells wrote to it since its load.
 
-The note also has a sample of its records, so that changes by others are noticed.
+The note also has a sample of the records, which shows whether other clients have changed them.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 SAMPLED = 256
 """The most records in a sample."""
 _MOST_BYTES = 16 * 2**20
-"""The most bytes of a sample's records. It is read before and after each cell."""
+"""The most bytes that a sample's records may have together. They are read before and after each cell."""
 
 
 class RecordSample(BaseModel):
-    """The keys of some records, with a SHA-256 over those records."""
+    """The keys of some records, with a SHA-256 of those records."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -86,7 +86,7 @@ class RecordSample(BaseModel):
 
     @classmethod
     def noted(cls, note: Mapping[str, Any]) -> Self | None:
-        """Return the sample in a note; None when the note has none."""
+        """Return the sample that a note contains; None when there is none."""
         return cls.model_validate(note["sample"]) if note.get("sample") else None
 
 
@@ -109,10 +109,10 @@ _NOTES = ("benchbrief", "datasets")
 
 @dataclass(frozen=True)
 class Kept:
-    """What our note says about a data set since its load: how many cells wrote to it, and what they changed.
+    """Our note on a data set since its load: how many cells wrote to it, and what they changed.
 
-    `after` is the same for the time when the cell that writes now has ended well. `sample` has some records as the last
-    cell that ended well left them; None in a note of an older benchbrief.
+    `after` will replace `changes` once the cell that writes now has ended well. `sample` has some records as the last
+    cell that ended well left them; it is None in a note by an older benchbrief.
     """
 
     writers: int
@@ -131,7 +131,7 @@ class Data:
         self.name = f"{database}.{_TABLE}"
 
     def kept(self, dataset: Dataset) -> Kept | None:
-        """Return what our note says about the data set; None when there is no note, or it names another data set."""
+        """Return our note on the data set; None if there is no note, or if it names another data set."""
         with self._connection.reaching():
             note = self._notes.find_one({"_id": self.name})
         if note is None or note.get("dataset") != dataset.hash:
@@ -141,16 +141,16 @@ class Data:
         return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether the data set is complete, and has changed since its load only in the given ways, and only by
-        our cells."""
+        """Return whether the data set is complete, and has changed since its load only in the given ways, and only
+        through our cells."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
             return False
         return not self._sample_changed(kept)
 
     def foreign_changes(self, dataset: Dataset) -> str:
-        """Return a sentence on how other clients have changed it; "" when count and sample are as our cells
-        left them."""
+        """Return a sentence on how other clients have changed the data set; "" if the count and the sample are as our
+        cells left them."""
         kept = self.kept(dataset)
         if kept is None or kept.changes == "anything":
             return ""
@@ -160,8 +160,8 @@ class Data:
         return say.foreign_values(what=self._values_changed(kept)) if self._sample_changed(kept) else ""
 
     def begin(self, dataset: Dataset, changes: Change) -> int:
-        """Record that one more cell is about to write, and return how many cells wrote before. Until `finish`, anything
-        may have changed.
+        """Record that one more cell is about to write, and return how many cells wrote before. Until `finish` is
+        called, the note says that anything may have changed.
 
         A cell that changes `nothing` is not recorded.
         """
@@ -171,9 +171,9 @@ class Data:
         return kept.writers if kept else 0
 
     def finish(self, dataset: Dataset, changes: Change) -> None:
-        """Record that the cell has ended well, and what it left in the sample.
+        """Record that the cell has ended well, with the sample as the cell left it.
 
-        Raises BadOutput when the number of records, or the sample, is not as the cell may have left it.
+        Raises BadOutput when the number of records, or the sample, differs from what the cell may have left.
         """
         kept = self.kept(dataset)
         if kept is None:
@@ -190,27 +190,28 @@ class Data:
             self._remember(dataset, kept.writers, kept.after, sample)
 
     def undoing(self, dataset: Dataset, kept: Kept) -> None:
-        """Record that we are about to delete what was inserted. Until `undone`, anything may have changed."""
+        """Record that we are about to delete the inserted records. Until `undone` is called, the note says that
+        anything may have changed."""
         self._remember(dataset, kept.writers, "anything", kept.sample)
 
     def undone(self, dataset: Dataset, kept: Kept) -> None:
-        """Record that the inserted records are deleted. Updates stay."""
+        """Record that the inserted records are deleted. Updates are not undone."""
         self._remember(dataset, kept.writers, "updates", kept.sample)
 
     def delete(self, keys: Sequence[str]) -> int:
-        """Delete the records with these keys. Returns how many there were."""
+        """Delete the records with these keys. Returns how many were deleted."""
         with self._connection.reaching():
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return which of the keys the collection has."""
+        """Return those of the keys that are in the collection."""
         with self._connection.reaching():
             return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
 
     def count(self, dataset: Dataset, *, may_grow: bool = False) -> int:
         """Return how many records there are now.
 
-        With `may_grow`, more than were loaded are expected, and the server's own estimate is enough.
+        With `may_grow`, the data set may have more records than were loaded, and the server's own estimate is enough.
         """
         with self._connection.reaching():
             found = self._table.estimated_document_count()
@@ -222,8 +223,8 @@ class Data:
     def drop(self, sharded_by_default: bool) -> None:
         """Empty the collection. In a sharded cluster, shard it again by the same key.
 
-        With `sharded_by_default`, one without a key gets a hash of `_id`. Raises RunnerError when it is not
-        empty afterwards.
+        With `sharded_by_default`, a collection that had no shard key is sharded by a hash of `_id`. Raises RunnerError
+        if the collection is not empty afterwards.
         """
         key = self._shard_key() or ({"_id": "hashed"} if sharded_by_default and self._routed() else None)
         with self._connection.reaching():
@@ -243,7 +244,7 @@ class Data:
         self._remember(dataset, 0, "nothing", self._drawn())
 
     def brought_back(self, dataset: Dataset) -> None:
-        """Check and record what the user's reset commands have brought back. Raises LoadShort, RunnerError."""
+        """Check and record the data that the user's reset commands have brought back. Raises LoadShort, RunnerError."""
         self.require(dataset, say.reset_brought_others())
         if kept := self.kept(dataset):
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
@@ -319,7 +320,7 @@ def _changed_meanwhile(what: Message) -> BadOutput:
 
 @dataclass(frozen=True)
 class Routes:
-    """The data set over each connection that may be used, and a description of where the connections begin."""
+    """The data set over each connection that may be used, and a description of the places they connect from."""
 
     data: tuple[Data, ...]
     described: Message
@@ -327,7 +328,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class Server:
-    """How load generators find the server: their URI, and the primary's own address ("" without a replica set)."""
+    """The URI at which load generators find the server, and the primary's own address ("" without a replica set)."""
 
     database: Database
     uri: MongoUri
@@ -339,7 +340,8 @@ class Server:
 
 @contextmanager
 def find_routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator[Routes]:
-    """Yield routes from the hosts that load the cell's data set, or from the controller when none of them can connect.
+    """Yield routes from the hosts that load the cell's data set, or from the controller if none of those hosts can
+    connect.
 
     `own` is the data set over the controller's connection.
     """
@@ -383,11 +385,11 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 _LONGEST = 64
 """The most digits to which keys may be padded with zeros."""
 _LOOKED_AT = 1000
-"""How many records are searched for the shortest key, which shows padding best."""
+"""How many records are searched for the shortest key, which shows best whether keys are padded."""
 
 
 def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
-    """Return the function from a record's number to its key; None when this tool did not name the load's keys.
+    """Return the function that turns a record's number into its key; None if another tool named the loaded keys.
 
     Raises ServerFailed.
     """
@@ -414,13 +416,15 @@ def _digits(padded: str, plain: str) -> int:
 _BATCH = 1000
 """How many keys one batch deletes. Computing them takes milliseconds, far less than the server needs to delete them."""
 _AT_ONCE = 2
-"""How many batches are under way on each route: keys of one are computed while the server deletes another."""
+"""How many batches are under way on each route. One batch's keys are computed while the server deletes another batch.
+"""
 _EMPTY_BATCHES = 10
-"""How many empty batches in a row end the search. Failed inserts leave gaps between the numbers."""
+"""After how many empty batches in a row the search ends. Failed inserts leave gaps between the numbers."""
 
 
 def can_delete(data: Data, cell: Cell) -> bool:
-    """Return whether cells only inserted or updated records of the data set, and the tool's driver knows the keys.
+    """Return whether cells only inserted or updated records of the data set, and the tool's driver can compute the
+    keys.
 
     Raises ServerFailed.
     """
@@ -431,8 +435,8 @@ def can_delete(data: Data, cell: Cell) -> bool:
 
 
 def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[bool, str]:
-    """Delete what cells inserted, over all routes. Returns whether only the load's records are left, and a sentence
-    on it.
+    """Delete the records that cells inserted, over all routes. Returns whether only the loaded records are left, and a
+    sentence that says so.
 
     Raises ServerFailed, Interrupted.
     """
@@ -453,9 +457,9 @@ def _figure(count: int) -> PrintedNumber:
 
 
 def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
-    """Delete the records after those of the load. `key` returns the key of the record with a number, from 0.
+    """Delete the records that follow the loaded ones. `key` returns the key of the record with a number, from 0.
 
-    Returns how many were deleted; None when more or fewer records are left than were loaded. Until then, our note says
+    Returns how many were deleted; None if more or fewer records are left than were loaded. Until the end, our note says
     that anything may have changed. Raises ServerFailed, Interrupted.
     """
     kept = data.kept(dataset)

@@ -22,8 +22,8 @@ _WIRED_TIGER = {
 
 
 def facts_of(connection: Connection, data: Data) -> dict[str, str]:
-    """Return the server's facts. `stand_in` is the product's name when it is our stand-in for MongoDB. `other_server`
-    is a sentence when it is another product."""
+    """Return the server's facts. `stand_in` is the product's name if the server is our stand-in for MongoDB.
+    `other_server` is a sentence if the server is another product."""
     build, hello = connection.command("buildInfo"), connection.hello()
     found, product = part(hello), product_of(build, hello)
     stand_in = build.get("benchbriefStandIn")
@@ -53,7 +53,8 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
 
 
 def storage_of(connection: Connection) -> dict[str, str]:
-    """Return what shapes the server's files: version, engine, settings. What its login may not ask is left out."""
+    """Return the facts that shape the server's files: version, engine, settings. Leaves out those that our login may
+    not read."""
     build = connection.command("buildInfo")
     found = {key: str(build[key]) for key in ("version", "gitVersion", "modules") if key in build}
     engine = connection.command("serverStatus").get("storageEngine", {})
@@ -69,7 +70,7 @@ def storage_of(connection: Connection) -> dict[str, str]:
 def size_of(connection: Connection, database: str) -> Size:
     """Return the sizes from `dbStats`: the files of collections and indexes, and the uncompressed documents.
 
-    For a replica set, they are of one copy. Files are as large as the server's last checkpoint left them.
+    For a replica set, these are the sizes of one copy. The file sizes date from the server's last checkpoint.
     """
     stats = connection.command("dbStats", on=database)
     files, indexes, data = (_positive(stats.get(key)) for key in ("storageSize", "indexSize", "dataSize"))
@@ -98,7 +99,7 @@ def counters_of(status: Mapping[str, Any]) -> dict[str, float]:
 def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return counters and gauges of serverStatus, and the largest lag of a secondary. Leaves out missing values.
 
-    The lag comes from the `members` of replSetGetStatus (none: not a replica set).
+    The lag comes from the `members` of replSetGetStatus, which are empty without a replica set.
     """
     queue, clients = (status.get("globalLock", {}).get(key, {}) for key in ("currentQueue", "activeClients"))
     cache = status.get("wiredTiger", {}).get("cache", {})
@@ -123,7 +124,7 @@ def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
 
 
 def _lag(members: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the largest lag of a secondary in seconds; None without a primary, or without a secondary."""
+    """Return the largest lag of a secondary in seconds; None if there is no primary or no secondary."""
     primary, secondary = (
         [member["optimeDate"] for member in members if member.get("stateStr") == state and "optimeDate" in member]
         for state in ("PRIMARY", "SECONDARY")

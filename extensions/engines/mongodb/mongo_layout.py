@@ -1,4 +1,4 @@
-"""Which MongoDB servers start on which hosts, with which command lines."""
+"""The placement of MongoDB servers on hosts, and their command lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchbrief.extensions.engines.mongodb.mongo_client import say
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"
 _TLS = ("tls=true", "ssl=true", "tlscafile=", "tlscertificatekeyfile=")
-"""Beginnings of options that turn TLS on. Those that name a file imply it."""
+"""Beginnings of the options that turn TLS on. An option that names a TLS file turns TLS on, too."""
 _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 
 
@@ -33,12 +33,12 @@ class MongoUri:
 
     @property
     def looked_up(self) -> bool:
-        """Return whether DNS gives the hosts (mongodb+srv)."""
+        """Return whether the hosts are looked up in DNS (mongodb+srv)."""
         return self.scheme == "mongodb+srv://"
 
     @property
     def encrypted(self) -> bool:
-        """Return whether the connection uses TLS. A certificate fits only the names in the string."""
+        """Return whether the connection uses TLS. Certificates match only the host names in the string."""
         return any(option.lower().startswith(_TLS) for option in self.options)
 
     @property
@@ -54,11 +54,11 @@ class MongoUri:
         return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
     def having(self, options: Mapping[str, OptionValue]) -> MongoUri:
-        """Return the string with more options, by their names in connection strings."""
+        """Return the string with more options, named as in connection strings."""
         return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
     def direct(self, host: str, port: int) -> MongoUri:
-        """Return the string for one server at another address, without the replica set. The credentials stay."""
+        """Return the string for one server at another address, without the replica set but with the credentials."""
         dropped = ("replicaset=", "directconnection=", "loadbalanced=")
         kept = tuple(option for option in self.options if not option.lower().startswith(dropped))
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
@@ -71,7 +71,7 @@ def _written(value: OptionValue) -> str:
 
 
 def parse(uri: str) -> MongoUri:
-    """Parse a connection string. Raises RunnerError, which does not show it, for anything else."""
+    """Parse a connection string. For any other text, raises RunnerError, whose message does not show the text."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise PlanRefused(say.no_mongo_uri(), say.hint_mongo_uri(uri="mongodb://host/ycsb"))
@@ -109,7 +109,7 @@ _CONFIG_SET = "config"
 
 @dataclass(frozen=True)
 class Member:
-    """One server. `name` is also its folder below the database's path. Other hosts reach it at `address`.
+    """One server. `name` is also the name of its folder in the database's path. Other hosts reach it at `address`.
 
     `replica_set` is "" for a standalone server and for a router.
     """
@@ -128,9 +128,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Layout:
-    """The servers of a database. Each of `sets` is a replica set, or one server alone.
+    """A database's servers. Each of `sets` is a replica set or a single server.
 
-    Only a sharded cluster has `routers`. Its first set holds the cluster's configuration.
+    Only a sharded cluster has `routers`. The first set of a sharded cluster holds the cluster's configuration.
     """
 
     sets: tuple[tuple[Member, ...], ...]
@@ -138,7 +138,7 @@ class Layout:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Return all servers. Those that others need come first."""
+        """Return all servers. Servers that others depend on come first."""
         return (*(member for members in self.sets for member in members), *self.routers)
 
     @property
@@ -155,7 +155,7 @@ class Layout:
 
 
 def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
-    """Place a server on each host. Routers come first, so that they listen at `port`. Raises RunnerError."""
+    """Place a server on each host. Routers are placed first, so that they listen at `port`. Raises RunnerError."""
     taken: Counter[str] = Counter()
 
     def member(name: str, role: Literal["data", "config", "router"], host: Host, replica_set: str = "") -> Member:
@@ -187,7 +187,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
 
 
 def warn_of_unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
-    """Return a remark when servers without access control can be reached from other machines; none otherwise."""
+    """Return a remark if servers without access control can be reached from other machines; otherwise no remark."""
     open_at = sorted({each.address for each in made.members if not _near(each)})
     if start.auth or not open_at:
         return ()
@@ -199,7 +199,7 @@ def _near(member: Member) -> bool:
 
 
 def words(start: ServerStart, member: Member, directory: str, config: Sequence[Member], sharded: bool) -> list[str]:
-    """Return the command-line arguments of a server. Its config and key are in its working directory."""
+    """Return a server's command-line arguments. The server finds its config and key in its working directory."""
     return list(_words(start, member, directory, config, sharded))
 
 

@@ -1,4 +1,4 @@
-"""The embedded MongoDB stand-in: where it is, and how it starts as a background job on the hardware's first host."""
+"""The embedded MongoDB stand-in: finding it, and starting it as a background job on the hardware's first host."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DIGEST = read_script(__file__, "scripts/digest_stand_in.sh")
 class EmbeddedServer:
     """A running stand-in. Load generators reach it at `host` and `port`.
 
-    It is `attached` when an earlier controller of the run had started it.
+    `attached` is true if an earlier controller of the run had started the stand-in.
     """
 
     job: ServerJob
@@ -55,7 +55,7 @@ class EmbeddedServer:
         return " ".join(line for line in said if not _STACK_FRAME.match(line))[-300:].strip() or say.said_nothing()
 
     def stop(self) -> None:
-        """End the server, keep its output, and leave nothing of it on its host. Raises RunnerError."""
+        """Stop the server, keep its output, and remove everything else from its host. Raises RunnerError."""
         self.job.stop()
 
 
@@ -74,15 +74,15 @@ def find_stand_in(transport: Transport) -> str:
 
 
 def build(transport: Transport) -> str:
-    """Return the SHA-256 over the stand-in's launcher and its libraries; "" when it is unknown. Raises ToolMissing."""
+    """Return the SHA-256 of the stand-in's launcher and libraries; "" when it is unknown. Raises ToolMissing."""
     return programs.digest(transport, find_stand_in(transport), _DIGEST)
 
 
 def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:
     """Start the stand-in on a free port, with its data in a directory or in memory, and wait until it listens.
 
-    Attaches to one that runs under the key. Raises ToolMissing when it is not on the host, ServerFailed when it does
-    not start.
+    If a stand-in already runs under the key, attaches to that one. Raises ToolMissing if the host has no stand-in, and
+    ServerFailed if it does not start.
     """
     job = ServerJob(transport, key, "mongo-stand-in")
     job.keep = keep
@@ -120,8 +120,8 @@ def _listening(transport: Transport, job: ServerJob) -> tuple[str, int]:
 
 
 def warm_up(connection: Connection, database: str, stopping: Stopping) -> None:
-    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which only the first cell
-    would suffer."""
+    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which would slow down only the
+    first cell."""
     with connection.reaching():
         table = connection.collection(database, "benchbrief_warm_up")
         ends = time.monotonic() + WARM_UP_S

@@ -1,8 +1,9 @@
-"""Our own MongoDB servers: started on the hardware's hosts, configured as the spec says, and ended.
+"""MongoDB servers that we start on the hardware's hosts, configure as the spec says, and stop.
 
-Each is a `ServerJob`. Its data are in a folder of its own below the database's
-path, which is ours only when it holds our marker (see `data_directories.py`). The marker records the servers'
-layout, since data of another layout can't be used."""
+Each server is a `ServerJob`. Its data are in a folder of its own below the database's path. The path is ours only if it
+holds our marker (see `data_directories.py`). The marker records the servers' layout, since data from another layout
+can't be used.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ _PROGRAMS = {"router": "mongos", "data": "mongod", "config": "mongod"}
 
 
 def server_keys(key: DatabaseKey, database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
-    """Return the keys of a started database's server jobs, each with the id of its host; none for other databases."""
+    """Return the keys of the server jobs of a database that we start, each with its host's id; no keys for other
+    databases."""
     if database.start is None:
         return {}
     made = layout(database, [hosts[host_id].host for host_id in hardware.hosts], database.start.port)
@@ -80,7 +82,7 @@ class Servers:
         }
 
     def attach(self) -> bool:
-        """Attach to the servers that an earlier controller of the run started, if all run. Otherwise end them."""
+        """Attach to the servers that an earlier controller started, if all still run. Otherwise stop them."""
         for name, job in self._jobs.items():
             job.keep = self.keep / name if self.keep else None
         attached = [job.attach() for job in self._jobs.values()]  # to all, before any is ended
@@ -113,7 +115,7 @@ class Servers:
         return found
 
     def ended(self) -> str:
-        """Return a sentence on a server that ended by itself, with the end of its output; "" when all run."""
+        """Return a sentence on a server that ended by itself, with the end of its output; "" if all servers run."""
         for member in self._layout.members:
             job = self._jobs[member.name]
             if job.has_ended():
@@ -128,10 +130,10 @@ class Servers:
         next(job for job in self._jobs.values() if job.is_started).wait(seconds)
 
     def stop(self) -> None:
-        """End every server, and keep its output. Raises RunnerError.
+        """Stop every server, and keep its output. Raises RunnerError.
 
-        Routers end first, then servers with data, then those with the cluster's configuration. All of a kind get the
-        signal before the first is waited for.
+        Routers stop first, then servers with data, then those with the cluster's configuration. All servers of one kind
+        get the signal before we wait for the first of them.
         """
         failures = []
         for group in ("router", "data", "config"):
@@ -148,11 +150,11 @@ class Servers:
 
 
 _LISTEN_TIMEOUT_S = 300.0
-"""How long a server may take to listen, in seconds: after an unclean end, it first replays its journal."""
+"""How long a server may take to listen, in seconds: after an unclean stop, it first replays its journal."""
 _ELECT_TIMEOUT_S = 120.0
 _LOOK_EVERY_S = 0.2
 _SELECT_MS = 1000
-"""How long one attempt to connect may take, in milliseconds. It is repeated while the server runs."""
+"""How long one attempt to connect may take, in milliseconds. Attempts are repeated while the server runs."""
 _WRONG_LOGIN, _NOT_ALLOWED, _INITIALIZED = 18, 13, 23
 
 
@@ -181,7 +183,8 @@ class StartedCluster:
         self._login = self._credentials()
         self._ca: Path | None = None
         self.knows_writers = False
-        """Whether every writer since the load or the last restore was noted. Earlier versions noted none."""
+        """Whether every writer since the load or the last restore was noted. Earlier versions of benchbrief noted no
+        writers."""
 
     # --- reaching it ---
 
@@ -193,8 +196,8 @@ class StartedCluster:
         return f"mongodb://{self._login}{self.layout.seeds()}/{data}{'?' if options else ''}{'&'.join(options)}"
 
     def connections(self) -> Iterator[Connection]:
-        """Yield a connection to the primary of each replica set that holds data. Raises ServerFailed when there
-        is none."""
+        """Yield a connection to the primary of each replica set that holds data. Raises ServerFailed for a set without
+        a primary."""
         for members in self.layout.shards:
             yield self._primary(members)
 
@@ -208,7 +211,7 @@ class StartedCluster:
     # --- its life ---
 
     def start(self) -> None:
-        """Start the servers, or attach to them if they run already.
+        """Start the servers, or attach to them if they already run.
 
         Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't be used.
         """
@@ -222,7 +225,7 @@ class StartedCluster:
             self._start_servers()
 
     def stop(self) -> None:
-        """End every server, and keep its output. Raises RunnerError."""
+        """Stop every server, and keep its output. Raises RunnerError."""
         try:
             self.servers.stop()
         finally:
@@ -283,7 +286,7 @@ class StartedCluster:
         return f"{found} {dataset.hash}" if dataset else found
 
     def _take_directory(self, host_id: str) -> None:
-        """Make the directory ours. Its contents stay only when servers of the same layout made them."""
+        """Make the directory ours. Keeps its contents only if servers of the same layout wrote them."""
         at = self._hosts[host_id]
         self._require(directories.open_directory(at, self._path), host_id, say.directory_unusable)
         self._require(end_old_servers(at, self._path, self._stopping), host_id, say.directory_unusable)
@@ -343,7 +346,8 @@ class StartedCluster:
                 raise
 
     def _make_user(self, members: tuple[Member, ...]) -> None:
-        """Make the user, if there is none. A server without users accepts one from its own host."""
+        """Create the user if the server has none. A server without users lets a client on its own host create the first
+        one."""
         auth = self._start.auth
         if auth is None:
             return
@@ -405,7 +409,7 @@ class StartedCluster:
                 self._look_again(deadline, say.member_silent(member=member.name, host=member.host, said=error.message))
 
     def _look_again(self, deadline: float, problem: str) -> None:
-        """Wait before another look. Raises ServerFailed when another look is useless, Interrupted when the run
+        """Wait before the next check. Raises ServerFailed if another check is useless, and Interrupted when the run
         must stop."""
         if self._stopping.is_set():
             raise Interrupted
@@ -449,7 +453,7 @@ class StartedCluster:
         return read_reference(auth.user, needed_by) if isinstance(auth.user, Reference) else auth.user
 
     def _credentials(self) -> str:
-        """Return the `user:password@` of a connection string; "" without access control."""
+        """Return the part `user:password@` for a connection string; "" without access control."""
         auth = self._start.auth
         if auth is None:
             return ""

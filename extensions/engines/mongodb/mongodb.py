@@ -1,8 +1,8 @@
-"""MongoDB: attached servers, servers started for the run, or the embedded stand-in.
+"""MongoDB: servers that already run, servers started for the run, or the embedded stand-in.
 
 The controller talks to one server directly (the primary of a replica set, or a mongos). It connects through the
-hardware's first host when that is another machine, but straight to an attached server with TLS. Load generators use
-the URI as given, or that of the started servers.
+hardware's first host if that is another machine, but straight to an attached server with TLS. Load generators use the
+URI from the spec, or the started servers' URI.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class MongoDB:
         self._running_since = 0.0
         self._primary_at = ""
         self._build: str | None = None
-        """The build of the server; None until it is read after a start."""
+        """The server's build; None until it is read after a start."""
 
     def start(self) -> Endpoint:
         if self._connection is not None:
@@ -153,7 +153,7 @@ class MongoDB:
         return mongo_stand_in.build(self._hosts[self._host]) if self._database.server == "embedded" else ""
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether the data set is there and may be used by another cell, by the way in which it is reset."""
+        """Return whether the data set is there and may be used by another cell, given how the database is reset."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
         if self._database.reset == "command":
@@ -163,21 +163,21 @@ class MongoDB:
         return self._data_set().usable(cell.dataset, tolerated(self._database.reset, self._database.engine))
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`: return how other clients have changed the data set."""
+        """Implement `seams.KnowsChanges`: return how other clients have changed the data set."""
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Implement `data_seams.Undoes`."""
+        """Implement `seams.Undoes`."""
         return mongo_data.can_delete(self._data_set(), cell)
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Implement `data_seams.Undoes`."""
+        """Implement `seams.Undoes`."""
         server = mongo_data.Server(self._database, self._uri_of_server(), self._primary_at)
         with mongo_data.find_routes(self._data_set(), server, cell, self._hosts) as routes:
             return mongo_data.delete(self._data_set(), cell, routes, self.stopping)
 
     def finish(self, cell: Cell) -> None:
-        """Implement `data_seams.KnowsChanges`."""
+        """Implement `seams.KnowsChanges`."""
         if cell.dataset:
             self._data_set().finish(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
 
@@ -186,7 +186,7 @@ class MongoDB:
         self._data_set().drop(sharded_by_default=self._cluster is not None)
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `data_seams.KnowsUnchanged`."""
+        """Implement `seams.KnowsUnchanged`."""
         known = self._cluster is not None and self._cluster.knows_writers
         return known and cell.dataset is not None and self._data_set().usable(cell.dataset, ("nothing",))
 
@@ -213,7 +213,7 @@ class MongoDB:
             self._connect_again()
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `data_seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`."""
         if cell.dataset is None or self._database.reset in ("drop_and_load", "command"):
             return ()
         writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
@@ -286,7 +286,8 @@ class MongoDB:
             raise ServerFailed(say.server_anew(database=self._database.name), say.hint_server_log())
 
     def stop(self) -> None:
-        """Stop what was started, and leave attached servers alone. Raises TeardownFailed after that."""
+        """Stop the servers that we started, and leave attached servers alone. Raises TeardownFailed if the user's
+        teardown commands fail afterwards."""
         entered, self._entered = self._entered, False
         self._leave()
         if entered:
@@ -307,7 +308,7 @@ class MongoDB:
     # --- reaching the server ---
 
     def _reached(self) -> mongo_layout.MongoUri:
-        """Return the URI by which load generators reach the server. Starts the server if it is ours."""
+        """Return the URI at which load generators reach the server. Starts the server if it is ours."""
         if self._database.server == "embedded":
             host = self._hosts[self._host]
             self._embedded = mongo_stand_in.start(
@@ -326,7 +327,7 @@ class MongoDB:
         return self._uri_of_server()
 
     def _uri_of_server(self) -> mongo_layout.MongoUri:
-        """Return the server's connection string, without the options of the load."""
+        """Return the server's connection string, without options that only the load generator uses."""
         if self._embedded:
             return mongo_layout.parse(f"mongodb://{mongo_layout.at_port(self._embedded.host, self._embedded.port)}/")
         if self._cluster:
@@ -349,7 +350,8 @@ class MongoDB:
         self._open.close()
 
     def _primary(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Return a connection to the server that takes writes, after waiting for an election. Raises ServerFailed."""
+        """Wait for an election if there is one, and return a connection to the server that takes writes. Raises
+        ServerFailed."""
         if uri.looked_up or uri.encrypted:
             return self._straight(uri)
         asked = uri.having(self._database.options).replica_set
@@ -386,7 +388,7 @@ class MongoDB:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _straight(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Connect from this machine, not through the first host: certificates fit only the servers' own names."""
+        """Connect from this machine, not through the first host: certificates match only the servers' own names."""
         try:
             return self._connected(uri.text)
         except ServerFailed as error:

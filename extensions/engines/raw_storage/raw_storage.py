@@ -1,11 +1,11 @@
 """Raw storage: a file in a directory of ours, or a block device that the spec allows to be destroyed.
 
-The load generator lays the file out, once for its size. The directory's marker (see `data_directories.py`) names the
-data set, and how many cells have written to it since.
+The load generator lays the file out once for its size. The directory's marker (see `data_directories.py`) names the
+data set, and counts the cells that have written to it since.
 
-A device is written only when `destroys` names it and `path` as well, and only while it has no partition, no file
-system, no mount and no other user. That is checked by `bench doctor`, before each layout and before each measurement.
-Nothing on a device says what it holds, so each run lays it out again.
+A device is written to only if both `destroys` and `path` name it, and only while it has no partition, no file system,
+no mount and no other user. `bench doctor` checks this, and so does the run before each layout and each measurement.
+Nothing on a device identifies its contents, so each run lays it out again.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ say: StorageMessages = speaker(StorageMessages)
 FILE = "data"
 """The name of our file in the directory."""
 UNIT = 1 << 20
-"""The unit of the size that is used, and of the writes that lay it out, in bytes."""
+"""Size of the writes that lay the storage out, in bytes. The used size is a multiple of it."""
 _SPARE = 16 << 20
-"""Bytes that stay free beside the file, for the file system's own needs."""
+"""How many bytes stay free beside the file, for the file system's own needs."""
 _TIMEOUT_S = 60.0
 
 _CHECK_DEVICE = read_script(__file__, "scripts/check_device.sh")
@@ -76,8 +76,8 @@ _FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
 
 
 def extent(database: Database) -> int:
-    """Return how many bytes of the storage are used: the declared size, cut to whole units. Raises PlanRefused when
-    there is none."""
+    """Return how many bytes of the storage are used: the declared size, rounded down to whole units. Raises PlanRefused
+    if the spec declares no size."""
     if not database.size_bytes:
         raise PlanRefused(say.sizeless(database=database.name), say.hint_size(origin=database.origin))
     return int(database.size_bytes) // UNIT * UNIT
@@ -91,7 +91,8 @@ class RawStorage(DirectoryEngine):
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         super().__init__(plan, database, hardware, hosts)
         self._on_device: tuple[str, int] | None = None
-        """The data set that this run has laid out on the device, and how many cells wrote to it since; None before."""
+        """The data set that this run has laid out on the device, and how many cells wrote to it since; None before the
+        layout."""
 
     @property
     def _device(self) -> str | None:
@@ -157,7 +158,7 @@ class RawStorage(DirectoryEngine):
         return writers is not None and (writers == 0 or self.database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `data_seams.KnowsUnchanged`, by our count of the cells that wrote."""
+        """Implement `seams.KnowsUnchanged`, by our count of the cells that wrote."""
         return cell.dataset is not None and self._writers(cell.dataset.hash) == 0
 
     def restore(self, cell: Cell) -> str:
@@ -176,7 +177,7 @@ class RawStorage(DirectoryEngine):
         return say.restored()
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `data_seams.CountsWriters`. Checks once more that a device may be overwritten."""
+        """Implement `seams.CountsWriters`. Checks once more that a device may be overwritten."""
         if self._device is not None:
             self.check_place()
         if cell.dataset is None or self.database.reset == "command":
@@ -189,7 +190,7 @@ class RawStorage(DirectoryEngine):
         return directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
-        """Make way for a layout: remove the file, or check that the device may be overwritten. Raises RunnerError."""
+        """Prepare a new layout: remove the file, or check that the device may be overwritten. Raises RunnerError."""
         del cell
         if self._device is not None:
             self._on_device = None
@@ -199,7 +200,7 @@ class RawStorage(DirectoryEngine):
         self._require_room()
 
     def loaded(self, cell: Cell, records: int) -> None:
-        """Check how many bytes the load wrote, which is its number of `records`. Raises LoadShort."""
+        """Check how many bytes the load wrote; here `records` counts bytes. Raises LoadShort."""
         if cell.dataset is None:
             return
         wanted = extent(self.database)

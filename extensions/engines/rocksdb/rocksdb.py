@@ -1,8 +1,8 @@
-"""RocksDB: a directory on the host under test, which its load generator opens. There is no server.
+"""RocksDB: a directory on the host under test, which the load generator opens. There is no server.
 
-The marker that makes the directory ours (see `data_directories.py`) also names the data set of a proven load, and
-counts the cells that have written to it since. It records RocksDB's own identity of the database too. That changes with
-each creation, so a benchmark that fills the directory anew is noticed.
+The marker that makes the directory ours (see `data_directories.py`) also names the data set of a checked load, counts
+the cells that have written to it since, and records RocksDB's own identity of the database. That identity changes with
+each creation, so we notice if a benchmark fills the directory anew.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ RESTORE = _script("restore_links")
 HOLDS_SNAPSHOT = _script("snapshot_holds_data")
 
 ELSEWHERE = "grep -Eom 1 '^[[:space:]]*(wal_dir|db_paths|cf_paths)[[:space:]]*=[[:space:]]*[^[:space:]]+' -- \"$2\""
-"""A command that prints the first option in the file $2 that puts a part of the database outside its directory."""
+"""A command that prints the first option in the file $2 that places a part of the database outside its directory."""
 
 
 FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
@@ -104,12 +104,12 @@ FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 @dataclass(frozen=True)
 class SnapshotWay:
-    """The scripts of a kind of snapshot: they take it, restore it, and tell which data set it holds.
+    """The scripts for one kind of snapshot, which take it, restore it, and print which data set it holds.
 
-    `describe` returns the sentence on a restore. `check`, `open` and `forget` run before the directory is looked at,
-    made ours and emptied; "" does nothing. `free` prints the free KiB and all KiB. With `alone`, nothing of the
-    database may lie outside the directory, as no load would follow to notice. With `without_room`, a snapshot needs no
-    room for a second copy.
+    `describe` returns the sentence about a restore. `check`, `open` and `forget` run before the directory is looked at,
+    made ours and emptied, in that order; "" does nothing. `free` prints the free KiB and all KiB. With `alone`, no part
+    of the database may lie outside the directory, as there is no later load that would notice. With `without_room`, a
+    snapshot needs no room for a second copy.
     """
 
     take: str
@@ -125,7 +125,7 @@ class SnapshotWay:
 
 
 def way_of(reset: Reset) -> SnapshotWay | None:
-    """Return the scripts for a reset by snapshots; None for another. Raises RunnerError for an unknown one."""
+    """Return the scripts for a reset by snapshots; None for any other reset. Raises RunnerError for an unknown kind."""
     if not by_file_system(reset):
         return WAYS.get(reset)
     system = FileSystemSnapshots(reset)
@@ -155,8 +155,8 @@ WAYS: Mapping[Reset, SnapshotWay] = {
 
 
 _ROOM_FACTOR = 1.25
-"""How much room a load needs for each byte of its records. It writes each about once (to sorted files, with its log
-off); the rest is for indexes and compactions."""
+"""How many bytes of room a load needs for each byte of its records. It writes each byte about once (to sorted files,
+with its log off); the rest is for indexes and compactions."""
 _ROOM_SPARE = 64 << 20
 
 
@@ -173,7 +173,8 @@ def room_for(plan: Plan, cell: Cell) -> Room:
 
 
 def _writes(plan: Plan, cell: Cell) -> bool:
-    """Return whether any cell of the same database writes to it. New files then stand beside those of the snapshot."""
+    """Return whether any cell that uses the same database writes to it. If so, new files will lie beside the snapshot's
+    files."""
     others = (other for other in plan.cells if other.database == cell.database)
     return any(writes(plan.workload_of(other), other.events) for other in others)
 
@@ -235,7 +236,7 @@ class RocksDB(DirectoryEngine):
         return ""
 
     def room_for_load(self, cell: Cell) -> Room:
-        """Implement `data_seams.KnowsRoom`."""
+        """Implement `seams.KnowsRoom`."""
         return room_for(self.plan, cell)
 
     def describe(self) -> dict[str, str]:
@@ -246,8 +247,8 @@ class RocksDB(DirectoryEngine):
         return facts | self.shaping()
 
     def size(self, cell: Cell) -> Size:
-        """Implement `seams.TellsSize`. The logical size is that of the load: no benchmark on loaded data changes the
-        number of keys."""
+        """Implement `seams.TellsSize`. The logical size is the size of the load: no benchmark on loaded data changes
+        the number of keys."""
         said = self._run(_SIZE).stdout.strip()
         on_disk = float(said) if re.fullmatch(r"\d{1,18}", said) else None
         workload = self.plan.workload_of(cell)
@@ -282,7 +283,7 @@ class RocksDB(DirectoryEngine):
         return writers is not None and (writers == 0 or self.database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `data_seams.KnowsUnchanged`. The files must be as the load or the last cell left them."""
+        """Implement `seams.KnowsUnchanged`. The files must be as the load or the last cell left them."""
         return cell.dataset is not None and self._writers(cell.dataset.hash, snapshot=False) == 0
 
     def restore(self, cell: Cell) -> str:
@@ -306,7 +307,7 @@ class RocksDB(DirectoryEngine):
         return way.describe()
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`. Others may have written to the database, or to its snapshot."""
+        """Implement `seams.KnowsChanges`. Other programs may have written to the database, or to its snapshot."""
         if cell.dataset is None or not cell.dataset.reuse:
             return ""
         if self._way is not None:
@@ -319,8 +320,7 @@ class RocksDB(DirectoryEngine):
         return say.files_changed(path=self.path, host=self.host_id) if changed else ""
 
     def finish(self, cell: Cell) -> None:
-        """Implement `data_seams.KnowsChanges`. Raises BadOutput when somebody else changed the files during
-        the cell."""
+        """Implement `seams.KnowsChanges`. Raises BadOutput if another program changed the files during the cell."""
         if cell.dataset is None or self.database.reset == "command":
             return
         done = self._run(END, KEPT, BEGUN)
@@ -331,7 +331,7 @@ class RocksDB(DirectoryEngine):
             )
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `data_seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`."""
         if cell.dataset is None or self.database.reset == "command":
             return ()
         writing = writes(self.plan.workload_of(cell), cell.events)
@@ -375,27 +375,28 @@ class RocksDB(DirectoryEngine):
             )
 
     def _writers(self, dataset: str, *, snapshot: bool = True, check: bool = True) -> int | None:
-        """Return how many cells wrote to the data set since its load; None when it is not there.
+        """Return how many cells wrote to the data set since its load; None if the data set is not there.
 
-        Looks at the data set that the next cell gets, which may be in a snapshot; without `snapshot`, at the one in the
-        directory. Without `check`, it counts as there even if somebody else changed its files.
+        Looks at the data set that the next cell gets, which may be in a snapshot; with `snapshot=False`, looks only in
+        the directory. With `check=False`, a data set counts as there even if another program changed its files.
         """
         if self._way and snapshot:
             return _count(self._holding(dataset, self._way.holds))
         return _count(self._holding(dataset, HOLDS, KEPT if check else ""))
 
     def _holding(self, dataset: str, script: str, beside: str = directories.SNAPSHOT) -> str:
-        """Return what the script prints about the data set; "" when the data set is not there."""
+        """Return the script's answer about the data set; "" if the data set is not there."""
         done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
 
     @cached_property
     def _way(self) -> SnapshotWay | None:
-        """The kind of snapshot that brings the data set back before each cell; None for another `reset`."""
+        """The kind of snapshot that brings the data set back before each cell; None if the database is reset in another
+        way."""
         return way_of(self.database.reset)
 
     def _require_place(self, script: str) -> None:
-        """Raise PlanRefused when the script says that there can be no snapshots of the directory."""
+        """Raise PlanRefused if the script says that snapshots of the directory are impossible."""
         said = self._script(script)
         if said is not None:
             raise PlanRefused(
@@ -438,14 +439,14 @@ class RocksDB(DirectoryEngine):
         return say.no_room_left(path=self.path, host=self.host_id, free=size_text(free), size=size_text(size))
 
     def _room(self) -> tuple[int | None, int | None]:
-        """Return the free bytes and all bytes where the data are; None for both when unknown."""
+        """Return the free bytes and all bytes of the file system that holds the data; None for both when unknown."""
         said = self._run(self._way.free if self._way else FREE).stdout.split()
         if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
             return None, None
         return int(said[0]) * 1024, int(said[1]) * 1024
 
     def _version(self) -> str:
-        """Return the version of RocksDB in the load generator that is linked with it; "" when unknown."""
+        """Return the version of RocksDB that the load generator is linked with; "" when unknown."""
         mine = (cell.tool for cell in self.plan.cells if self.plan.databases[cell.database] == self.database)
         if (tool := next(mine, None)) is None:
             return ""
@@ -461,7 +462,7 @@ class RocksDB(DirectoryEngine):
         return version[1] if version else ""
 
     def _script(self, script: str, *arguments: str) -> str | None:
-        """Run a script. Returns None on success, else its output."""
+        """Run a script. Returns None on success, otherwise the script's output."""
         done = self._run(script, *arguments)
         if done.exit_code == 0:
             return None
@@ -475,5 +476,5 @@ class RocksDB(DirectoryEngine):
 
 
 def _count(said: str) -> int | None:
-    """Return the number that a script printed of the cells that wrote; None when it printed something else."""
+    """Return the number of writing cells that a script printed; None if it printed something else."""
     return int(said) if re.fullmatch(r"\d{1,18}", said) else None

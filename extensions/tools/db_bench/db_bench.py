@@ -85,7 +85,7 @@ _TRY_OPTIONS = read_script(__file__, "scripts/try_options.sh")
 
 
 class DbBench:
-    """The driver of db_bench. Implements `seams.Driver` and `trials.TriesOut`."""
+    """The driver of db_bench. Implements `seams.Driver` and `host_checks.TriesOut`."""
 
     name: ClassVar[str] = "db_bench"
 
@@ -104,7 +104,7 @@ class DbBench:
         )
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
-        """Implement `trials.TriesOut`: the options of the database, such as a compression that the build may lack."""
+        """Implement `host_checks.TriesOut`: try the database options, such as a compression that the build may lack."""
         del workload
         flags = _options(database.options)
         if not flags or not database.path:
@@ -224,7 +224,7 @@ class DbBench:
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Implement `library_seams.TellsDatabase`."""
+        """Implement `seams.TellsDatabase`."""
         probe = _database_probe(context)
         found = history.read_slices(read_output_lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
         if probe is None or not found:

@@ -59,7 +59,7 @@ _SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
 class Fio:
-    """The driver of fio. Implements `seams.Driver` and `trials.TriesOut`."""
+    """The driver of fio. Implements `seams.Driver` and `host_checks.TriesOut`."""
 
     name: ClassVar[str] = "fio"
 
@@ -73,7 +73,7 @@ class Fio:
         return (Requirement("fio", Command((path, "--version")), hint),)
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
-        """Implement `trials.TriesOut`: the engine, direct I/O and the block size on the file system or device."""
+        """Implement `host_checks.TriesOut`: the engine, direct I/O and the block size on the file system or device."""
         if not database.path:
             return ()
         given = workload.properties

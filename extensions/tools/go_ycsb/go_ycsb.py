@@ -106,7 +106,7 @@ class GoYcsb:
         return _timed(context, "warm_up", context.cell.warm_up_s)
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
-        """Implement `data_seams.NamesKeys`, for any `insertorder` and `zeropadding`."""
+        """Implement `seams.NamesKeys`, for any `insertorder` and `zeropadding`."""
         return inserted_key(number, None if ordered else "big", padding)
 
     def measure(self, context: CellContext) -> Job:

@@ -210,7 +210,7 @@ class Openload:
         return interim(text)
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
-        """Implement `data_seams.NamesKeys`: its keys are YCSB's."""
+        """Implement `seams.NamesKeys`: its keys are YCSB's."""
         return inserted_key(number, None if ordered else "little", padding)
 
     def _record(self, output: JobOutput) -> OpenloadRun:

@@ -74,13 +74,13 @@ class OpenloadRocksdb(Openload):
         return replace(found, properties=(*found.properties, *properties.items()))
 
     def engine_version(self, path: str) -> Command:
-        """Implement `library_seams.HoldsEngine`."""
+        """Implement `seams.HoldsEngine`."""
         return Command((path, "version"))
 
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Implement `library_seams.TellsDatabase`."""
+        """Implement `seams.TellsDatabase`."""
         probe = _database_probe(context)
         found = tuple(_slices(output.directory / STATISTICS)) if probe else ()
         if probe is None or not found:

@@ -131,7 +131,7 @@ class Ycsb:
         return text.interim(text_so_far)
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
-        """Implement `data_seams.NamesKeys`, for any `insertorder` and `zeropadding`."""
+        """Implement `seams.NamesKeys`, for any `insertorder` and `zeropadding`."""
         return inserted_key(number, None if ordered else "little", padding)
 
 

@@ -188,7 +188,7 @@ class Postgresql:
         self._note(cell.dataset, 0)
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `data_seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`."""
         if cell.dataset is None or self._database.reset not in ("reuse", "after_writes"):
             return ()
         writers = self._writers(cell.dataset)
