@@ -29,8 +29,8 @@ MOST_COLOURS = 3 * len(PALETTE)
 
 
 def palette_colour(place: int) -> str:
-    """Return the colour of a place: of the palette, then a tint of it, then a shade. Further ones are those again, with
-    other shapes and dashes."""
+    """Return the colour of a place: a colour of the palette, then a tint, then a shade. After those, the colours repeat
+    with other shapes and dashes."""
     colour = PALETTE[place % len(PALETTE)]
     mix = (0.0, 0.5, -0.45)[place // len(PALETTE) % 3]
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -38,7 +38,7 @@ def palette_colour(place: int) -> str:
 
 
 def _turned(place: int, among: int) -> int:
-    """Return a place among shapes or dashes, so that series of one hue have different ones."""
+    """Return a place among shapes or dashes, so that series of the same hue get different ones."""
     return (place + place // len(PALETTE)) % among
 
 
@@ -47,17 +47,17 @@ XKind = Literal["category", "steps", "log", "linear"]
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
-    `repeats`: values of single repeats, drawn where they are too few for an interval.
+    """`x` is a number, or the index of a category. If `y` is None, the point is a gap. `low` and `high` are the ends of
+    a confidence interval. `repeats` are the values of single repeats, drawn if they are too few for an interval.
 
-    An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise. A
-    `late` one is a rate at which the load generator was late, so that nothing is known about it.
+    An `upright` point is the place of a rule on the x axis. A `hollow` point is a rate that did not keep its promise. A
+    `late` point is a rate at which the load generator was late, so that nothing is known about it.
     """
 
     x: float
     y: float | None
     label: str = ""
-    """The key of a point of a curve; the number of a bracket, and both ends of a range."""
+    """The key of a curve's point, the number of a bracket, or both ends of a range."""
     low: float | None = None
     high: float | None = None
     repeats: tuple[float, ...] = ()
@@ -65,19 +65,19 @@ class ChartPoint:
     hollow: bool = False
     late: bool = False
     text: str = ""
-    """Its value as the brief writes it, with its mark."""
+    """The point's value as the brief writes it, with its mark."""
     mark: str = ""
-    """The sign of what is not known about `y` (`results/store/searched_doubts.py`)."""
+    """The sign for what is not known about `y` (`results/store/searched_doubts.py`)."""
     end: float | None = None
-    """The upper end of a range from `y`."""
+    """The upper end of a range that begins at `y`."""
     ends: tuple[str, str] = ("", "")
     """How the ends of a range are written."""
     worse: bool = False
-    """Whether it is a change for the worse, whose bar is pale."""
+    """Whether the point is a change for the worse, whose bar is pale."""
 
     @property
     def spread(self) -> tuple[float, ...]:
-        """The ends of the interval around it, or its repeats."""
+        """The ends of the interval around the point, or the values of its repeats."""
         return tuple(v for v in (self.low, self.high, *self.repeats) if v is not None)
 
     @property
@@ -88,7 +88,8 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class RefusedPlace:
-    """A rate on the x axis that has no value: the promise was broken there, or the load was `beyond` the generator."""
+    """A rate on the x axis without a value, because the promise was broken there or the load was `beyond` the
+    generator."""
 
     x: float
     beyond: bool
@@ -96,10 +97,10 @@ class RefusedPlace:
 
 @dataclass(frozen=True)
 class Trace:
-    """One series. `color` is its place in the palette; None draws it in the colour of the text. A `given` colour stands
-    in place of the palette's.
+    """One series. `color` is its place in the palette, or None for the colour of the text. A `given` colour replaces
+    the palette's.
 
-    A `loose` line is only points: nothing connects names such as those of workloads.
+    A `loose` line is drawn as points only, since names such as those of workloads are not connected.
     """
 
     name: str
@@ -110,22 +111,23 @@ class Trace:
     dashed: bool = False
     loose: bool = False
     counted: bool = False
-    """Whether its values count things, such as nodes."""
+    """Whether the values count things, such as nodes."""
     refused: tuple[RefusedPlace, ...] = ()
     over_all: bool = False
-    """Whether a bracket compares all bars, and not those of each slot."""
+    """Whether a bracket compares all bars rather than the bars of each slot."""
     given: str = ""
     ideal: bool = False
-    """Whether it was not measured, and is drawn to compare others with."""
+    """Whether the series was not measured and is only drawn for comparison."""
 
     @property
     def stands_in_slot(self) -> bool:
-        """Whether it stands beside others in the slot of a category."""
+        """Whether the series is drawn beside others in the slot of a category."""
         return self.mark in ("bar", "range")
 
     @property
     def whole(self) -> bool:
-        """Whether it is written without decimals, even beside a series that has them: 3 nodes beside 4.74."""
+        """Whether the values are written without decimals even beside a series with decimals, as in 3 nodes beside
+        4.74."""
         return self.counted and all(p.y is None or p.y == int(p.y) for p in self.points)
 
     @property
@@ -134,7 +136,7 @@ class Trace:
 
     @property
     def is_grey(self) -> bool:
-        """Whether it is drawn below those in colours: it is what they are compared with."""
+        """Whether the series is drawn in grey below the coloured ones, because the others are compared with it."""
         return bool(self.given) and is_grey(self.given)
 
     @property
@@ -143,12 +145,12 @@ class Trace:
 
     @property
     def has_points(self) -> bool:
-        """Whether its points are marked: a line through time has no markers."""
+        """Whether the points have markers. A line through time has none."""
         return self.loose or (len(self.points) <= 40 and not self.dashed)
 
     @property
     def dash(self) -> tuple[int, ...]:
-        """The dash of a line without markers, for a print in grey."""
+        """The dash of a line without markers, which tells it apart in grey print."""
         if self.dashed or self.mark == "rule":
             return DASHED
         return SOLID if self.has_points or self.color is None else DASHES[_turned(self.color, len(DASHES))]
@@ -156,10 +158,11 @@ class Trace:
 
 @dataclass(frozen=True)
 class XAxis:
-    """`category`: one slot for each of `categories`; `steps`: whole numbers; `log` and `linear`: numbers.
+    """`category` has one slot for each of `categories`, `steps` shows whole numbers, and `log` and `linear` show
+    numbers.
 
-    `ticks` are the values to mark, if few enough; empty: round numbers. `open` are the candidates of an adaptive ramp
-    at which nothing was measured: small marks.
+    `ticks` are the values to mark, if they are few enough. If there are none, round numbers are marked. `open` are the
+    candidates of an adaptive ramp at which nothing was measured, which get small marks.
     """
 
     title: str
@@ -168,9 +171,9 @@ class XAxis:
     ticks: tuple[float, ...] = ()
     open: tuple[float, ...] = ()
     untitled: bool = False
-    """Whether its names need no title below them: those of workloads and hardware."""
+    """Whether the names on the axis need no title below them, such as the names of workloads and hardware."""
     said: str = ""
-    """What the page says of a logarithmic scale."""
+    """The page's remark about a logarithmic scale."""
 
     @property
     def written_title(self) -> str:
@@ -178,7 +181,7 @@ class XAxis:
 
 
 def with_remark(title: str, remark: str) -> str:
-    """Return the title of an axis with a remark in its brackets: `Latency (s, log scale)`."""
+    """Return the title of an axis with a remark added inside its brackets, such as `Latency (s, log scale)`."""
     if not remark:
         return title
     return f"{locale().listed((title[:-1], remark))})" if title.endswith(")") else f"{title} ({remark})"
@@ -186,7 +189,7 @@ def with_remark(title: str, remark: str) -> str:
 
 @dataclass(frozen=True)
 class ChartNote:
-    """A label with an arrow to points, each by the places of its trace and of itself in that."""
+    """A label with arrows to points. Each point is given by the index of its trace and its index within that trace."""
 
     text: str
     points: tuple[tuple[int, int], ...]
@@ -194,7 +197,7 @@ class ChartNote:
 
 @dataclass(frozen=True)
 class Reach:
-    """Values that the axes of a chart reach besides its own: those of other figures that show the same measure."""
+    """Values of other figures with the same measure, which the axes of a chart must cover besides its own values."""
 
     left: tuple[float, ...] = ()
     right: tuple[float, ...] = ()
@@ -206,7 +209,7 @@ NO_REACH = Reach()
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart, or one panel of several. Values are in the units that its titles name."""
+    """A chart, or one of several panels. Values are in the units that its axis titles name."""
 
     traces: tuple[Trace, ...]
     x: XAxis
@@ -215,13 +218,13 @@ class Chart:
     log_y: bool = False
     log_y_right: bool = False
     heading: str = ""
-    """The heading of this panel of several."""
+    """The heading of this panel if there are several."""
     notes: tuple[ChartNote, ...] = ()
     beside: tuple[Trace, ...] = ()
-    """The other panels' charts, which share their axes."""
+    """The charts of the other panels, which share the axes of this one."""
     reach: Reach = NO_REACH
     even: str = ""
-    """What a ratio of 1 means, where the left axis has ratios that may be near it; else ""."""
+    """The meaning of a ratio of 1, if the left axis has ratios that may be near 1, or else ""."""
 
     @property
     def sharing(self) -> tuple[Trace, ...]:
@@ -273,13 +276,15 @@ def ticks_between(low: float, high: float, wanted: int) -> Ticks:
 
 
 def ticks_around_one(values: Iterable[float]) -> Ticks:
-    """Return ticks as far above 1 as below it, for ratios near 1: at least a tenth, so that noise stays small."""
+    """Return ticks that reach as far above 1 as below it, for ratios near 1. They reach at least a tenth, so that noise
+    looks small."""
     step = _nice_step(max(0.1, *(abs(value - 1) for value in values)) / 2)
     return _ticks(round(1 / step) - 2, round(1 / step) + 2, step)
 
 
 def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:
-    """Return ticks from zero in exactly `intervals` steps, so that a right axis shares the left one's grid lines."""
+    """Return ticks that begin at zero and make exactly `intervals` steps, so that a right axis shares the left one's
+    grid lines."""
     found = list(values)
     top, bottom = max([*found, 0.0]), min([*found, 0.0])
     if bottom < 0:  # a shared grid would distort one axis, so this one has its own
@@ -288,8 +293,8 @@ def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:
 
 
 def log_ticks(values: Iterable[float], base: int) -> Ticks:
-    """Return powers of `base` from at or below the smallest value to at or above the largest. All values
-    are positive."""
+    """Return powers of `base`, from one at or below the smallest value to one at or above the largest. All values must
+    be positive."""
     found = list(values)
     end = math.floor(math.log(sys.float_info.max, base)) - 1  # there and below, powers neither overflow nor become 0
     first = min(max(math.floor(math.log(min(found), base) + 1e-9), -end), end - 1)
@@ -302,7 +307,7 @@ def log_ticks(values: Iterable[float], base: int) -> Ticks:
 
 
 def _log_ticks_between(values: Sequence[float], steps: Sequence[float]) -> Ticks:
-    """Return ticks from the step at or below the smallest value to the one at or above the largest, at least three."""
+    """Return at least three ticks, from the step at or below the smallest value to the one at or above the largest."""
     low = max((i for i, step in enumerate(steps) if step <= min(values) * (1 + 1e-9)), default=0)
     high = next((i for i, step in enumerate(steps) if step >= max(values) * (1 - 1e-9)), len(steps) - 1)
     low = min(low, len(steps) - 3)
@@ -321,14 +326,16 @@ def _ticks(first: int, last: int, step: float) -> Ticks:
 
 
 def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
-    """Return labels of one size: 0, 10,000, 20,000; or 0, 0.5, 1.0; with a letter from ten million on: 10M, 20M."""
+    """Return labels with equal decimals, such as 0, 10,000, 20,000 or 0, 0.5, 1.0. From ten million on, they have a
+    letter, such as 10M, 20M."""
     size, letter = divisor_for(max((abs(v) for v in values), default=0.0))
     scaled = [v / size for v in values]
     return tuple("0" if v == 0 and letter else f"{_trimmed(v, scaled)}{letter}" for v in scaled)
 
 
 def _power_label(value: float) -> str:
-    """Return the label of a tick of a logarithmic axis: 0.001, 10,000, and 1e−9 beyond what can be read."""
+    """Return the label of a tick on a logarithmic axis, such as 0.001 or 10,000, or 1e−9 for a number that is hard to
+    read in digits."""
     if _LEAST_PLAIN <= value < _LARGEST_PLAIN:
         return tick_labels([value])[0]
     power = magnitude(value)
@@ -337,7 +344,7 @@ def _power_label(value: float) -> str:
 
 
 def divisor_for(largest: float) -> tuple[float, str]:
-    """Return the divisor for numbers up to this one, and its letter: from ten million on, where texts
+    """Return the divisor for numbers up to this one, and the letter for it. They apply from ten million on, where texts
     write all digits."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if largest >= size and largest >= 1e7:
@@ -353,7 +360,8 @@ def _trimmed(value: float, among: Sequence[float]) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimate a text's width in pixels: full-width characters are as wide as high, others about 0.6 of that."""
+    """Estimate a text's width in pixels. A full-width character is as wide as it is high, and others have about 0.6 of
+    that."""
     wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
     return wide * size
 
@@ -395,7 +403,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Place:
-    """A label's anchor relative to its point."""
+    """The position of a label's anchor relative to its point."""
 
     dx: float
     dy: float
@@ -417,9 +425,9 @@ _PLACES = (
 def place_labels(
     labels: Sequence[Label], size: float, area: Box, lines: Sequence[Sequence[tuple[float, float]]]
 ) -> tuple[Place | None, ...]:
-    """Return a place for each label, in order, that covers the least of points, lines and earlier labels.
+    """Choose for each label, in order, the place that covers the fewest points, lines and earlier labels.
 
-    None where a third of a label would cover others: a missing label is better than an unreadable pair.
+    The place is None if a third of a label would cover others, since a missing label is better than an unreadable pair.
     """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]
@@ -461,7 +469,7 @@ def _box(label: Label, place: Place, size: float) -> Box:
 
 
 def _around(boxes: Collection[Box]) -> Box:
-    """Return the box around all of these."""
+    """Return the box that encloses all of these boxes."""
     return Box(
         min(box.left for box in boxes),
         min(box.top for box in boxes),
@@ -477,7 +485,8 @@ def are_spaced(positions: Sequence[float], gap: float) -> bool:
 
 
 def linear(domain: tuple[float, float], pixels: tuple[float, float], log: bool = False) -> Callable[[float], float]:
-    """Map a value in `domain` to a pixel, as the renderer's scale does: to the middle where the domain is one value."""
+    """Map a value in `domain` to a pixel, as the renderer's scale does. If the domain is a single value, map to the
+    middle."""
     scale: Callable[[float], float] = math.log if log else lambda v: v
     low, high = scale(domain[0]), scale(domain[1])
     if high == low:

@@ -1,7 +1,7 @@
 """The layers of a chart in Vega-Lite's form: lines, bars, rules, confidence intervals, texts and legends.
 
-`chart_layout.py` computes all places. Text stays text. Only this module uses altair, and only for notebooks: importing
-it takes as long as drawing eight figures.
+`chart_layout.py` computes all places. Text stays text. Only this module uses altair, and only for notebooks, because
+importing altair takes as long as drawing eight figures.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
 _WIDEST = 1200.0
-"""The most pixels of a text, wider than any figure. The converter takes minutes for thousands of characters."""
+"""The largest width of a text in pixels, more than any figure has. The converter takes minutes for thousands of
+characters."""
 _TITLE = 30
-"""Pixels for a chart's own title, which a page writes beside its figure."""
+"""The pixels for a chart's own title, which a page writes beside the figure instead."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
 Layer = dict[str, Any]
 """A layer in Vega-Lite's form."""
 Encoding = dict[str, Any]
-"""What a layer's channels show: fields of its rows, or values."""
+"""The channels of a layer, each showing a field of the rows or a fixed value."""
 _PIXELS: Encoding = {name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in ("x", "y")}
-"""The places of fields `x` and `y` that are pixels."""
+"""The encoding of fields `x` and `y` whose values are already pixels."""
 _ORDER = {"field": "order", "type": "quantitative"}
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
@@ -65,7 +66,8 @@ def panel_spec(panel: Panel, font: str) -> Layer:
 
 
 def altair_chart(charts: Sequence[Chart], width: int, height: int, font: str, title: str) -> LayerChart | ConcatChart:
-    """Return the drawing of `draw_chart.py` as an altair chart with a title: one, or panels side by side."""
+    """Return the drawing that `draw_chart.py` makes as an altair chart with a title: one chart, or panels side
+    by side."""
     import altair
 
     panels = [_nameless(panel_spec(panel, font)) for panel in arrange(charts, width, height)]
@@ -79,7 +81,8 @@ def altair_chart(charts: Sequence[Chart], width: int, height: int, font: str, ti
 
 
 def _nameless(layer: Layer) -> Layer:
-    """Return the layer without the names that mark its series: panels of one drawing must not share them."""
+    """Return the layer without the names that identify its series, because panels of one drawing must not
+    share names."""
     inner = {"layer": [_nameless(each) for each in layer["layer"]]} if "layer" in layer else {}
     return {**{key: value for key, value in layer.items() if key != "name"}, **inner}
 
@@ -122,7 +125,7 @@ def _layers(panel: Panel) -> list[Layer]:
 
 
 def _flat_layers(panel: Panel) -> list[Layer]:
-    """Return lying bars, in pixels, over the lines of their axis."""
+    """Return horizontal bars, in pixels, over the grid lines of their axis."""
     plot = panel.plot
     value = plot.y_pixel(plot.in_slots[0])
     grid = [{"x": value(tick), "y": 0.0, "y2": plot.height} for tick in plot.y.values]
@@ -164,7 +167,7 @@ def _flat_layers(panel: Panel) -> list[Layer]:
 
 
 def _arrows(labels: Sequence[ArrowLabel]) -> list[Layer]:
-    """Return the arrows of labels: a thin line, and a head of two strokes."""
+    """Return the arrows of labels, each a thin line with a head made of two strokes."""
     rows = []
     for of, (start, tip) in enumerate(arrow for label in labels for arrow in label.arrows):
         back = math.atan2(start[1] - tip[1], start[0] - tip[0])
@@ -179,18 +182,18 @@ def _layer(rows: Sequence[Mapping[str, Any]], mark: str, look: Mapping[str, Any]
 
 
 def _where(condition: str, layer: Layer) -> Layer:
-    """Return a layer of the rows for which a condition holds."""
+    """Return a layer limited to the rows that meet a condition."""
     return {**layer, "transform": [{"filter": condition}]}
 
 
 def _path(rows: Sequence[dict[str, Any]]) -> Layer:
-    """Return thin lines through pixels, one for each value of `of`."""
+    """Return thin lines through pixels, with one line for each value of the field `of`."""
     look = {"color": INK, "strokeWidth": 1.2, "strokeJoin": "round"}
     return _layer(rows, "line", look, {**_PIXELS, "order": _ORDER, "detail": {"field": "of", "type": "nominal"}})
 
 
 def _paper(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return paper behind the texts among the marks: over the lines of the grid, and below all marks."""
+    """Return paper-coloured boxes behind the texts among the marks, above the grid lines and below all marks."""
     rows = []
     for text in (each for each in texts if each.inside):
         width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
@@ -200,12 +203,12 @@ def _paper(texts: Sequence[ChartText]) -> list[Layer]:
 
 
 def _empty(x: Encoding, y: Encoding) -> Layer:
-    """Return a layer with axes alone."""
+    """Return a layer that has only axes."""
     return _layer((), "point", {}, {"x": x, "y": y})
 
 
 def _base_line(plot: Plot) -> list[Layer]:
-    """Return the line that stands in place of the x axis's own, where that is not the lowest of the plot area."""
+    """Return the line that replaces the x axis's own line if that is not at the bottom of the plot area."""
     if plot.base is None:
         return []
     line = {"x": 0.0, "y": plot.base_pixel, "x2": plot.width}
@@ -214,7 +217,7 @@ def _base_line(plot: Plot) -> list[Layer]:
 
 
 def _open_marks(plot: Plot) -> list[Layer]:
-    """Return small marks inside the x axis, at candidates that were not measured."""
+    """Return small marks inside the x axis for candidates that were not measured."""
     low, high = plot.x_domain
     marks = [{"px": plot.x_pixel()(value)} for value in plot.chart.x.open if low <= value <= high]
     if not marks:
@@ -224,7 +227,7 @@ def _open_marks(plot: Plot) -> list[Layer]:
 
 
 def _named(layers: Sequence[Layer], series: int) -> list[Layer]:
-    """Return layers whose groups in the SVG name the series: see `_svg`."""
+    """Return layers whose groups in the SVG carry the names of their series (see `_svg`)."""
     return [{**layer, "name": f"s{series}{chr(97 + index)}"} for index, layer in enumerate(layers)]
 
 
@@ -278,12 +281,14 @@ def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bo
 
 
 def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
-    """Return an expression for a tick's text: labels are written here, not by the renderer's locale."""
+    """Return an expression for a tick's text. Labels are written by this module rather than by the renderer's
+    locale."""
     return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
 
 
 def _inside(plot: Plot, trace: Trace) -> Trace:
-    """Return an ideal up to where it leaves the plot area; other traces unchanged, whose values the axis shows."""
+    """Cut an ideal off where it leaves the plot area. Other traces are returned unchanged, because the axis shows all
+    of their values."""
     ticks = plot.y_right if trace.right and plot.y_right else plot.y
     if not trace.ideal or ticks.log:
         return trace
@@ -349,7 +354,7 @@ def _cross(trace: Trace, size: float) -> dict[str, Any]:
 
 def _refused(plot: Plot, trace: Trace) -> list[Layer]:
     """Return marks inside the x axis for rates without a value: hollow points for broken promises, and crosses for
-    rates beyond the load generator."""
+    rates that the load generator could not offer."""
     x, found = plot.x_pixel(), []
     for beyond in (False, True):
         marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]
@@ -372,7 +377,7 @@ def _ring(ink: str) -> dict[str, Any]:
 
 
 def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:
-    """Return the bars of one series beside those of the others."""
+    """Return the bars of one series, placed beside the bars of other series."""
     place, of = plot.place(trace), len(plot.in_slots)
     rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
     scale = {"domain": [str(i) for i in range(of)], "paddingInner": BAR_GAP}
@@ -398,7 +403,7 @@ def _pale(color: str) -> dict[str, Any]:
 def _rectangles(
     boxes: Sequence[tuple[float, float, float, float]], color: str, look: Mapping[str, Any] | None = None
 ) -> Layer:
-    """Return rectangles from their left, top, right and bottom pixels."""
+    """Return rectangles given by their left, top, right and bottom edges in pixels."""
     rows = [dict(zip(("x", "y", "x2", "y2"), box, strict=True)) for box in boxes]
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     return _layer(rows, "rect", {**(look or {"color": color}), "cornerRadius": 2}, {**_PIXELS, **ends})
@@ -422,7 +427,7 @@ def _bracket(plot: Plot, trace: Trace) -> list[Layer]:
 
 
 def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
-    """Return a line across the plot area, or, for an upright point, one on the x axis."""
+    """Return a line across the plot area, or one that rises from the x axis for an upright point."""
     layers = []
     look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
     for point in trace.points:
@@ -437,7 +442,7 @@ def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
 
 
 def _write(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return one layer for all texts of a kind: each layer costs time."""
+    """Return a single layer for all texts of one kind, because each layer costs time."""
     kinds: dict[tuple[str, float, bool, int | None, bool], list[ChartText]] = {}
     for text in sorted(texts, key=lambda each: each.inside):
         kinds.setdefault((text.align, text.size, text.bold, text.series, text.inside), []).append(text)

@@ -1,4 +1,4 @@
-"""The layout of a chart: the plot area's size, ticks and legend, all in pixels."""
+"""The layout of a chart in pixels: the size of the plot area, the ticks and the legend."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
 NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket and notes
 _MOST_POINTED_AT = 3
-"""The most marks that are named by labels with arrows; more are in the legend."""
+"""The most marks that get labels with arrows. If there are more, the legend names them."""
 _NEAR = 2 / 3
-"""Above this ratio and below its inverse, an axis of ratios has 1 in its middle."""
+"""If all ratios are between this number's inverse and the number, their axis has 1 in its middle."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 _WIDEST_BAR = 64.0
-"""The most pixels of a bar across: a few wide ones would be slabs."""
+"""The largest width of a bar in pixels, because a few very wide bars would look like slabs."""
 _CROPPED = 0.25
-"""Above this share of the largest value, the smallest one begins the x axis of curves, which have no base."""
+"""If the smallest value is above this share of the largest, the x axis of curves begins near it, since curves need no
+zero."""
 
 
 @dataclass(frozen=True)
 class LegendItem:
-    """`series` is the place of the trace in its chart; `name` may be shortened."""
+    """`series` is the index of the trace in its chart. `name` may be shortened."""
 
     trace: Trace
     series: int
@@ -54,7 +55,8 @@ class LegendItem:
 
 @dataclass(frozen=True)
 class Frame:
-    """A panel among several: the space at its sides, the sides with axis numbers, and the lines of its heading."""
+    """The frame of one of several panels: the space at its sides, which sides have axis numbers, and how many lines its
+    heading has."""
 
     left: float
     right: float
@@ -64,8 +66,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Margins:
-    """The pixels around a plot area. `beside`: another figure stands beside it, so that both name their lines in a
-    legend, whatever room there is at the lines' ends. `shared_legend`: the other one has the same, and shows it."""
+    """The pixels around a plot area. With `beside`, another figure is next to this one, so both name their lines in a
+    legend even if there is room at the ends of the lines. With `shared_legend`, the other figure has the same legend
+    and shows it for both.
+    """
 
     left: float = 0.0
     right: float = 0.0
@@ -79,8 +83,8 @@ NO_MARGINS = Margins()
 
 
 def common_margins(plots: Iterable[Plot]) -> Margins:
-    """Return what all of these plots have around them at least, so that their plot areas are of one size, and whether
-    they have one legend."""
+    """Return the largest margins of these plots, so that all plot areas get the same size, and whether the plots share
+    one legend."""
     upright = [plot for plot in plots if not plot.flat]
     if not upright:
         return NO_MARGINS
@@ -93,8 +97,8 @@ def common_margins(plots: Iterable[Plot]) -> Margins:
 
 @dataclass
 class Plot:
-    """Sizes of the plot area and around it, in pixels. With a `frame`, it is one panel of several. `least` is what
-    stays free around the plot area, as beside it in another drawing."""
+    """The sizes in pixels of a plot area and its surroundings. With a `frame`, the plot is one of several panels.
+    `least` is the least free space around the plot area, taken from the drawing beside it."""
 
     chart: Chart
     outer_width: float
@@ -107,7 +111,7 @@ class Plot:
     direct: bool = field(init=False)
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
-    """The pixels by which texts above the plot area stand higher, as high as those of a neighbour."""
+    """By how many pixels the texts above the plot area move up to be level with a neighbour's texts."""
 
     def __post_init__(self) -> None:
         chart = self.chart
@@ -170,7 +174,8 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars lie below each other: the names of categories would be cut below upright bars."""
+        """Return whether the bars are horizontal, because the names of their categories would be cut off below upright
+        bars."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots or any(t.mark not in ("bar", "range", "bracket") for t in chart.traces):
@@ -180,12 +185,12 @@ class Plot:
         return cut and self.flat_height() <= self.outer_height
 
     def flat_height(self) -> float:
-        """Return the pixels that lying bars need."""
+        """Return the pixels that horizontal bars need."""
         lines = max(map(len, self.flat_names()))
         return 80 + len(self.chart.x.categories) * max(13 * lines + 6, 14 * len(self.in_slots) + 6)
 
     def flat_names(self) -> list[list[str]]:
-        """Return the names of categories in lines, left of lying bars."""
+        """Return the names of categories, split into lines, for the left of horizontal bars."""
         return [wrap(name, 0.4 * self.outer_width, 4) for name in self.chart.x.categories]
 
     def _lie_flat(self) -> None:
@@ -203,7 +208,7 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def flat_texts_of(self, trace: Trace) -> list[str]:
-        """Return the number at each point of a trace of lying bars."""
+        """Return the number at each point of a trace of horizontal bars."""
         return [point.text if trace.mark == "bar" else point.label for point in trace.points]
 
     @staticmethod
@@ -212,18 +217,19 @@ class Plot:
 
     @property
     def flat_numbers(self) -> bool:
-        """Whether lying bars are thick enough for their numbers."""
+        """Whether horizontal bars are thick enough for their numbers."""
         thick = self.height / len(self.chart.x.categories) * (1 - self.slot_gap) / len(self.in_slots)
         return thick >= SMALL
 
     @property
     def base(self) -> float | None:
-        """The value whose line stands out inside the plot area: no difference, or zero below which values lie."""
+        """The value whose line is emphasised inside the plot area: "no difference", or zero if there are values below
+        it."""
         return 1.0 if self.is_even else 0.0 if self.y.low < 0 and not self.y.log else None
 
     @property
     def base_pixel(self) -> float:
-        """The pixel of that line, from above."""
+        """The distance in pixels of the base line from the top."""
         return chart_axes.linear((self.y.low, self.y.high), (self.height, 0.0))(self.base or 0.0)
 
     def _ticks(self, traces: Sequence[Trace], reached: Sequence[float], *, log: bool) -> Ticks:
@@ -291,7 +297,8 @@ class Plot:
         return (low - margin, high + margin)
 
     def _log_ticks(self) -> Ticks:
-        """Return powers of two for points of a ramp, as long as they are short; powers of ten for measured values."""
+        """Return powers of two for the points of a ramp, as long as their labels are short, and powers of ten for
+        measured values."""
         ramp = bool(self.chart.x.ticks)
         return chart_axes.log_ticks(self.x_values, 2 if ramp and max(self.x_values) < 5000 else 10)
 
@@ -313,7 +320,7 @@ class Plot:
         return max(text_width(label, TEXT) for label in ticks.labels())
 
     def _room_for_brackets(self) -> float:
-        """Return the pixels above the plot area that numbers, brackets and notes over the highest bar need."""
+        """Return the pixels needed above the plot area for numbers, brackets and notes over the highest bar."""
         brackets = sum(t.mark == "bracket" for t in self.chart.traces)
         if not brackets and not (self.has_bars and (self.chart.notes or not self.y_right)):
             return 0.0
@@ -325,7 +332,7 @@ class Plot:
         return min(max(0.0, math.ceil(needed)), 0.45 * self.height)
 
     def _room_below_bars(self) -> float:
-        """Return the pixels below the plot area that the number of the lowest bar needs above the names."""
+        """Return the pixels needed below the plot area for the number of the lowest bar, above the names."""
         lowest = min(
             (v for t in self.chart.sharing if t.mark == "bar" for p in t.points for v in p.extent), default=0.0
         )
@@ -336,17 +343,17 @@ class Plot:
 
     @cached_property
     def in_slots(self) -> tuple[Trace, ...]:
-        """The traces that stand side by side in the slot of a category."""
+        """The traces that are drawn side by side in the slot of a category."""
         return tuple(t for t in self.chart.traces if t.stands_in_slot)
 
     def is_pointed_at(self, trace: Trace) -> bool:
-        """Return whether a mark is named by a label with an arrow, and not in the legend."""
+        """Return whether a label with an arrow names a mark instead of the legend."""
         marks = [t for t in self.chart.traces if t.mark == "rule" and any(p.y is not None for p in t.points)]
         return not self.frame and not self.direct and len(marks) <= _MOST_POINTED_AT and any(t is trace for t in marks)
 
     @cached_property
     def named_at_end(self) -> Trace | None:
-        """The one level across bars whose short name stands right of it."""
+        """The only level line across bars, if its name is short enough to be written to the right of it."""
         rules = [t for t in self.chart.traces if t.mark == "rule"]
         level = len(rules) == 1 and all(p.y is not None and not p.upright for p in rules[0].points)
         if not level or self.frame or not self.has_bars or text_width(rules[0].name, SMALL) > 0.15 * self.outer_width:
@@ -354,11 +361,11 @@ class Plot:
         return rules[0]
 
     def shows(self, trace: Trace) -> bool:
-        """Return whether anything of a trace is drawn: an ideal may leave the plot area at once."""
+        """Return whether any part of a trace is drawn. An ideal may leave the plot area at once."""
         return not trace.ideal or any(p.y is not None and p.y < self.y.high for p in trace.points)
 
     def place(self, trace: Trace) -> int:
-        """Return the place of a trace among those in a slot."""
+        """Return the index of a trace among those in a slot."""
         return next(place for place, one in enumerate(self.in_slots) if one is trace)
 
     @property
@@ -367,7 +374,7 @@ class Plot:
         return bool(bars) and self.y_right is None and self._fit_bars(self.number_at(p) for t in bars for p in t.points)
 
     def number_at(self, point: ChartPoint) -> str:
-        """Return the number of a bar: without the % that the axis has, where bars are too narrow for it."""
+        """Return the number of a bar. If bars are too narrow for it, it has no %, which the axis shows anyway."""
         short = point.text.removesuffix(f"{NBSP}%")
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         whole = short == point.text or not self.chart.left.endswith("(%)")
@@ -381,12 +388,12 @@ class Plot:
 
     @property
     def slot_gap(self) -> float:
-        """The share of a category's slot that stays empty: more than usual where bars would be too wide."""
+        """The share of a category's slot that stays empty, which is larger than usual if bars would be too wide."""
         slot = (self.height if self.flat else self.width) / max(1, len(self.chart.x.categories))
         return max(SLOT_GAP, 1 - _WIDEST_BAR * max(1, len(self.in_slots)) / slot)
 
     def bar(self, trace: Trace, index: float) -> tuple[float, float]:
-        """Return the left and right edges of a bar in the category `index`, as the renderer's band scales place it."""
+        """Return the left and right edges of a bar in the category `index`, matching the renderer's band scales."""
         place, of = self.place(trace), len(self.in_slots)
         slot = (self.height if self.flat else self.width) / len(self.chart.x.categories)
         room = slot * (1 - self.slot_gap)
@@ -395,7 +402,7 @@ class Plot:
         return left, left + step * (1 - BAR_GAP)
 
     def _direct_labels_fit(self) -> bool:
-        """Return whether names fit at the right ends of lines: few, short and apart."""
+        """Return whether the names fit at the right ends of lines, because they are few, short and far enough apart."""
         traces = self.chart.traces
         upright = any(p.upright for t in traces for p in t.points)
         if self.y_right or upright or len(traces) < 2 or any(t.mark not in ("line", "rule") for t in traces):
@@ -414,7 +421,7 @@ class Plot:
 
 
 def needs_legend(chart: Chart) -> bool:
-    """Return whether the chart needs a legend: its axis names a single series."""
+    """Return whether the chart needs a legend. A single series is named by its axis."""
     return len(chart.traces) > 1
 
 
@@ -425,8 +432,8 @@ def legend(
     below: float,
     left_out: Callable[[Trace], bool] = lambda _: False,
 ) -> tuple[LegendItem, ...]:
-    """Return the items of the legend, in rows that begin at `left` and are about `width` wide. The last row ends
-    at `below`."""
+    """Return the items of the legend, in rows that begin at `left` and are about `width` wide. `below` is where the
+    last row ends."""
     items: list[LegendItem] = []
     x, row = 0.0, 0
     for series, trace in enumerate(chart.traces):
@@ -446,9 +453,9 @@ def rows_of(items: Sequence[LegendItem]) -> int:
 
 
 def shorten(text: str, width: float, size: float = TEXT) -> str:
-    """Return the text, shortened to fit by an ellipsis in its middle: ends often distinguish names.
+    """Shorten a text to fit by an ellipsis in its middle, because the ends of names often distinguish them.
 
-    Drops whole words where there are enough of them, else characters.
+    Drops whole words if there are enough of them, or else characters.
     """
     if text_width(text, size) <= width:
         return text
@@ -467,9 +474,9 @@ def shorten(text: str, width: float, size: float = TEXT) -> str:
 
 
 def heading_lines(text: str, width: float) -> list[str]:
-    """Return the heading of a panel, on two lines where it needs them; the type is bold.
+    """Return the heading of a panel, on two lines if needed. The type is bold.
 
-    A word that is wider than the panel goes on in the next line, and takes a third one.
+    A word that is wider than the panel continues on the next line, and may take a third one.
     """
     room = width / 1.08
     parted = " ".join(" ".join(_fitting(word, room)) for word in text.split(" "))
@@ -477,9 +484,9 @@ def heading_lines(text: str, width: float) -> list[str]:
 
 
 def _fitting(word: str, width: float) -> list[str]:
-    """Split a word that is wider than a line: at a `-`, `_`, `/` or `.` in it, else with a hyphen.
+    """Split a word that is wider than a line after a `-`, `_`, `/` or `.` in it, or else with a hyphen.
 
-    After three parts, the rest stays whole, since a heading has three lines.
+    After three parts, the rest stays whole, since a heading has at most three lines.
     """
     found: list[str] = []
     while len(found) < 3 and text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):
@@ -497,20 +504,20 @@ _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
 _BEYOND = 2.0
-"""How far beyond the measured values an axis goes for a line to compare them with, such as an ideal."""
+"""How many times the largest measured value an axis may reach to show a line for comparison, such as an ideal."""
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
-    """Return the values that an axis must show. An ideal may leave the plot area where it would flatten the others to
-    the axis."""
+    """Return the values that an axis must show. Values of an ideal are left out if they would squeeze the others
+    against the axis."""
     shown = [(t, v) for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
     measured = max((v for t, v in shown if not t.ideal), default=0.0)
     return [v for t, v in shown if not t.ideal or measured <= 0 or v <= _BEYOND * measured]
 
 
 def wrap(text: str, width: float, lines: int = 3) -> list[str]:
-    """Break a label into lines that fit and are about as long as each other, at blanks and between phrases of Japanese;
-    without blanks, between any characters of a phrase that is wider than a line."""
+    """Break a label into lines of about equal length that fit, at blanks and between Japanese phrases. In a text
+    without blanks, a phrase that is wider than a line breaks between any two characters."""
     parts = phrases(text)
     if " " not in text:
         parts = [each for part in parts for each in ([part] if text_width(part, TEXT) <= width else part)]
@@ -538,7 +545,7 @@ def _filled(parts: Iterable[str], width: float, lines: int) -> list[str]:
 
 @dataclass(frozen=True)
 class ChartText:
-    """A text of a chart. `series` is the place of the series that it names, if any."""
+    """A text of a chart. `series` is the index of the series that it names, if any."""
 
     text: str
     x: float
@@ -549,11 +556,12 @@ class ChartText:
     bold: bool = False
     series: int | None = None
     inside: bool = False
-    """Whether it stands among the marks, which it must cover: it has an edge in the colour of the paper."""
+    """Whether the text is placed among the marks. It then has an edge in the colour of the paper, to stay readable over
+    marks."""
 
 
 def _short_title(title: str, width: float) -> str:
-    """Return an axis's title, without the place that it names where it is too wide with that."""
+    """Return an axis's title. If the title is too wide, leave out the place that it names."""
     named = re.fullmatch(rf"(.+?){re.escape(locale().listed(('', '')))}.*?( \([^()]+\))?", title)
     if named and text_width(title, TEXT) > width:
         title = named[1] + (named[2] or "")
@@ -561,7 +569,8 @@ def _short_title(title: str, width: float) -> str:
 
 
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
-    """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn the head."""
+    """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn
+    their head."""
     right = shorten(chart.right_title, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
     found = [ChartText(_short_title(chart.left_title, room), left, y, "left", SOFT)]
@@ -577,7 +586,7 @@ def legend_texts(items: Sequence[LegendItem]) -> list[ChartText]:
 
 
 def darken_for_text(color: str) -> str:
-    """Return the colour, darkened to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
+    """Darken the colour to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
     channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     while 1.05 / (_luminance(channels) + 0.05) < 4.5:
         channels = [c * 0.95 for c in channels]
@@ -595,7 +604,8 @@ _NARROWEST_PANEL = 150.0
 
 @dataclass(frozen=True)
 class Panel:
-    """A plot with its upper left corner on the drawing. The first one has the figure's own texts and legend too."""
+    """A plot with the position of its upper left corner in the drawing. The first panel also has the figure's own texts
+    and its legend."""
 
     plot: Plot
     x: float = 0.0
@@ -614,8 +624,8 @@ def rows_for(panels: int, width: float) -> int:
 
 
 def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins = NO_MARGINS) -> tuple[Panel, ...]:
-    """Return the place of each chart. Several share the extent of all traces, and have plot areas of one size. One
-    alone has the margins `least` around it."""
+    """Return the place of each chart. Several charts share one range of values and have plot areas of the same size. A
+    single chart gets at least the margins `least`."""
     if len(charts) == 1 and not charts[0].heading:
         return (Panel(Plot(charts[0], width, height, least=least)),)
     shared = [
@@ -669,7 +679,8 @@ def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins
 
 
 def _labels_between(plot: Plot) -> float:
-    """Return the pixels of half tick labels beyond a plot area's ends, with a blank between them."""
+    """Return the pixels needed between plot areas for the halves of tick labels that extend beyond their ends, and a
+    blank."""
     if plot.chart.x.kind == "category":
         return 0.0
     labels = tick_labels(plot.x_ticks)

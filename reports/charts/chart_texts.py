@@ -1,4 +1,4 @@
-"""The texts in and around the plot area of a chart: names along its axes, and numbers and labels at its marks."""
+"""The texts in and around the plot area of a chart: names along the axes, and numbers and labels at the marks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from benchbrief.reports.charts.chart_layout import (
 from benchbrief.reports.charts.flat_bars import flat_texts
 
 _TOGETHER = 18.0
-"""Pixels between points of several curves below which they have one label."""
+"""If points of several curves are closer than this many pixels, they share one label."""
 
 
 def texts(plot: Plot) -> list[ChartText]:
-    """Return all texts of a chart, those of labels with arrows too."""
+    """Return all texts of a chart, including labels with arrows."""
     return texts_and_labels(plot)[0]
 
 
@@ -71,7 +71,7 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
 
 
 def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
-    """Yield the values at both ends of slopes, moved apart where they are near each other."""
+    """Yield the values at both ends of slopes, moved apart if they are too close."""
     slopes = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "slope"]
     x = plot.x_pixel()
     for end, align, beside in ((0, "right", -9.0), (-1, "left", 9.0)):
@@ -88,7 +88,8 @@ def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
 
 
 def _apart(places: Sequence[float], gap: float, height: float) -> list[float | None]:
-    """Return places at least `gap` apart, near those given, from 0 to `height`; None for those without room."""
+    """Return places at least `gap` apart, near the given ones, from 0 to `height`. A place is None if there is
+    no room."""
     order = sorted(range(len(places)), key=places.__getitem__)
     order = order[: int(height / gap) + 1]
     found: list[float | None] = [None] * len(places)
@@ -122,7 +123,8 @@ def _point_labels(plot: Plot) -> list[ChartText]:
 def _shared(
     named: Iterable[tuple[int, Trace, str, float, float]],
 ) -> Iterator[tuple[chart_axes.Label, str, int | None]]:
-    """Yield the label of each point, with its colour and series: one for points of several curves that lie together."""
+    """Yield the label of each point, with its colour and series. Points of several curves that lie together get one
+    label."""
     groups: list[list[tuple[int, Trace, str, float, float]]] = []
     for one in named:
         near = (

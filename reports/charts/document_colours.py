@@ -1,7 +1,8 @@
-"""What each colour means in a brief: one hardware, workload or level, or one quantity, in all of its figures.
+"""Gives each hardware, workload, level or quantity of a brief one colour in all figures.
 
-Places are given in the spec's order: first to the keys of each dimension that colours a figure, then to the labels of
-other series. So no figure's own order decides, and what is left out of one figure changes no colour in another.
+Colours are assigned in the spec's order: first to the keys of each dimension that colours a figure, then to the labels
+of other series. So the order within a figure has no influence, and leaving something out of one figure changes no
+colour in another.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from benchbrief.reports.data.place_labels import keys_in_order
 
 @dataclass(frozen=True)
 class Colour:
-    """A place in the palette, which also decides on shape and dash. `given` is a colour in place of the palette's."""
+    """A place in the palette, which also decides the shape and the dash. `given` is a colour that replaces the
+    palette's."""
 
     place: int
     given: str = ""
@@ -33,8 +35,8 @@ class DocumentColours:
     of_label: Mapping[str, Colour] = field(default_factory=dict)
 
     def of_series(self, figure: p.FigureElement, series: p.Series, plan: p.Plan) -> Colour:
-        """Return the colour of a series without a `color`: that of the one key that it is at, where no other series of
-        the figure is at it; else that of its label."""
+        """Return the colour of a series without a `color`. If the series has one key that no other series of the figure
+        has, it gets the colour of that key, or else the colour of its label."""
         own = _only_key(series, plan)
         others = [_only_key(each, plan) for each in figure.series if each is not series and each.mark != "bracket"]
         if own and own in self.of_key and own not in others:
@@ -43,14 +45,15 @@ class DocumentColours:
 
 
 def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mapping[str, str]) -> DocumentColours:
-    """Return the colours of a brief with these elements. A `palette` has colours by keys: other keys of a dimension
-    that has some are grey. If one key alone is not grey, the brief is about that: quantities of figures without its
-    keys have shades of its colour."""
+    """Return the colours of a brief with these elements. A `palette` gives colours to keys, and makes the other keys of
+    the same dimension grey. If only one key is not grey, the brief is about that key, and figures without it show their
+    quantities in shades of its colour.
+    """
     figures = list(p.figures_in(elements))
     keys: dict[tuple[str, DimKey], None] = {}
     labels: dict[str, None] = {}
     beside: set[str] = set()
-    """The labels of series that stand beside some of a key."""
+    """The labels of series that are drawn beside series of a key."""
     for figure in figures:
         for series in figure.series:
             if dim := series.color_dim:
@@ -85,7 +88,7 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 
 def _only_key(series: p.Series, plan: p.Plan) -> tuple[str, DimKey] | None:
-    """Return the hardware that a series is at, if it is one of several; else the level of a factor, or the workload."""
+    """Return the hardware of a series if there are several, or else its level of a factor, or its workload."""
     if series.color_dim:
         return None
     named = {word for found in _BRACKETS.findall(series.query.text) for word in re.findall(r"\w+", found)}

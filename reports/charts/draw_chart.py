@@ -1,7 +1,7 @@
 """Draws charts as vector SVG, and gives the page's script their points and legends.
 
-`chart_layers.py` says what is drawn, and the converter draws it. Text stays text, in the page's own font. The script
-(`templates/base/figure.js`) draws nothing: the page shows the same figure without it.
+`chart_layers.py` describes the drawing, and the converter draws it. Text stays text, in the page's own font. The script
+(`templates/base/figure.js`) draws nothing, and the page shows the same figure without it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ Script = Mapping[str, object]
 def script_data(
     figure: DrawnFigure, drawn: Sequence[DrawnSeries], number: int, words: Words, *, with_cells: bool
 ) -> Script:
-    """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines, which name its
-    cells `with_cells`.
+    """Return the data for the page's script: `series` has the name and box of each toggle, and `points` has the series,
+    box and tooltip lines of each point. With `with_cells`, the lines name the point's cells.
 
-    Boxes are left, top, width and height in pixels of the drawing.
+    A box is left, top, width and height in pixels of the drawing.
     """
     series: dict[int, dict[str, object]] = {}
     points: list[dict[str, object]] = []
@@ -158,10 +158,11 @@ def _is_number(text: str) -> bool:
 def draw(
     charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter, least: Margins = NO_MARGINS
 ) -> DrawnFigure:
-    """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and
-    one legend. A chart alone has the margins `least`.
+    """Return the charts as an SVG document of `width` x `height` pixels: one chart, or panels with shared axes and one
+    legend. A single chart gets the margins `least`.
 
-    At least one point has a value. `data-series` on a group names its trace in the chart. Raises NotDrawn.
+    At least one point must have a value. The attribute `data-series` of a group names its trace in the chart. Raises
+    NotDrawn.
     """
     arranged = arrange(charts, width, height, least)
     drawn = [_svg(panel, font, converter) for panel in arranged]
@@ -184,8 +185,8 @@ def lower_drawing(
     gaps: Gaps,
     least: Margins = NO_MARGINS,
 ) -> Callable[[float], str]:
-    """Return a function that redraws the charts at a share of their height, with texts and numbers as they are now. If
-    that fails, it returns the present drawing. A rigid drawing never gets lower."""
+    """Return a function that redraws the charts at a share of their height, with texts and numbers at their present
+    size. If that fails, the function returns the present drawing. A rigid drawing keeps its height."""
     written = locale()
 
     def lower(share: float) -> str:
@@ -201,8 +202,8 @@ def lower_drawing(
 def draw_for_phone(
     charts: Sequence[Chart], font: str, converter: Converter, gaps: Gaps, data: Callable[[DrawnFigure], Script]
 ) -> Callable[[], tuple[str, Script] | None]:
-    """Return a function that draws the charts for a phone and gives `data` of that to the page's script; None if it
-    can't be drawn. It draws once."""
+    """Return a function that draws the charts for a phone, once, and gives the page's script the `data` of that
+    drawing. The function returns None if the charts cannot be drawn."""
     written = locale()
 
     @cache
@@ -219,7 +220,7 @@ def draw_for_phone(
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """The document, its size in pixels, and the place of each panel."""
+    """The SVG document, its size in pixels, and the place of each panel."""
 
     svg: str
     panels: tuple[Panel, ...]
@@ -228,7 +229,7 @@ class DrawnFigure:
 
     @property
     def is_rigid(self) -> bool:
-        """Return whether it has no room to get lower: it has several panels, or lying bars."""
+        """Return whether the figure cannot be made lower, because it has several panels or horizontal bars."""
         return len(self.panels) > 1 or self.panels[0].plot.flat
 
 
@@ -245,30 +246,30 @@ def _content(svg: str) -> str:
 
 
 def _prefixed(svg: str, prefix: str) -> str:
-    """Prefix the identifiers, so that no other panel has them."""
+    """Prefix the identifiers, so that they differ from those of other panels."""
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
 
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 PHONE = 340
-"""The width of a second drawing, for the screen of a phone."""
+"""The width of a second drawing for the screen of a phone."""
 SLIDE = (720, 208)
-"""Drawn 1.6 times as large, on a slide of 1,136, to be read from afar."""
+"""The size of a figure for a slide. It is shown 1.6 times as large, on a slide 1,136 wide, to be readable from afar."""
 HIGHEST_ON_SLIDE = 280
-"""The height at which a figure still stands under a head of two lines."""
+"""The largest height of a figure that still fits below a two-line heading."""
 
 
 _CLAIM_TYPE, _TITLE_TYPE = (10.86, 14.3), (8.48, 12.04)
 """The points of type above a figure, for `text_width` to be as wide as our typeface, and of its lines."""
 _MOST_FLAT = 700
 LEAST_PLOT = 152
-"""The fewest pixels of a plot area's height: 40 mm."""
+"""The least height of a plot area in pixels (40 mm)."""
 
 
 def height_for(charts: Sequence[Chart], width: int = FULL[0], usual: int = FULL[1], least: Margins = NO_MARGINS) -> int:
-    """Return the pixels of a figure of this width, as one alone `usual` has them. Its plot areas are readable, however
-    long their texts are."""
+    """Return the height in pixels of a figure of this width. A single chart usually has the height `usual`. The plot
+    areas stay readable however long the texts are."""
     if not charts:
         return usual
     rows = rows_for(len(charts), width)
@@ -278,21 +279,21 @@ def height_for(charts: Sequence[Chart], width: int = FULL[0], usual: int = FULL[
 
 
 def _flat_height(chart: Chart, width: int) -> int:
-    """Return the pixels that bars need which lie because of their long names; 0 for others."""
+    """Return the pixels needed by bars that are horizontal because of their long names, or 0 for other charts."""
     plot = Plot(chart, width, _MOST_FLAT)
     return ceil(plot.flat_height()) if plot.flat else 0
 
 
 def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
-    """Return the margins of charts that stand side by side, each by itself and half as wide as the page."""
+    """Return the margins of charts that are placed side by side, each half as wide as the page."""
     return common_margins(Plot(of_one[0], *HALF, least=Margins(beside=True)) for of_one in charts if len(of_one) == 1)
 
 
 def with_even_heads(
     figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
 ) -> tuple[FigureView, ...]:
-    """Return figures that stand side by side, with room above each for the highest of their heads. All have a claim, or
-    those alone whose author wrote it (`own`)."""
+    """Return figures that are placed side by side, with the same room above each, enough for the tallest of their
+    heads. Either all figures have a claim, or (with `own`) only those whose author wrote one."""
     if not all(figure.claim for figure in figures):
         figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
     heads = [_head_height(figure, words) for figure in figures]
@@ -300,7 +301,7 @@ def with_even_heads(
 
 
 def _head_height(figure: FigureView, words: Words) -> float:
-    """Return the points of the texts above a figure of half the page's width."""
+    """Return the height in points of the texts above a figure of half the page's width."""
     title = f"{words['figure']} {figure.number}{words['colon']}{figure.title}"
     texts = [(title, *_TITLE_TYPE), *([(str(figure.claim.striptags()), *_CLAIM_TYPE)] if figure.claim else [])]
     width = HALF[0] * 0.75
@@ -308,19 +309,20 @@ def _head_height(figure: FigureView, words: Words) -> float:
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the width of a slide, and the height for a figure: of several panels most of what a head leaves."""
+    """Return the width and the height for a figure on a slide. Several panels get most of the height that a heading
+    leaves."""
     return SLIDE[0], min(HIGHEST_ON_SLIDE, round(SLIDE[1] * max(1.0, size[1] / FULL[1])))
 
 
 def card_size(cards: Sequence[Card], *, slides: bool) -> float:
-    """Return the points of type at which the longest number fits its card, with the cards side by side."""
+    """Return the type size in points at which the longest number fits its card, with the cards side by side."""
     longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
     most, width = (54.0, 740) if slides else (19.0, 460)
     return round(min(most, (width / max(1, len(cards)) - 20) / longest), 1)
 
 
 def run_of_figures(elements: Sequence[p.Element]) -> list[p.FigureElement]:
-    """Return the first figures of the elements that may stand side by side."""
+    """Return the figures at the start of the elements that may be placed side by side."""
     found: list[p.FigureElement] = []
     for element in elements:
         if not isinstance(element, p.FigureElement) or not fits_half(element):
