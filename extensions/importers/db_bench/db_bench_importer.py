@@ -1,4 +1,4 @@
-"""A finished output of db_bench: one benchmark's part of it.
+"""Import a finished db_bench output: the part about one benchmark.
 
 The measured time is the whole run, whose date is not known. An output that contradicts itself is refused: see the
 tables of `db_bench_invariants.py`.
@@ -109,11 +109,12 @@ class DbBenchImporter(OutputImporter):
         return found
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem when the database is another hardware's, or another number of threads ran.
+        """Yield a problem if the database belongs to other hardware, or if the number of threads differs from the
+        cell's.
 
-        db_bench does not print its threads. It prints their summed seconds by operation, and a rate by elapsed
-        seconds: `seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc. The product is how many threads
-        ran at once.
+        db_bench does not print how many threads it ran. It prints the threads' summed seconds for each operation, and a
+        rate by elapsed seconds: `seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc. Multiplied, they
+        give the number of threads that ran at once.
         """
         benchmark = plan.workload_of(cell).benchmark
         folder: tuple[int, str] | None = None
@@ -139,9 +140,9 @@ class DbBenchImporter(OutputImporter):
 
 
 def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-    """Yield a problem for a write rate or a compression other than the spec's.
+    """Yield a problem for a write rate or a compression that differs from the spec's.
 
-    Without an option, the compression is db_bench's default, which depends on its build. With an options file, the
+    Without an option, db_bench uses its default compression, which depends on the build. With an options file, the
     printed flag is not the compression in use.
     """
     workload, database = plan.workload_of(cell), plan.databases[cell.database]
@@ -161,12 +162,12 @@ def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProble
 
 
 def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the names and values in the banner, the lines that db_bench prints first."""
+    """Return the names and values in the banner, which is the lines that db_bench prints first."""
     return tuple({match[1]: match[2] for line in text[:_HEAD] if (match := _BANNER.fullmatch(line.strip()))}.items())
 
 
 def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[str]:
-    """Yield the lines before the first result, then those of one benchmark. A file may hold several benchmarks
+    """Yield the lines before the first result, then the lines about one benchmark. A file may hold several benchmarks
     in turn."""
     places = [(number, match[1]) for number, line in enumerate(text) if (match := _RESULT.match(line))]
     if not places:
@@ -185,8 +186,8 @@ def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[st
 
 
 def _hardware_at(folder: str, cell: Cell, plan: Plan) -> str:
-    """Return the other hardware groups that declare a database in `folder`; "" when none does, or the cell's
-    own does."""
+    """Return the hardware groups that declare a database in `folder`; "" if there are none, or if the cell's own group
+    is one of them."""
     at: dict[int, set[str]] = {}
     for key, database in plan.databases.items():
         place = (database.path or "").rstrip("/")

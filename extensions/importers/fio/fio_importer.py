@@ -1,7 +1,7 @@
-"""A finished output of fio: the JSON of one run, whose jobs are the threads of a cell.
+"""Import a finished fio output: the JSON of one run, whose jobs are a cell's threads.
 
 An output that contradicts itself is refused: see the table of `fio_invariants.py`. An option that was not given has
-fio's default (its HOWTO, "I/O type" and "I/O engine").
+fio's default (see "I/O type" and "I/O engine" in fio's HOWTO).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""How far a rate may be from a limit that fio printed for only some of the jobs, as a share."""
+"""How far a rate may be, as a share, from a limit that fio printed for only some of the jobs."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 
@@ -98,8 +98,8 @@ class FioImporter(OutputImporter):
         return settings
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an access pattern other than the workload's, and for rate limits that are partial
-        or unknown."""
+        """Yield a problem for an access pattern that differs from the workload's, and for rate limits that are partly
+        or wholly unknown."""
         found = _read(path.name, path)
         pattern, wanted = _pattern(found), plan.workload_of(cell).benchmark
         if pattern != wanted:
@@ -131,7 +131,7 @@ def _read(name: str, path: Path) -> FioOutput:
 def _completed(name: str, found: FioOutput) -> int:
     """Return the number of I/Os completed in the measured time.
 
-    Raises OutputProblem if there are none, or if latencies have no bins.
+    Raises OutputProblem if there are no I/Os, or if latencies have no bins.
     """
     parts = [part for job in found.jobs for part in job.directions.values()]
     count = sum(part.clat_ns.count for part in parts)
@@ -144,7 +144,7 @@ def _completed(name: str, found: FioOutput) -> int:
 
 
 def _require_alike(name: str, found: FioOutput) -> None:
-    """Raise OutputProblem where jobs have different options: then they are not the threads of one cell."""
+    """Raise OutputProblem if jobs have different options, as such jobs are not the threads of one cell."""
     first, *others = found.jobs
     mixed = _pattern(found) in _MIXED
     for option in _DEFAULTS:
@@ -158,7 +158,8 @@ def _require_alike(name: str, found: FioOutput) -> None:
 
 
 def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
-    """Return an option's value in a normal form, equal for two jobs exactly when it means the same for both."""
+    """Return an option's value in a normal form, which is equal for two jobs exactly if the option means the same for
+    both."""
     said = _said(found, option, job)
     if option == "rw":
         pattern, _, rest = said.partition(":")
@@ -168,7 +169,7 @@ def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
 
 
 def _said(found: FioOutput, option: str, job: FioJob | None = None) -> str:
-    """Return an option of a job, by default of the first job, as all are alike. An option not given has
+    """Return a job's option. The default is the first job, as all jobs are alike. An option that was not given has
     fio's default."""
     job = job or found.jobs[0]
     if option == "direct":
@@ -187,13 +188,13 @@ def _threads(found: FioOutput) -> int:
 
 
 def _target(found: FioOutput) -> float | None:
-    """Return the limit of all jobs together (I/Os a second); None where one has no limit, or one that can't be read."""
+    """Return the limit of all jobs together (I/Os a second); None if a job has no limit, or one that can't be read."""
     limits = _limits(found)
     return sum(limits) if all(limits) else None
 
 
 def _limits(found: FioOutput) -> list[float]:
-    """Return the limit of each job in each direction (I/Os a second); 0 for none, or one that can't be read."""
+    """Return each job's limit in each direction (I/Os a second); 0 if there is no limit, or if it can't be read."""
     return [
         float(fio_invariants.rate_limit(found, job, name) or 0) * fio_invariants.lanes(found, job)
         for job in found.jobs
@@ -202,9 +203,9 @@ def _limits(found: FioOutput) -> list[float]:
 
 
 def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
-    """Yield a problem where fio reported several sections as one job, and the limits of all but one are unknown.
+    """Yield a problem if fio reported several sections as one job, so that only one section's limit is known.
 
-    fio prints the limit of one section only. The rate shows whether the others had the same.
+    fio prints the limit of one section only. The measured rate shows whether the other sections had the same limit.
     """
     for job in found.jobs:
         own, every = fio_invariants.own_lanes(found, job), fio_invariants.lanes(found, job)
@@ -219,7 +220,7 @@ def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
-    """Return an option with its number or, if it has none, its text, which equals no cell's value."""
+    """Return an option with its number or, if the value is no number, its text, which equals no cell's value."""
     return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
 
 

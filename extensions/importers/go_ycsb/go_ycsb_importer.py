@@ -1,6 +1,6 @@
-"""A finished output of go-ycsb in its plain style.
+"""Import a finished go-ycsb output in the plain style.
 
-The measured time is the whole run, whose date is not known, and which may include a warm-up. An output that contradicts
+The measured time is the whole run, which may include a warm-up and whose date is not known. An output that contradicts
 itself is refused: see the tables of `go_ycsb_invariants.py`.
 """
 
@@ -72,12 +72,12 @@ class GoYcsbImporter(OutputImporter):
         )
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        """Return the settings. go-ycsb's keys run from 0 to its record count inclusive, so its right count is one less
-        than the records."""
+        """Return the settings. go-ycsb's keys run from 0 to its record count inclusive, so the correct record count is
+        one less than the number of records."""
         return {name: each for name, each in planned(_properties(read_output_lines(path))).items() if name != "records"}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem when the output's phase, range of keys or distribution is not the workload's."""
+        """Yield a problem if the output's phase, key range or distribution differs from the workload's."""
         workload, text = plan.workload_of(cell), list(islice(read_output_lines(path), HEAD))
         said = _properties(text)
         for name, phases in go_ycsb_invariants.PHASES.items():
@@ -98,9 +98,9 @@ class GoYcsbImporter(OutputImporter):
 
 
 def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[ImportProblem]:
-    """Yield a problem when the last key does not fit the number of records.
+    """Yield a problem if the last key does not fit the number of records.
 
-    go-ycsb includes both ends of the range of keys, so a careful user gives it one record less.
+    go-ycsb includes both ends of the key range, so a careful user declares one record less to it.
     """
     records = workload.properties.get("records")
     if isinstance(records, float) and last not in (records, records - 1):
@@ -119,7 +119,7 @@ def _properties(text: Iterable[str]) -> Mapping[str, Setting]:
 def _total(name: str, text: Sequence[str], found: go_ycsb_output.GoYcsbOutput) -> tuple[int, float]:
     """Return the number of operations and their seconds, from the TOTAL row.
 
-    Older versions print no such row. For them, returns the sum over the rows, and the time printed before them.
+    Older versions print no such row. For them, returns the sum over the rows, and the time printed before the rows.
     Raises OutputProblem.
     """
     total = found.final.get("TOTAL")

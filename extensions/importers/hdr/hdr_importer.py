@@ -1,11 +1,14 @@
-"""HdrHistogram's interval logs (https://hdrhistogram.github.io/HdrHistogram/): one file for an operation, or one with
-tags for several; by themselves, or beside an output with the same operations.
+"""Import HdrHistogram's interval logs (https://hdrhistogram.github.io/HdrHistogram/).
+
+A file covers one operation, or several operations by tags. Logs may be imported alone, or together with an output that
+has the same operations.
 
     #[StartTime: 1700000000.000 (seconds since epoch),
     ...] "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
     Tag=READ,0.127,1.007,2.769,HISTFAAAAE54nJN...
 
-The values have no unit: YCSB's are microseconds, those of most others nanoseconds."""
+The values have no unit: YCSB writes microseconds, most other programs write nanoseconds.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +39,8 @@ _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSlice, ...]]:
     """Return the time slices of each operation, by YCSB's names. Raises BadLine.
 
-    Lines without a tag belong to the operation `name`. Leaves out logs of anything but operations, such as
-    YCSB's CLEANUP.
+    Lines without a tag belong to the operation `name`. Leaves out logs that are not of operations, such as YCSB's
+    CLEANUP.
     """
     found: dict[str, list[TimeSlice]] = {}
     base, number, logged = 0.0, 0, False
@@ -62,7 +65,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSli
 
 
 def _row(name: str, line: int) -> str:
-    """Return YCSB's name of an operation, given YCSB's name or benchbrief's. Raises BadLine for any other name."""
+    """Return YCSB's name of an operation that YCSB or benchbrief names. Raises BadLine for any other name."""
     row = _ROWS.get(name.lower().replace("-", "_"), name)
     if operation_of(row) is None and row not in OTHERS:
         known = ", ".join(_ROWS)
@@ -71,13 +74,14 @@ def _row(name: str, line: int) -> str:
 
 
 def row_of(path: Path) -> str:
-    """Return the operation in the name of a log: `READ` for `t8-READ.hdr`; the full name when it ends with
-    no operation."""
+    """Return the operation in a log's name: `READ` for `t8-READ.hdr`; the full name if it does not end with an
+    operation."""
     return split(path.stem)[1] or path.stem
 
 
 def split(stem: str) -> tuple[str, str]:
-    """Split a name into a prefix and the name of YCSB's row at its end; the second is "" if there is none."""
+    """Split a name into a prefix and the YCSB row named at its end. The second part is "" if the name ends with no such
+    row."""
     at = next((at for at in range(len(stem)) if stem[at:] in OTHERS or operation_of(stem[at:])), len(stem))
     return stem[:at], stem[at:]
 
@@ -88,7 +92,7 @@ _Logs = Mapping[str, Sequence[ycsb_output.TimeSlice]]
 def read_logs(
     files: Mapping[str, Path], unit_s: float
 ) -> tuple[dict[str, tuple[ycsb_output.TimeSlice, ...]], dict[str, str]]:
-    """Return the time slices by YCSB's names of their rows, and the file of each row."""
+    """Return the time slices by YCSB's row names, and the file of each row."""
     found: dict[str, tuple[ycsb_output.TimeSlice, ...]] = {}
     read_from: dict[str, str] = {}
     for name, path in files.items():
@@ -105,9 +109,9 @@ def read_logs(
 
 
 def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_invariants.LogProblem]) -> None:
-    """Raise OutputProblem for the first of the problems between logs, at its log.
+    """Raise OutputProblem for the first of these contradictions between logs, naming the log it is about.
 
-    `files` maps YCSB's names of rows to the names of their logs.
+    `files` maps YCSB's row names to the names of their logs.
     """
     if problems:
         name = files.get(problems[0].log) or min(files.values())
@@ -139,7 +143,8 @@ def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
 def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
     """Return how many operations ended in each time slice of the longest log, with times from `start`.
 
-    A slice of another log counts into the nearest slice. Failed operations and intended latencies do not count.
+    The operations in another log's slice are added to the nearest slice. Failed operations and intended latencies do
+    not count.
     """
     whole = [
         pieces for name, pieces in logs.items() if pieces and (ycsb_output.operation_of(name) or ("", True))[1] is False
@@ -159,9 +164,9 @@ def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
 
 
 def latency_kinds(operations: Iterable[Operation], *, is_known: bool = False) -> str:
-    """Return the kinds of the latencies, as text. They count as service times only if `is_known` says so.
+    """Return the kinds of the latencies, as text. Latencies count as service times only with `is_known`.
 
-    YCSB gives intended latencies the same names with `measurement.interval=intended`.
+    With `measurement.interval=intended`, YCSB uses the same names for intended latencies.
     """
     kinds = {each.kind for each in operations}
     if kinds <= {"service"} and not is_known:

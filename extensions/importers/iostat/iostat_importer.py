@@ -1,12 +1,12 @@
-"""iostat's reports with their times, as text (`-t -x`) or JSON.
+"""Import iostat's reports with their times, as text (`-t -x`) or JSON.
 
     2026-11-21T17:01:02+0000
     Device   r/s   rkB/s   r_await  ...  %util
     nvme0n1  12.0  96.0    0.21     ...  4.10
 
-iostat's first report is left out: without `-y`, it covers the time since the machine started. iostat prints a disk, its
-partitions and devices mapped onto it in lines of their own. Only whole disks count, as for the probe (`disk_probe.py`),
-or the probe's own device.
+The first report is left out: without `-y`, it covers the time since the machine started. iostat prints a disk, its
+partitions and the devices mapped onto it in separate lines. As for the probe (`disk_probe.py`), only whole disks count,
+or the one device that the probe names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COLUMNS = {
     "util": ("disk.utilisation", 0.01, ""),
 }
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
-"""The rate of requests behind each mean time. At a rate of 0, the time is missing, not zero."""
+"""The request rate behind each mean time. At a rate of 0, the time is missing, not zero."""
 _WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
 """Names of whole disks in Linux, see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
 _NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
@@ -66,7 +66,7 @@ class Iostat(SampleImporter):
 
 
 def _counted(names: Sequence[str], device: str) -> Sequence[str]:
-    """Return the log's devices that count for the probe, none of them a part of another. Raises BadLog."""
+    """Return the log's devices that count for the probe. No device is part of another one. Raises BadLog."""
     hint = 'say `disk every 1 s on device` in the spec, and `device = "/dev/..."` in the hardware'
     if device.startswith("/dev/"):
         if Path(device).name not in names:
@@ -83,9 +83,9 @@ def _counted(names: Sequence[str], device: str) -> Sequence[str]:
 
 
 def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
-    """Return the times, with the month or the day first in all of them, whichever gives valid dates.
+    """Return the times, reading all dates with the month first or all with the day first, whichever gives valid dates.
 
-    If both do, the one that falls into the measured window wins. Raises BadLog if that does not decide.
+    If both do, the reading that falls into the measured window wins. Raises BadLog if the window does not decide.
     """
     ways = {tuple(way) for way in zip(*times, strict=True) if None not in way}
     if len(ways) > 1:

@@ -1,1 +1,1 @@
-"""The importer of ipmitool's readings of power."""
+"""The importer of ipmitool's power readings."""

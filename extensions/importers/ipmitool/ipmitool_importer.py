@@ -1,9 +1,9 @@
-"""ipmitool's readings of power with their times.
+"""Import ipmitool's power readings with their times.
 
 2026-11-21T17:01:02Z Pwr Consumption | 220 Watts        (a sensor's line, after its time)
 
 Instantaneous power reading:  220 Watts                 dcmi power reading, repeated
-IPMI timestamp:  Sat Nov 21 17:01:02 2026               or 11/21/2026 17:01:02 UTC, before more on its line
+IPMI timestamp:  Sat Nov 21 17:01:02 2026               or 11/21/2026 17:01:02 UTC, with more text on the line
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STAMP = re.compile(
     r"\bIPMI timestamp:\s+"
     r"(?:(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})|(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)(?: ([A-Z]{2,5})\b)?)"
 )
-"""Formats of dates: C's `asctime` up to ipmitool 1.8.18; from 1.8.19 on numbers, the month first, with a time zone."""
+"""Date formats: up to ipmitool 1.8.18 C's `asctime`; from 1.8.19 on, numbers with the month first and a time zone."""
 _AT = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d{10}(?:\.\d+)?)[\s,;|]+(.*)")
 
 
@@ -52,7 +52,7 @@ class Ipmitool(SampleImporter):
 
 
 def _power(number: int, text: str) -> float:
-    """Parse watts. Raises BadLog when they are negative."""
+    """Parse a number of watts. Raises BadLog if it is negative."""
     watts = float(text)
     if watts < 0:
         hint = "look at the sensor and at its wiring; without its lines the log can be imported"

@@ -1,7 +1,7 @@
-"""A finished output of openload: its record, and the histogram log beside it.
+"""Import a finished openload output: its record, and the histogram log beside it.
 
-openload checks its own numbers. A run that it refused is refused here, and so is one that contradicts itself, by the
-rules of `openload_invariants.py`, which also hold for measurements of `bench run`.
+openload checks its own numbers. A run that openload refused is refused here, and so is one that contradicts itself by
+the rules of `openload_invariants.py`, which `bench run` applies to its own measurements, too.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def asked_of(run: OpenloadRun) -> AskedLoad:
 
 
 def planned(run: OpenloadRun) -> Mapping[str, Setting]:
-    """Return the settings by the plan's names for them."""
+    """Return the settings under the plan's names."""
     return dict(_planned(run))
 
 
 def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
-    """Return how a run's schedule of operations or its end differs from its cell's; "" where they are alike."""
+    """Return how a run's schedule of operations or its stopping rule differs from the cell's; "" if they agree."""
     said, wanted = _arrivals(run), experiment.arrivals
     if wanted is not None and wanted.kind == "closed":
         wanted = None
@@ -109,8 +109,8 @@ def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
 
 
 def _compared(said: Arrivals, wanted: Arrivals, *, whole: bool) -> Iterator[tuple[str, object, object]]:
-    """Yield what must be alike: its name, the run's value and the plan's. Rates only if the run had the `whole` load,
-    not when it was one of several load generators."""
+    """Yield each property that must be equal: its name, the run's value and the plan's. Rates are compared only if the
+    run had the `whole` load, not if it was one of several load generators."""
     yield "kind", said.kind, wanted.kind
     if said.kind in ("steps", "burst"):
         yield "spacing", said.spacing, wanted.spacing
@@ -143,7 +143,7 @@ def _planned(run: OpenloadRun) -> Iterator[tuple[str, Setting]]:
 
 
 def _arrivals(run: OpenloadRun) -> Arrivals | None:
-    """Return the schedule of a run's operations in the plan's terms; None for a closed loop."""
+    """Return the run's schedule of operations in the plan's terms; None for a closed loop."""
     kind = run.settings.get("arrivals", "")
     if kind not in _KINDS:
         return None
@@ -165,9 +165,10 @@ def _arrivals(run: OpenloadRun) -> Arrivals | None:
 
 
 def _steps(run: OpenloadRun) -> tuple[tuple[float, ...], float]:
-    """Return the rates of the steps in the measured window, and the seconds of each step; none if these differ.
+    """Return the rates of the steps in the measured window, and the seconds that each step lasts; no rates if the steps
+    differ in length.
 
-    A step before the window, as long as the warm-up, is left out.
+    Leaves out a first step that is as long as the warm-up.
     """
     parts = [each.partition("x") for each in run.settings.get("steps", "").split(",")]
     steps = [
@@ -211,7 +212,7 @@ class OpenloadImporter(OutputImporter):
         return planned(_record(path.name, path))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem if operations had another schedule, or the run another end, than the cell's."""
+        """Yield a problem if the run's schedule of operations or its stopping rule differs from the cell's."""
         if text := difference(_record(path.name, path), cell, plan.experiments[cell.experiment]):
             yield ImportProblem(str(path), 1, text, WRONG_CELL)
 
@@ -236,7 +237,7 @@ class OpenloadImporter(OutputImporter):
 
 
 def _record(name: str, path: Path) -> OpenloadRun:
-    """Read the record of one run. Raises OutputProblem for a file that is not a complete record."""
+    """Read one run's record. Raises OutputProblem for a file that is not a complete record."""
     text = read_lines(name, path)
     said = [number for number, line in enumerate(text, start=1) if line.strip()]
     if len(said) > 1:

@@ -1,8 +1,8 @@
-"""A table of published figures, from which the numbers of a plan's cells are read, and published values of its metrics.
+"""A table of published figures, which supplies the numbers of a plan's cells and published values of its metrics.
 
 A table is CSV, as spreadsheets save it. Comment lines (`# key: value`) state its source, and the head names its
-columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and
-stays missing.
+columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and stays
+missing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
 _PLAIN = ("x", "X")
-"""The unit of a plain number. For a share, 1 is the whole."""
+"""The unit of a plain number. If the number is a share, 1 is the whole."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class MeasureColumn:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A column with a metric of the spec as the source states it: for comparison, not a measurement."""
+    """A column with one of the spec's metrics as the source states it: for comparison, not a measurement."""
 
     metric: Metric
     bound: Literal["value", "low", "high"]
@@ -117,7 +117,7 @@ class _MakesProblem(Protocol):
 
 
 def read_head(text: str, plan: Plan, file: str, line: int) -> Column | ImportProblem:
-    """Return the column that a head describes, or what is wrong with the head."""
+    """Return the column that a head describes, or the problem with the head."""
 
     def wrong(what: str, hint: str = "") -> ImportProblem:
         return ImportProblem(file, line, what, hint)
@@ -162,7 +162,7 @@ def nearest(text: str, known: Sequence[str]) -> str:
 
 
 def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesProblem) -> ImportProblem:
-    """Return the problem of a column that has no unit, or a wrong one. A share needs one, too: it may be in %."""
+    """Return the problem of a column that has no unit or a wrong one. A share needs a unit, too, as it may be in %."""
     if dimension != DIMENSIONLESS:
         return wrong(f"`{text}`: {name} is {dimension_name(dimension)}", f"name its unit, as in {name} ({shown})")
     hint = f"name its unit: {name} (%), or {name} (x) for a number that is not in %"
@@ -172,8 +172,8 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesP
 def _coordinate(
     name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem
 ) -> Column | ImportProblem:
-    """Return a column of coordinates, levels or notes, or what is wrong. One without a unit is in base units, as in a
-    path: a `target` in ops/s."""
+    """Return a column of coordinates, levels or notes, or the problem with its head. A column without a unit is in base
+    units, as in a path: a `target` in ops/s."""
     factor = plan.factors.get(name)
     standard = parse_unit("ops/s" if name == "target" else (factor.unit or "") if factor else "")
     shown = "ops/s" if name == "target" else standard.text
@@ -227,10 +227,10 @@ class UnclearNumber(Exception):
 
 @dataclass(frozen=True)
 class Sheet:
-    """The text of a table. `comments` are the lines before the head. `rows` are the head and the non-empty lines
-    below it.
+    """The text of a table. `comments` are the lines before the head. `rows` are the head and the non-empty lines below
+    it.
 
-    Each line comes with its number in the file.
+    Each line comes with its line number in the file.
     """
 
     comments: tuple[tuple[int, str], ...]
@@ -243,12 +243,12 @@ class Sheet:
 
     @cached_property
     def _decimal_comma(self) -> bool:
-        """Return whether some number has a decimal comma."""
+        """Return whether any number has a decimal comma."""
         return self.separator != "," and any(_COMMA.fullmatch(field) for field in self._below)
 
     @cached_property
     def _decimal_point(self) -> bool:
-        """Return whether some number has a decimal point, one that can't separate thousands."""
+        """Return whether any number has a point that must be a decimal point, as it can't separate thousands."""
         return self.separator == "," or any(
             "." in field and _POINT.fullmatch(field) and not _THOUSANDS.fullmatch(field) for field in self._below
         )
@@ -258,7 +258,8 @@ class Sheet:
         return (field.strip() for _, line in self.rows[1:] for field in line.split(self.separator))
 
     def number(self, text: str) -> float:
-        """Parse a number. Raises ValueError for text that is none, UnclearNumber for a number with two readings."""
+        """Parse a number. Raises ValueError for other text, and UnclearNumber for a number that can be read in two
+        ways."""
         match = _COMMA.fullmatch(text) if self.separator != "," else None
         if match is None:
             if not _POINT.fullmatch(text) and not _NEVER.fullmatch(text):
@@ -298,7 +299,7 @@ def read_sheet(path: Path) -> Sheet:
 
 
 EACH_NODE = "each"
-"""The value in the column `node` for a number that holds for each host of the hardware."""
+"""The value in the column `node` for a number that applies to each host of the hardware."""
 
 
 @dataclass(frozen=True)
@@ -315,9 +316,10 @@ class PublishedMetric:
 
 @dataclass
 class FigureTable:
-    """A table as it was read. `bad_lines` are the rows left out because of a problem.
+    """A parsed table. `bad_lines` are the rows left out because of a problem.
 
-    `too_long` holds texts longer than a new import may have, which an import by an earlier version may contain.
+    `too_long` holds texts that are longer than a new import may have, as an import by an earlier version may contain
+    such texts.
     """
 
     source: StatedSource
@@ -499,7 +501,7 @@ class _Rows:
             )
 
     def _operation(self, cell: Cell, coordinates: _Keys, column: MeasureColumn) -> str:
-        """Return the operation of the head or the row, "" when neither names one. Raises _Wrong."""
+        """Return the operation that the head or the row names; "" if neither names one. Raises _Wrong."""
         said = str(coordinates.get("operation", ""))
         operation = as_operation(said)
         if column.operation and operation not in ("", column.operation):
@@ -575,7 +577,7 @@ def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
 
 
 def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: int) -> Iterator[ImportProblem]:
-    """Yield a problem for each metric whose columns have several units. A metric is printed with one unit."""
+    """Yield a problem for each metric whose columns have different units. A metric is printed in one unit."""
     units: dict[str, str] = {}
     for column in columns:
         if isinstance(column, MetricColumn):
@@ -586,14 +588,14 @@ def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: in
 
 
 _MEAN = 50.5
-"""The mean's rank, between those of min and max. It is not compared with percentiles, as it may be below or
-above any."""
+"""The mean's rank, between the ranks of min and max. The mean is not compared with percentiles, as it may lie above or
+below any of them."""
 _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 
 def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
-    """Return two statistics of a latency where the one that must be lower has the larger value; None if there
-    are none."""
+    """Return two of a latency's statistics that contradict each other, as the one that must be lower is larger; None if
+    there is no such pair."""
     by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
     for value in values:
         if KINDS[value.measure].view == "latency":

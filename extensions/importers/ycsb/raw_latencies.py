@@ -1,11 +1,11 @@
-"""YCSB's raw latencies (`measurementtype=raw`): a line for each operation. A file may hold gigabytes of them.
+"""Read YCSB's raw latencies (`measurementtype=raw`): a line for each operation. A file may hold gigabytes of them.
 
     READ latency raw data: op, timestamp(ms), latency(us)
     READ,1700000000123,412
 
 The time stamp is the end of the operation (core's OneMeasurementRaw). On standard output these lines are among YCSB's
-other rows. DuckDB reads them within its memory limit. Only a count is kept for each bucket of 2^-10 of the latency, and
-for each second.
+other rows. DuckDB reads the file within its memory limit. Only counts are kept: one for each latency bucket, whose
+width is 2^-10 of the latency, and one for each second.
 """
 
 from __future__ import annotations
@@ -34,24 +34,27 @@ _HEAD_BYTES = 1 << 20
 _LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _ANNOUNCED = "Raw data measurement: will output to stdout"
-"""The line that YCSB prints before latencies on its standard output. A file of latencies alone does not have it."""
+"""The line that YCSB prints before latencies on its standard output. A file with only latencies does not have it."""
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
 _DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}
-"""DuckDB's names of encodings. DuckDB skips a byte-order mark, and reads only little-endian UTF-16."""
+"""DuckDB's names of encodings. DuckDB skips a byte-order mark, and of UTF-16 reads only the little-endian form."""
 _RMW = "READ-MODIFY-WRITE"
 _TOTAL_KEYS = {"Throughput(ops/sec)", "RunTime(ms)"}
 _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
 """Limits of time stamps: the years 2000 to 2100."""
 _PATIENCE = 20.0
-"""The longest plausible gap, as a multiple of the mean gap. With random times, one in 10^8 runs has a longer one."""
+"""The longest plausible gap, as a multiple of the mean gap. If operations end at random times, one in 10^8 runs has a
+longer gap."""
 _START_S = 120.0
-"""The most seconds from an operation's beginning to the first end of any. A thread's first operation may connect."""
+"""How much longer a latency may be than the time from the first operation's end to the last, in seconds. A thread's
+first operation may include connecting."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
-"""How many bad lines are checked. YCSB prints a few hundred lines that are not latencies, and one for each status."""
+"""How many bad lines are checked. YCSB prints a few hundred lines that are not latencies, and one line for each status.
+"""
 _BUCKETS = 10
-"""The resolution of latencies: 2^-10 of their value, and 1 us up to 2^11 us."""
+"""The resolution of latencies: 2^-10 of their value, and 1 us for latencies up to 2^11 us."""
 
 
 @dataclass
@@ -95,7 +98,7 @@ def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
 
 
 def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any, ...]]:
-    """Return counts by row and bucket, and by row and second, in one pass over the file."""
+    """Return the counts by row and bucket, and by row and second, from one pass over the file."""
     import duckdb
 
     name, encoding = sql_text(path), sql_text(_DUCKDB[text_encoding(path)])
@@ -123,7 +126,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
 
 
 def _refuse_rejected(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Return the lines among the latencies that are YCSB's other output. Raises BadLine for an incomplete latency."""
+    """Return YCSB's other output, which is among the latencies. Raises BadLine for an incomplete latency."""
     rows = connection.execute("SELECT DISTINCT line, csv_line FROM reject_errors ORDER BY line").fetchall()
     for line, text in rows:
         said = str(text or "").strip()
@@ -160,7 +163,7 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
 
 
 def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
-    """Raise BadLine for latencies on standard output without YCSB's count of them, which it prints last."""
+    """Raise BadLine if standard output has latencies without YCSB's count of them, which YCSB prints last."""
     announced = any(line.startswith(_ANNOUNCED) for line in among)
     counted = any("Total Operations" in cells for cells in text.cells.values())
     if announced and not counted and not text.overall.keys() >= _TOTAL_KEYS:
@@ -169,7 +172,7 @@ def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
 
 
 def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
-    """Raise BadLine when YCSB's own count of operations differs from the number of lines.
+    """Raise BadLine if YCSB's own count of operations differs from the number of lines.
 
     YCSB prints `[READ], Total Operations, 500`, and `Average`, `Min` and `Max`, after the latencies or in another file.
     """
@@ -200,7 +203,8 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
 def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> None:
     """Raise BadLine for time stamps that can't come from one run.
 
-    While no operation ends, some operation is running. So a gap is at most the longest latency, plus chance.
+    If no operation ends for a while, an operation is running all that time. So a gap is at most the longest latency,
+    plus chance.
     """
     first, last = min(of.first_ms for of in rows.values()), max(of.last_ms for of in rows.values())
     if not _FIRST_MS < first <= last < _LAST_MS:
@@ -225,10 +229,10 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
 
 
 def _refuse_twice(groups: list[tuple[Any, ...]]) -> None:
-    """Raise BadLine when each latency of an operation occurs several times, as in a file joined to itself.
+    """Raise BadLine if each of an operation's latencies occurs several times, as in a file that was joined to itself.
 
-    Then the count of each bucket and of each second is a multiple of that number. By chance, all counts are even in one
-    of 2^20 files.
+    In such a file, every bucket's and every second's count is a multiple of that number. By chance, all counts are even
+    in one of 2^20 files.
     """
     counts: dict[str, list[int]] = {}
     for op, _, _, _, count, *_ in groups:

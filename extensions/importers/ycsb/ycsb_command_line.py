@@ -1,4 +1,4 @@
-"""YCSB's settings, from its command line, which its script and its client print; go-ycsb has the same properties."""
+"""YCSB's settings, read from the command line that its script and client print. go-ycsb has the same properties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbrief.extend.importers import Setting
 from benchbrief.extend.invariants import parse_printed
 
 _STOCK = re.compile(r"(?:.*/)?workload([a-f])")
-"""A properties file that comes with YCSB. None of them sets `measurement.interval`."""
+"""A properties file that comes with YCSB. No such file sets `measurement.interval`."""
 _PHASES = {"-load": "load", "-t": "run", "dotransactions=false": "load", "dotransactions=true": "run"}
 _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
@@ -19,7 +19,7 @@ _FLAGS = {"-threads": "threadcount", "-target": "target"}
 def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
     """Return the properties and flags of the first command line in an output, by the properties' names.
 
-    If two set the same property, the later one wins (`Client.parseArguments`).
+    If two of them set the same property, the later one wins (`Client.parseArguments`).
     """
     command = command_line(text)
     found: dict[str, Setting] = {}
@@ -34,19 +34,19 @@ def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """The first command line of an output. `words` is empty when there is none."""
+    """The first command line of an output. `words` is empty if the output has no command line."""
 
     line: int
     words: tuple[str, ...]
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The properties files in order. A later one overrides an earlier one."""
+        """The properties files in order. A later file overrides an earlier one."""
         return tuple(after for word, after in pairwise(self.words) if word == "-P")
 
     @property
     def phase(self) -> str:
-        """The phase, `load` or `run`; "" when the command line has neither."""
+        """The phase, `load` or `run`; "" if the command line names neither."""
         return _PHASES.get(self.phase_word, "")
 
     @property
@@ -57,7 +57,7 @@ class CommandLine:
 
     @property
     def stock(self) -> str:
-        """The letter of a workload that comes with YCSB, if its file is the last one; else "".
+        """The letter of a workload that comes with YCSB, if its file is the last one; otherwise "".
 
         A user's own file, which the output does not show, overrides the files before it but not those after it.
         """
@@ -97,7 +97,8 @@ _DISCLOSED = frozenset(
         *("measurementtype", "measurement.interval", "hdrhistogram.percentiles", "batchsize"),
     ]
 )
-"""Properties of YCSB and go-ycsb that a brief may show. Others may hold a password, such as the address of a server."""
+"""Properties of YCSB and go-ycsb that a brief may show. Other properties may hold a password, such as a server's
+address."""
 _NUMBERS = {
     "threadcount": "threads",
     "target": "target",
@@ -118,9 +119,9 @@ def disclosed(properties: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
 
 
 def planned(properties: Mapping[str, Setting]) -> Mapping[str, Setting]:
-    """Return the settings by the plan's names for them.
+    """Return the settings under the plan's names.
 
-    Skips bad numbers, with which the tool would not have run, and a target of 0, which means none.
+    Skips bad numbers, with which the tool would not have run, and a target of 0, which means that there is no target.
     """
     return dict(_planned(properties))
 

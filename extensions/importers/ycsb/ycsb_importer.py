@@ -1,4 +1,4 @@
-"""YCSB's outputs, and the histogram logs that belong to them."""
+"""Import YCSB's outputs, and the histogram logs that belong to them."""
 
 from __future__ import annotations
 
@@ -63,13 +63,14 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbRow, YcsbText, oper
 _LINE = re.compile(IMPORTER.line)
 _INTERVAL = "measurement.interval"
 _TOLERANCE = 0.02
-"""How far the operations in rows may differ from those of [OVERALL], as a share. Beyond it, the output was cut."""
+"""How far the operations in rows may differ from the [OVERALL] count, as a share. If they differ more, the output was
+cut."""
 _OVERALL = re.compile(r"\s*\[OVERALL\]\s*,\s*Throughput")
 _COUNTED = re.compile(r"\s*\[(?!(?:Hdr|Intended-)?CLEANUP|Bucket|Raw)([^\]]+)\]\s*,\s*Operations\s*,\s*[1-9]")
 
 
 def read_ycsb(files: Mapping[str, Path]) -> Measurement:
-    """Read an output. `files` maps the names under which files are kept to their paths. Raises OutputProblem."""
+    """Read an output. `files` maps the names of the kept files to their paths. Raises OutputProblem."""
     logs = {name: path for name, path in files.items() if name.endswith(HDR)}
     raw = {name: path for name, path in files.items() if name not in logs and raw_latencies.is_raw(path)}
     texts = {name: path for name, path in files.items() if name not in logs and name not in raw}
@@ -119,7 +120,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
 
 
 def _with_failures_inside(logged: Operation, found: ycsb_output.YcsbText) -> Operation:
-    """Return a log's operation with the counts of YCSB's row, if the log counts failures among its latencies."""
+    """Return a log's operation. If the log counts failures among its latencies, the counts come from YCSB's row."""
     rows = (row for row in found.rows.values() if ycsb_output.operation_of(row.name) == (logged.operation, False))
     mixed = next((row for row in rows if row.failed_inside), None)
     if mixed is None or logged.kind == "intended":
@@ -153,7 +154,7 @@ def _only_intended(name: str, text: Sequence[str], found: ycsb_output.YcsbText) 
 
 
 def read_rows(name: str, path: Path) -> ycsb_output.YcsbText:
-    """Return what YCSB printed of each operation. Raises OutputProblem."""
+    """Return the rows that YCSB printed for each operation. Raises OutputProblem."""
     return _rows(name, path)[1]
 
 
@@ -169,8 +170,7 @@ def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.YcsbText]:
 
 
 def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
-    """Return an output's rows, converted from JSON if need be, and whether its end is complete.
-    Raises OutputProblem."""
+    """Return an output's rows, converted from JSON if need be, and whether its end is complete. Raises OutputProblem."""
     text = read_lines(name, path)
     whole = "\n".join(text)
     if not ycsb_output.is_json(whole):
@@ -215,7 +215,7 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbT
 
 
 def _without(lacking: Sequence[str], found: ycsb_output.YcsbText) -> str:
-    """Say why the run's time or rate is unknown: a row is missing, or has no number."""
+    """Explain why the run's time or rate is unknown: a row is missing, or has no number."""
     overall = found.cells.get("OVERALL", {})
     there = next((key for key in lacking if key in overall), None)
     if there is not None:
@@ -242,17 +242,18 @@ class _Damaged(Exception):
 
 @dataclass(frozen=True)
 class OwnLogs:
-    """The logs of an output. `files` maps YCSB's rows to logs. `remark` says what is incomplete, "" when nothing is."""
+    """An output's logs. `files` maps YCSB's rows to logs. `remark` tells what is incomplete; "" if the logs are
+    complete."""
 
     files: Mapping[str, Path]
     remark: str = ""
 
 
 def logs_of(outputs: Iterable[Path], given: Collection[Path]) -> dict[Path, OwnLogs]:
-    """Return the logs that lie in the folders of outputs. `given` are files that the user assigned to another output.
+    """Return the logs that lie in the outputs' folders. `given` are files that the user assigned to another output.
 
-    An unreadable output has no logs here: reading it reports what is wrong. A damaged log counts as the output's own if
-    no others lie beside it, so that reading it reports it, too.
+    An unreadable output gets no logs here, as reading the output later reports the problem. A damaged log counts as the
+    output's own if no other logs lie beside it, so that reading the log later reports the damage.
     """
     logged: dict[Path, Histogram] = {}
     found: dict[Path, OwnLogs] = {}
@@ -316,7 +317,8 @@ def operation_failed(row: str) -> bool:
 
 
 def _against(rows: Sequence[YcsbRow], paths: Mapping[str, Path], logged: dict[Path, Histogram]) -> str:
-    """Return why logs do not belong to an output's rows; "" when they do. Raises _Damaged for an unreadable log."""
+    """Return the reason why logs do not belong to an output's rows; "" if they do. Raises _Damaged for an unreadable
+    log."""
     for row in rows:
         path = paths.get(row.name)
         if path is None:
@@ -346,8 +348,8 @@ class YcsbImporter(OutputImporter):
         return planned(of_command_line(islice(read_output_lines(path), HEAD)))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an output of the other phase, of a stock workload with other settings than the cell's, or
-        of another number of threads."""
+        """Yield a problem for an output of the other phase, for other settings than the cell's in a stock workload, or
+        for another number of threads."""
         yield from _other_threads(path, cell)
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workload_of(cell)
         if command.phase and command.phase != workload.phase:
@@ -369,11 +371,11 @@ class YcsbImporter(OutputImporter):
         return "raw" if is_raw(path) else STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Return whether the file is a histogram log. The logs of operations that never ran are all equal."""
+        """Return whether the file is a histogram log. All logs of operations that never ran have the same content."""
         return name.endswith(HDR)
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the outputs in a log's folder; only those named like the log's prefix, if there are any."""
+        """Return the outputs in a log's folder. If some are named like the log's prefix, returns only those."""
         if path.suffix != HDR:
             return ()
         near = [other for other in paths if other.parent == path.parent and other.suffix != HDR]
@@ -391,7 +393,7 @@ class YcsbImporter(OutputImporter):
     def _add_named_logs(
         self, pattern: str, cells: Mapping[str, CellFiles], places: Places, where: Where
     ) -> Iterator[ImportProblem]:
-        """Add the histogram logs whose paths were given."""
+        """Add the histogram logs whose paths the user gave."""
         found = list(find_files(pattern, HDR, places, where))
         if not found:
             yield ImportProblem(pattern, None, f"no log ({HDR}) has such a path")
@@ -410,9 +412,9 @@ class YcsbImporter(OutputImporter):
 
 
 def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
-    """Yield a problem when another number of threads closed their connections.
+    """Yield a problem if the number of threads that closed their connections is not the cell's.
 
-    Fewer threads run when some fail to connect, or when there are fewer operations than threads.
+    Fewer threads run if some fail to connect, or if there are fewer operations than threads.
     """
     if path.suffix == HDR or is_raw(path) or cell.threads is None or cell.threads_from is not None:
         return

@@ -1,1 +1,1 @@
-"""Power from a command of the user's that prints watts."""
+"""Power from a user's command that prints watts."""

@@ -1,12 +1,12 @@
-"""Extract a window from the log of a meter: `python -m benchbrief.extensions.meters.csv.recorded_log`.
+"""Extract a window from a meter's log: `python -m benchbrief.extensions.meters.csv.recorded_log`.
 
-In its environment: BENCH_RECORDED, JSON with
+The environment variable BENCH_RECORDED holds JSON with
 
     path                a file, or a pattern with `*` for several, which are read together
     time, columns       names of columns; the watts of the columns are printed one by one
-    zone, format        of times without a zone, or not in ISO 8601 ("" for neither)
-    scale               the watts of a number's unit
-    since, until        the window, seconds since the epoch; None: the last row, whatever its time
+    zone, format        the zone of times without a zone, and the format of times not in ISO 8601 ("" if not needed)
+    scale               the factor that converts a number of the log to watts
+    since, until        the window in seconds since the epoch; null for the last row, whatever its time
     wait                how long to wait for the log to reach `until`, in seconds
 """
 
@@ -28,16 +28,16 @@ from benchbrief.extend.samplers import block, fail, head, number, text_encoding
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11
-"""The largest number since the epoch that is in seconds. Larger ones are in milliseconds, or from a thousand times this
-in microseconds."""
+"""The largest number that is read as seconds since the epoch. Larger numbers are milliseconds; numbers a thousand times
+larger are microseconds."""
 
 _MOST_BAD = 1000
 """How many consecutive unreadable lines are reported at most."""
 
 
 class LogRow(NamedTuple):
-    """A line of the log. `problem` says why it has no watts. The time of an unreadable line is between those of
-    its neighbours."""
+    """A line of the log. `problem` tells why it has no watts. An unreadable line gets a time between those of its
+    neighbours."""
 
     at: float
     watts: tuple[float | None, ...]
@@ -45,22 +45,22 @@ class LogRow(NamedTuple):
 
 
 _NOT_YET = 3
-"""The exit code when there is no log, or no row in it."""
+"""The exit code if there is no log, or if the log has no row."""
 
 
 class Unreadable(Exception):
-    """The log differs from its description in the spec. The message is for people."""
+    """Raised if the log differs from its description in the spec. The message is for people."""
 
 
 class NotYet(Exception):
-    """There is no log, or no row in it."""
+    """Raised if there is no log, or if the log has no row."""
 
 
 def take(settings: dict[str, Any]) -> list[LogRow]:
-    """Return the rows of the window in order, with one before it and one after.
+    """Return the rows of the window in order, with one row before the window and one after it.
 
-    Inside the window, an unreadable line is a row without watts, and so is a time with two different powers. Outside of
-    it, unreadable lines are skipped. Raises Unreadable, NotYet, OSError.
+    Inside the window, an unreadable line becomes a row without watts, and so does a time with two different powers.
+    Outside the window, unreadable lines are skipped. Raises Unreadable, NotYet, OSError.
     """
     since, until = settings["since"], settings["until"]
     rows: dict[float, LogRow] = {}
@@ -93,7 +93,7 @@ def take(settings: dict[str, Any]) -> list[LogRow]:
 
 
 def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[LogRow]:
-    """Yield the rows of all files. Appends to `steps` a sentence on each step of the clock outside the window."""
+    """Yield the rows of all files. Appends to `steps` a sentence on each jump of the clock outside the window."""
     paths = sorted(glob.glob(settings["path"]))  # noqa: PTH207  # of an absolute path
     if not paths:
         raise NotYet(f"there is no file {settings['path']}")
@@ -142,7 +142,7 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -
 
 
 def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
-    """Return whether the times from `start` to `end`, which the log has twice, overlap the window."""
+    """Return whether the times from `start` to `end`, which occur twice in the log, overlap the window."""
     until = settings["until"]
     return until is not None and start <= until and end >= settings["since"]
 

@@ -1,1 +1,1 @@
-"""Power from BMCs, by ipmitool."""
+"""Power from BMCs, read with ipmitool."""

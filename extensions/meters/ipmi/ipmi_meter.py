@@ -66,7 +66,7 @@ class Ipmi(Meter):
         return MeterReader("\n".join(header), tuple(reads), env)
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the watts of DCMI or of a sensor. Returns None for 0 W by DCMI, which a BMC reports while its power
+        """Return the watts from DCMI or from a sensor. Returns None if DCMI reports 0 W, as a BMC does while its power
         reading is off."""
         text = "\n".join(reading.lines)
         sensor = _SENSOR.search(text)

@@ -2,15 +2,16 @@
 
 It runs as `python -m benchbrief.extensions.meters.redfish.redfish_meter`.
 
-In its environment: BENCH_REDFISH, JSON with `every_s`, `rounds` and `points` (the `address` of each service, and its
-options); BENCH_USER_0, BENCH_PASSWORD_0 and so on, a login for each point. Each service keeps one connection, as a
-BMC takes up to seconds to open one. Where the power value is (DMTF DSP0268):
+The environment variable BENCH_REDFISH holds JSON with `every_s`, `rounds` and `points` (each service's `address` and
+options). BENCH_USER_0, BENCH_PASSWORD_0 and so on hold a login for each point. Each service keeps one connection, as a
+BMC may take seconds to open one. The power value is at one of these places (DMTF DSP0268):
 
     /redfish/v1/Chassis/ID/EnvironmentMetrics    PowerWatts.Reading
     /redfish/v1/Chassis/ID/Power                 PowerControl[].PowerConsumedWatts, deprecated but common
     /redfish/v1/Chassis/ID/PowerSubsystem        the input power of its power supplies: InputPowerWatts.Reading
 
-A session, if one is asked for, ends with the sampler: BMCs have few, and lock everyone out when none is left.
+If the spec asks for a session, the sampler closes it at its end: BMCs have few sessions, and lock everyone out when
+none is left.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from benchbrief.extend.samplers import block, fail, head, number
 
 _ANSWER_S = 10.0
 _LARGEST = 4 << 20
-"""The most bytes of an answer that are read. Answers of real services are a few kilobytes."""
+"""How many bytes of an answer are read at most. Answers of real services are a few kilobytes."""
 
 
 class RedfishRefused(Exception):
-    """The service did not answer as asked. The message is for people."""
+    """Raised if the service did not answer as asked. The message is for people."""
 
 
 class Service:
@@ -54,8 +55,8 @@ class Service:
 
     @staticmethod
     def _pool(scheme: str, host: str, port: int | None, settings: dict[str, Any]) -> list[urllib3.HTTPConnectionPool]:
-        """Return one connection pool for each fingerprint, as a pool takes only one; a single pool
-        without fingerprints."""
+        """Return a connection pool for each fingerprint, as a pool accepts only one; without fingerprints, return one
+        pool."""
         common: dict[str, Any] = {"timeout": _ANSWER_S, "retries": False, "maxsize": 1}
         if scheme == "http":
             return [urllib3.HTTPConnectionPool(host, port, **common)]
@@ -70,7 +71,7 @@ class Service:
         return [urllib3.HTTPSConnectionPool(host, port, ca_certs=settings.get("ca_file"), **common)]
 
     def get(self, path: str) -> dict[str, Any]:
-        """Return a resource, after a login if one is needed. Raises RedfishRefused."""
+        """Return a resource, after logging in if necessary. Raises RedfishRefused."""
         if not self._basic and self._session is None:
             self._begin()
         answer = self._ask("GET", path, self._headers())
@@ -154,7 +155,7 @@ def _why(error: Exception | None) -> str:
 
 
 def _reason_in(content: bytes) -> str:
-    """Return the service's own error message, from an answer in the form of DSP0266; "" when it has none."""
+    """Return the service's own error message from an answer in the form of DSP0266; "" if the answer has no message."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
@@ -183,7 +184,7 @@ Read = Callable[[], float | None]
 
 
 def find(service: Service, chassis: str, control: str) -> tuple[str, Read]:
-    """Return where the power value is, in words, and a function that reads it. Raises RedfishRefused."""
+    """Return a description of where the power value is, and a function that reads it. Raises RedfishRefused."""
     resource = service.get(_chassis(service, chassis))
     metrics, power, subsystem = (_link(resource, name) for name in ("EnvironmentMetrics", "Power", "PowerSubsystem"))
     if metrics and not control and _sensor(service.get(metrics).get("PowerWatts")) is not None:
@@ -230,7 +231,7 @@ def _consumed(power: dict[str, Any], index: int) -> float | None:
 
 
 def _supplies(service: Service, subsystem: str) -> list[str]:
-    """Return the path of each power supply's metrics; none unless every supply has them."""
+    """Return the path of each power supply's metrics; no paths unless every supply has metrics."""
     place = _link(service.get(subsystem), "PowerSupplies")
     members = _list(service.get(place).get("Members")) if place else []
     metrics = [_link(service.get(str(_dict(each).get("@odata.id", ""))), "Metrics") for each in members]
@@ -251,7 +252,7 @@ def _sensor(excerpt: object) -> float | None:
 
 
 class _Point:
-    """A chassis to read. It looks for its power value at each reading until it has found it."""
+    """A chassis to read. Each reading looks for the place of the power value, until a reading has found it."""
 
     def __init__(self, service: Service, chassis: str, control: str) -> None:
         self._service, self._chassis, self._control = service, chassis, control

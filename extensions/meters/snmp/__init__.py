@@ -1,1 +1,1 @@
-"""Power from PDUs, by SNMP."""
+"""Power from PDUs, read by SNMP."""

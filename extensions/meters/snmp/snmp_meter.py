@@ -1,6 +1,6 @@
-"""PDUs read by SNMP, with net-snmp's `snmpget`. The login is in a configuration file of the job, mode 0600.
+"""PDUs read by SNMP, with net-snmp's `snmpget`. The login is in the job's configuration file, which has mode 0600.
 
-Outlets of PDUs, by the names that the vendors' MIBs give them:
+These objects hold the outlets' power, by the names in the vendors' MIBs:
 
     apc         PowerNet-MIB  rPDU2OutletMeteredStatusPower, watts; index: outlet
     raritan     PDU2-MIB      measurementsOutletSensorValue of activePower, with its outletSensorDecimalDigits;
@@ -33,8 +33,8 @@ say: SnmpMessages = speaker(SnmpMessages)
 
 @dataclass(frozen=True)
 class Family:
-    """Outlets of a vendor's PDUs. `oid` has a hole for an index of `numbers` numbers. `digits` is the OID of the
-    value's number of decimal digits; "" for none."""
+    """The outlets of one vendor's PDUs. `oid` has a placeholder for an index of `numbers` numbers. `digits` is the OID
+    of the number of decimal digits in the value; "" if the PDU has no such OID."""
 
     oid: str
     numbers: int
@@ -77,7 +77,7 @@ class Snmp(Meter):
         return MeterReader("echo meter snmp", tuple(reads), env, tuple(files))
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the scaled watts, with the decimal point moved by the number of digits if that was read too."""
+        """Return the scaled watts, with the decimal point moved if the number of decimal digits was read too."""
         first, *lines = [line.strip() for line in reading.lines if line.strip()] or [""]
         scale = _SCALE.fullmatch(first)
         numbers = [match for line in lines if (match := _NUMBER.fullmatch(line))]
@@ -93,7 +93,7 @@ def _scale(meter: PowerMeter) -> float:
 
 
 def _oids(point: MeterPoint) -> list[str]:
-    """Return the OIDs to read: the value, and its number of decimal digits if it has one."""
+    """Return the OIDs to read: the value and, if the PDU has it, the number of decimal digits."""
     if not point.meter.options.get("outlet"):
         return [point.part]
     family = FAMILIES[given(point.meter, "family")]
@@ -104,7 +104,7 @@ def _oids(point: MeterPoint) -> list[str]:
 
 
 def _configuration(meter: PowerMeter) -> tuple[CommandWord, ...]:
-    """Return lines of snmp.conf. Raises RunnerError for a value that snmp.conf can't contain."""
+    """Return the lines of snmp.conf. Raises RunnerError for a value that snmp.conf can't contain."""
     if "community" in meter.options:
         return ("defVersion 2c\ndefCommunity ", *_quoted(meter, "community"), "\n")
     level = "authPriv" if "privacy" in meter.options else "authNoPriv" if "auth" in meter.options else "noAuthNoPriv"

@@ -1,6 +1,6 @@
 """The `cpu` probe: the processors' time by state, from /proc/stat and /proc/pressure/cpu.
 
-See https://docs.kernel.org/accounting/psi.html for the pressure: the time in which some task waited for a processor.
+The pressure is the time in which some task waited for a processor: see https://docs.kernel.org/accounting/psi.html.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ say: CpuMessages = speaker(CpuMessages)
 
 
 _STATES = 8
-"""How many states are counted: user nice system idle iowait irq softirq steal. Guests' time follows, which user and
-nice already include."""
+"""How many states are counted: user nice system idle iowait irq softirq steal. The guests' time comes after them, but
+user and nice already include it."""
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7
 
 
 class Cpu:
     """Busy processors, and shares of all processors' time; see `seams.ProbeKind`.
 
-    Time stolen by a hypervisor is neither busy nor idle: it is a share of its own.
+    Time stolen by a hypervisor is neither busy nor idle, but has a share of its own.
     """
 
     name: ClassVar[str] = "cpu"
@@ -86,7 +86,7 @@ class Cpu:
 
 
 def _moved(before: Reading, after: Reading) -> list[int] | None:
-    """Return the ticks spent in each state; None when a line can't be read, or a counter went back, as iowait may."""
+    """Return the ticks spent in each state; None if a line can't be read, or if a counter decreased, as iowait may."""
     first, second = _ticks(before), _ticks(after)
     if first is None or second is None:
         return None

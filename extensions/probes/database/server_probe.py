@@ -1,7 +1,8 @@
 """The `database` probe: a server's own counters, read by the controller over the engine's connection.
 
-For MongoDB that is `serverStatus` (https://www.mongodb.com/docs/manual/reference/command/serverStatus/) and, for a
-replica set, `replSetGetStatus`."""
+For MongoDB, the counters come from `serverStatus` (https://www.mongodb.com/docs/manual/reference/command/serverStatus/)
+and, for a replica set, `replSetGetStatus`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from benchbrief.extensions.probes.database.spec import SPEC
 
 
 class Database(StatusProbe):
-    """Numbers that a server lacks are left out."""
+    """The measures of a server's counters. Counters that a server lacks are left out."""
 
     name: ClassVar[str] = "database"
     spec: ClassVar[ProbeSpec] = SPEC

@@ -1,1 +1,1 @@
-"""What a host's block devices do."""
+"""The activity of a host's block devices."""

@@ -1,1 +1,1 @@
-"""How a host uses its memory."""
+"""A host's use of memory."""

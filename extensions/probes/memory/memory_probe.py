@@ -1,7 +1,8 @@
 """The `memory` probe: the use of memory and its traffic, from /proc/meminfo and /proc/vmstat.
 
-See https://docs.kernel.org/filesystems/proc.html: `MemAvailable` can be had without swapping, and the rest of
-`MemTotal` is in use. /proc/vmstat counts pages swapped in and out, and faults that had to read from a disk.
+`MemAvailable` can be had without swapping, and the rest of `MemTotal` is in use: see
+https://docs.kernel.org/filesystems/proc.html. /proc/vmstat counts pages swapped in and out, and faults that had to read
+from a disk.
 """
 
 from __future__ import annotations

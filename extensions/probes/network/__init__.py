@@ -1,1 +1,1 @@
-"""What a host's network interfaces carry."""
+"""The traffic of a host's network interfaces."""

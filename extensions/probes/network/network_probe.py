@@ -1,7 +1,7 @@
 """The `network` probe: the kernel's counters of network interfaces, from /proc/net/dev.
 
-See https://docs.kernel.org/networking/statistics.html. Its columns are, first for receiving and then for sending:
-bytes, packets, errors, drops, and four more.
+See https://docs.kernel.org/networking/statistics.html. The columns are bytes, packets, errors, drops and four more,
+first for receiving and then for sending.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _COLUMNS = 16
 
 
 class Network:
-    """Bytes and packets per second, and those dropped or in error, by interface; see `seams.ProbeKind`.
+    """Bytes and packets per second, and packets dropped or in error, by interface; see `seams.ProbeKind`.
 
-    Covers all real devices, or all but the loopback if there are none. With the option `interface`, covers those that
-    it names, separated by blanks.
+    Covers all real devices or, if there are none, all interfaces but the loopback. With the option `interface`, covers
+    the interfaces that the option names, separated by blanks.
     """
 
     name: ClassVar[str] = "network"
@@ -70,8 +70,8 @@ class Network:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return (measure, value, unit) for an interval; none when a counter went back: it wrapped, or the interface
-    is new."""
+    """Return (measure, value, unit) for an interval; nothing if a counter decreased, as it wrapped or the interface is
+    new."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     if min(moved) < 0:
         return []

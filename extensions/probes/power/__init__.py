@@ -1,1 +1,1 @@
-"""How much power hosts draw, by their meters."""
+"""The power that hosts draw, according to their meters."""

@@ -1,8 +1,8 @@
 """The `tcp` probe: the host's TCP connections and counters, from /proc/net/snmp and /proc/net/netstat.
 
 See https://docs.kernel.org/networking/snmp_counter.html. Each file has pairs of lines: the names of the columns, then
-their values. The columns differ between kernels, so awk finds them by name. `OutSegs` leaves out segments that were
-only retransmitted, and `RetransSegs` counts those (RFC 1213).
+their values. The columns differ between kernels, so awk finds them by name. `OutSegs` leaves out segments that only
+repeat earlier ones, and `RetransSegs` counts these (RFC 1213).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GAUGE = "CurrEstab"
 
 
 def _columns(table: str, *names: str) -> str:
-    """Return the awk statement that prints the values of these columns of the table, each with its name."""
+    """Return the awk statement that prints the values of these columns in the table, each with its name."""
     return (
         f"if (/^{table}: [A-Z]/) for (i = 2; i <= NF; i++) tcp[i] = $i; else if (/^{table}: /) "
         f'for (i = 2; i <= NF; i++) if (tcp[i] ~ /^({"|".join(names)})$/) print "tcp", tcp[i], $i'

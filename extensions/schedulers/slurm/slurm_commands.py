@@ -1,4 +1,4 @@
-"""Slurm's own commands, run with a time limit: what they print, what they say is wrong, and the nodes of a job."""
+"""Run Slurm's own commands with a time limit, report their output and errors, and find the nodes of a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbrief.extend.schedulers import Asked, Given, SchedulerRefused, Schedul
 _WITHIN_S = 60
 _CUT_OFF = (errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ENOTCONN, errno.ETIMEDOUT,
             errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EAGAIN)  # fmt: skip
-"""The system errors that a command reports when slurmctld stops or starts meanwhile."""
+"""The system errors that a command reports if slurmctld stops or starts while the command runs."""
 _SILENT = re.compile(
     "|".join((
         "unable to contact", "timed out", "connect failure", "communication", "transmission", "zero bytes",
@@ -23,14 +23,14 @@ _SILENT = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|CLUSTERS|ERROR|WAIT)")
-"""Environment variables with a user's usual options. They could hide jobs, their output or nodes, ask before a job is
-cancelled, or change what is submitted. SLURM_CLUSTERS stays, as all commands obey it."""
+"""Environment variables that hold a user's usual options. They could hide jobs, their output or nodes, ask before a job
+is cancelled, or change the submitted job. SLURM_CLUSTERS is kept, as all commands obey it."""
 _LATER = "is slurmctld running? `scontrol ping` shows it; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
 
 def ask(program: str, *words: str, given: str = "") -> str:
-    """Run a command of Slurm; return what it prints. Raises SchedulerSilent and SchedulerRefused."""
+    """Run a Slurm command and return its output. Raises SchedulerSilent and SchedulerRefused."""
     command: Sequence[str] = (program, *words)
     env = {name: value for name, value in os.environ.items() if not _NOT_OURS.fullmatch(name)}
     try:
@@ -91,7 +91,7 @@ def _features(listed: str) -> dict[str, set[str]]:
 
 
 def _matched(fits: Mapping[str, Sequence[str]], before: Mapping[str, str]) -> dict[str, str]:
-    """Return a node for each host, for as many hosts as possible. A host keeps its node in `before` if the others
+    """Return a node for each host, for as many hosts as possible. A host keeps its node in `before` if the other hosts
     allow it."""
     host_of: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""What `sbatch` is asked for: the nodes of a lane, by name or by feature, and the options of the spec and the user."""
+"""The request to `sbatch`: a lane's nodes, by name or by feature, and the options of the spec and the user."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _OURS = {
 
 @dataclass(frozen=True)
 class Request:
-    """A request for nodes: those `named` in the plan, and the number of others by their `features` ("" for
-    any node)."""
+    """A request for nodes: the nodes `named` in the plan, and the number of other nodes by their `features` ("" for any
+    node)."""
 
     named: tuple[str, ...]
     features: Mapping[str, int]
@@ -43,7 +43,7 @@ class Request:
 
     @property
     def constraint(self) -> str:
-        """Return the features as `sbatch` takes them: `nvme&rack1`, or `[(nvme&rack1)*2&(load&rack1)*1]`."""
+        """Return the features in the form that `sbatch` takes: `nvme&rack1`, or `[(nvme&rack1)*2&(load&rack1)*1]`."""
         common = self.options.get("constraint", "")
         wanted = {"&".join(filter(None, (what, _grouped(common)))): count for what, count in self.features.items()}
         if not self.named and len(wanted) == 1:
@@ -64,7 +64,7 @@ class Request:
 
 
 def request_of(needs: LaneNeeds) -> Request:
-    """Return what a lane's job asks for. Raises SchedulerRefused for hosts that no single job can have."""
+    """Return the request for a lane's job. Raises SchedulerRefused for hosts that no single job can have."""
     given = dict(map(_option, needs.options))
     for name in given:
         if name in _OURS:
@@ -95,7 +95,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _setting(name: str, value: str | float | bool) -> str:
-    """Return a setting of the spec's block: a time in Slurm's form, in whole minutes."""
+    """Return a setting of the spec's block. A time is given in Slurm's form, in whole minutes."""
     if name != "time" or not isinstance(value, float | int):
         return str(value)
     minutes = max(1, math.ceil(value / 60))
@@ -109,10 +109,10 @@ def _grouped(feature: str) -> str:
 
 
 def seconds_of(limit: str) -> float | None:
-    """Return the seconds of a time limit of Slurm: `minutes`, `minutes:seconds`,
-    `hours:minutes:seconds`, or `days-hours[:minutes[:seconds]]`.
+    """Return the seconds of a Slurm time limit: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, or
+    `days-hours[:minutes[:seconds]]`.
 
-    Returns None for `infinite`, and for anything else that is not a time.
+    Returns None for `infinite`, and for any other text that is not a time.
     """
     days, dash, rest = limit.rpartition("-")
     parts = rest.split(":")

@@ -1,7 +1,7 @@
-"""Slurm, by its own commands: `sbatch`, `squeue`, `scancel` and `sinfo`.
+"""Slurm, through its own commands: `sbatch`, `squeue`, `scancel` and `sinfo`.
 
-The name of a job identifies its run, and its comment is the number of its lane. So the jobs of a run are found even if
-its controller has recorded nothing.
+A job's name identifies its run, and its comment is its lane's number. So a run's jobs are found even if its controller
+has recorded nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _STUCK = "launch failed requeued held"
 
 
 class SlurmScheduler:
-    """See `runners/fleet/scheduler.py`."""
+    """The Slurm scheduler: see `runners/fleet/scheduler.py`."""
 
     def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
         return slurm_survey.survey(needs)

@@ -1,4 +1,4 @@
-"""Compares what Slurm has with what the lanes of a plan need, before any job is submitted."""
+"""Compare Slurm's nodes and limits with the needs of a plan's lanes, before any job is submitted."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Partition:
-    """A partition. `default_s` is the time limit of a job that asks for none, `most_s` the highest allowed; None:
-    no limit."""
+    """A partition. `default_s` is the time limit of a job that asks for none, and `most_s` is the highest allowed
+    limit; None means that there is no limit."""
 
     name: str
     is_default: bool
@@ -49,8 +49,8 @@ class _Partition:
 
 
 def survey(needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-    """Return the lanes' jobs with their problems, and the partitions for them. Without a known one, returns
-    all partitions."""
+    """Return the lanes' jobs with their problems, and the partitions for those jobs. If none of the partitions is
+    known, returns all partitions."""
     partitions = _partitions()
     jobs = [_planned(each, partitions) for each in needs]
     named = dict.fromkeys(name for each in needs for name in _partition_names(each, partitions))
@@ -121,15 +121,15 @@ def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str
 
 
 def _features(constraint: str) -> frozenset[str]:
-    """Return the features that every node must have. Returns none for a constraint with alternatives or counts."""
+    """Return the features that every node must have; no features for a constraint with alternatives or counts."""
     return frozenset() if set(constraint) & set("|[]*()!") else frozenset(filter(None, constraint.split("&")))
 
 
 def _lead_s(request: Request) -> float:
     """Return how long before its time limit a lane gets its signal, in seconds.
 
-    The end of `--signal=B:USR1@300` says it; without that end it is Slurm's default of a minute. Without the option it
-    is `LEAD_S`.
+    The number at the end of `--signal=B:USR1@300` sets it. Without that number it is Slurm's default of a minute;
+    without the option it is `LEAD_S`.
     """
     signal = request.options.get("signal")
     if signal is None:
@@ -155,7 +155,7 @@ def _split(needs: LaneNeeds, limit: float | None, lead_s: float) -> Iterator[str
 
 
 def _busy(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Yield sentences on nodes that the job must wait for, as they are down, drained or busy."""
+    """Yield sentences on nodes that the job must wait for because they are down, drained or busy."""
     nodes = {node.name: node for each in partitions for node in each.nodes}
     away = [f"{name} ({nodes[name].state.lower()})" for name in request.named if not nodes[name].is_usable]
     if away:
@@ -182,7 +182,7 @@ def _partition_names(needs: LaneNeeds, partitions: Mapping[str, _Partition]) -> 
 
 
 def _names(request: Request, partitions: Mapping[str, _Partition]) -> list[str]:
-    """Return the partitions that a job may use: those that it names, or the default one."""
+    """Return the partitions that a job may use: those that the job names, or the default partition."""
     named = request.options.get("partition", "")
     return named.split(",") if named else [each.name for each in partitions.values() if each.is_default]
 

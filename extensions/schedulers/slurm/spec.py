@@ -1,4 +1,4 @@
-"""Slurm (https://slurm.schedmd.com/): what `sbatch` takes."""
+"""Slurm (https://slurm.schedmd.com/) as a spec declares it: the settings for `sbatch`."""
 
 from benchbrief.extend.spec import Key, Number, SchedulerSpec, Text
 
