@@ -1,4 +1,4 @@
-"""The sheet of a run's claims: each with its sentence, its number and what it rests on, for those who sign it."""
+"""The sheet of a run's claims, for those who approve them: each claim with its sentence, its number and its basis."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A claim in one brief; `brief` is "" for a claim that none says. `lines` are what is behind the sentence, `run` is
-    whose numbers they are, and `numbers` whether they were measured, simulated or imported."""
+    """A claim in one brief. `brief` is "" for a claim that no brief makes. `lines` are the details behind the sentence,
+    `run` names the run of the numbers, and `numbers` says whether they were measured, simulated or imported."""
 
     brief: str
     verdict: ClaimVerdict
@@ -39,7 +39,7 @@ class SheetRow:
     run: str = ""
     numbers: str = "measured"
     reason: str = ""
-    """Why it has no value."""
+    """Why the claim has no value."""
 
     @property
     def name(self) -> str:
@@ -47,20 +47,20 @@ class SheetRow:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether a brief can keep its claim: not where the repeats decide the other way; None without a
-        value."""
+        """Return whether a brief can keep its claim, which it cannot if the repeats decide against it. Return None
+        without a value."""
         if self.verdict.state == "missing":
             return None
         return self.verdict.state != "opposed" or self.verdict.is_excepted
 
     @property
     def is_withheld(self) -> bool:
-        """Return whether the brief leaves out the sentence."""
+        """Return whether the brief leaves out the claim's sentence."""
         return bool(self.brief) and not self.verdict.is_said
 
     @property
     def warning(self) -> str:
-        """Return a line for a claim that its brief leaves out."""
+        """Return a warning for a claim that its brief leaves out."""
         return f"claim left out of the brief: {self.name}, {self.judged} ({self.verdict.claim.origin})"
 
     @property
@@ -69,14 +69,14 @@ class SheetRow:
 
     @property
     def item(self) -> Item:
-        """Return the row for the disclosure report."""
+        """Return the row as an item of the disclosure report."""
         sentence, *rest = (self.sentence, self.judged, *self.lines)
         rest.append(f"SHA-256 {self.digest}")
         return Item(sentence, " \N{MIDDLE DOT} ".join(rest), emphasis=self.is_withheld)
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the row, for those who sign it: of its JSON object."""
+        """Return the SHA-256 of the row's JSON object, for those who sign the row."""
         return digest(self.document())
 
     def _held_document(self) -> dict[str, object] | None:
@@ -121,7 +121,7 @@ class SheetRow:
 
     @property
     def entry(self) -> ClaimEntry:
-        """Return the row for the file of numbers."""
+        """Return the row as an entry in the file of numbers."""
         found = self.verdict
         return ClaimEntry(
             claim=found.claim.name,
@@ -134,7 +134,7 @@ class SheetRow:
         )
 
     def cells(self) -> list[object]:
-        """Return the row for a table with `COLUMNS`."""
+        """Return the cells of the row in a table with `COLUMNS`."""
         document = {**self.document(), "sha256": self.digest}
         document["at"] = ", ".join(f"{dim} {_key(key)}" for dim, key in self.verdict.at.items())
         held = self.verdict.held
@@ -152,7 +152,8 @@ COLUMNS = (
 
 
 def claims_sheet(plan: Plan, store: AskedStore) -> list[SheetRow]:
-    """Return the claims of each brief, then those that no brief says, with details in English. Raises RunnerError."""
+    """Return the claims of each brief, and then the claims that no brief makes, with details in English. Raises
+    RunnerError."""
     rows: list[SheetRow] = []
     for report in plan.reports:
         results = Results(plan, store, words_of(report))
@@ -167,21 +168,21 @@ def claims_sheet(plan: Plan, store: AskedStore) -> list[SheetRow]:
 def sheet_of(
     report: Report, verdicts: Iterable[ClaimVerdict], results: Results, words: Words | None = None
 ) -> Iterator[SheetRow]:
-    """Yield the claims of a brief, with their details in its language or in these `words`."""
+    """Yield the claims of a brief, with their details in the brief's language or in these `words`."""
     with written_as(results.words.locale):
         for verdict in verdicts:
             yield _row(verdict, results, words or results.words, report.name)
 
 
 def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: Results) -> Iterator[Item]:
-    """Yield the claims of a brief for its disclosure report, then the exceptions of its other titles."""
+    """Yield the claims of a brief for its disclosure report, and then the exceptions of its other titles."""
     yield from (row.item for row in sheet_of(report, verdicts, results))
     titles = results.words["sheet_titles"]
     yield from (Item(titles, line) for line in exceptions_of(report.allowed, results.words))
 
 
 def rules_of(claim: Claim) -> list[str]:
-    """Return the rules that a claim is held to."""
+    """Return the rules that apply to a claim."""
     return [rule for rule in CLAIM_RULES if rule not in claim.allowed]
 
 
@@ -192,7 +193,7 @@ def exceptions_of(allowed: Mapping[str, str], words: Words) -> Iterator[str]:
 
 
 def lines_of_brief(report: Report, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield what the sheet says of a whole brief: the exceptions of its other titles, and its legal text."""
+    """Yield the sheet's lines on a whole brief: the exceptions of its other titles, and its legal text."""
     titles = words["sheet_titles"]
     yield from (f"{titles}{words['colon']}{line}" for line in exceptions_of(report.allowed, words))
     parts = report.legal.parts if report.legal else (trademarks(plan, words),)
@@ -201,7 +202,7 @@ def lines_of_brief(report: Report, plan: Plan, words: Words) -> Iterator[str]:
 
 
 def trademarks(plan: Plan, words: Words) -> str:
-    """Return a sentence on the names of the measured products, for a brief whose author says nothing of them."""
+    """Return a sentence on the names of the measured products, for a brief whose author did not write one."""
     engines = dict.fromkeys(database.engine for database in plan.databases.values())
     labels = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in engines]
     return words["trademarks"].format(names=words.locale.listed(labels))
@@ -229,7 +230,7 @@ def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "")
 
 
 def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield what is behind a claim's sentence."""
+    """Yield the details behind a claim's sentence."""
     claim, value = verdict.claim, verdict.value
     if value is None:
         return
@@ -264,7 +265,7 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
 
 
 def _as_times(verdict: ClaimVerdict) -> float | None:
-    """Return the multiple that a claim of more than 100 % is; None for another claim."""
+    """Return a claim of more than 100 % as a multiple, or None for another claim."""
     claim, number, value = verdict.claim, verdict.claim.number, verdict.value
     per_cent = number is not None and (number.format.endswith("%") or claim.points.unit == "%")
     if not per_cent or value is None or claim.no_difference is None:
@@ -274,7 +275,7 @@ def _as_times(verdict: ClaimVerdict) -> float | None:
 
 
 def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield what a claim is compared with, and what else a reader should know of it."""
+    """Yield what a claim is compared with, and what else a reader should know about that."""
     claim = verdict.claim
     if claim.base:
         yield words["sheet_against"].format(base=base_text(claim, words))

@@ -1,4 +1,5 @@
-"""The series of a figure, with the details of each point, the events beside them, and their data for download."""
+"""The series of a figure, with the details of each point, the events that are drawn with them, and their data for
+download."""
 
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ _AS_IT_IS = Scale(1.0, "")
 class Detail:
     """A measured point in base units. `key` is its place along the dimension of the series.
 
-    `repeats` counts the repeats with a result, and `cells` has the ids of their cells. `x` is a curve's other value,
-    and `mark` the mark of its point.
+    `repeats` counts the repeats that have a result, and `cells` has the ids of their cells. `x` is the other value of a
+    curve's point, and `mark` is the point's mark.
     """
 
     key: str
@@ -52,16 +53,17 @@ class Detail:
     cells: tuple[str, ...]
     mark: str = ""
     in_files: str = ""
-    """Its place in the file of the figure's data: an amount in base units, without its unit."""
+    """The point's place as written in the file of the figure's data: an amount in base units, without its unit."""
     end: float | None = None
-    """The upper end of a range from `value`."""
+    """The upper end of a range that begins at `value`."""
     left_out: bool = False
-    """Whether no run has its combination of levels: a line breaks there, and data have no row."""
+    """Whether no run has this combination of levels. A line breaks there, and the data have no row for it."""
 
 
 @dataclass(frozen=True)
 class DrawnSeries:
-    """A series: its label in words, its trace (in base units at first, in axis units in a Drawing), and its points."""
+    """A series: its label in words, its trace, and its points. The trace is in base units at first, and in axis units
+    in a Drawing."""
 
     series: plan.Series
     label: str
@@ -71,18 +73,19 @@ class DrawnSeries:
     y: Scale = _AS_IT_IS
     x: Scale = _AS_IT_IS
     named: bool = False
-    """Whether its name says its value."""
+    """Whether the name of the series contains its value."""
     along: str = ""
-    """The dimension of its points' keys."""
+    """The dimension of the points' keys."""
     write: Callable[[float], str] = field(default=automatic, compare=False)
-    """Writes a value of its axis, as all numbers of this kind are written in the brief."""
+    """Writes a value of the axis in the way that the brief writes all numbers of this kind."""
     where: Mapping[str, DimKey] = field(default_factory=dict)
-    """The keys that all of its points have."""
+    """The keys that all points of the series share."""
     keys: tuple[DimKey, ...] = ()
-    """The key of each point along its dimension."""
+    """The key of each point along the dimension of the series."""
 
     def points_at(self, at: Mapping[str, DimKey]) -> list[int]:
-        """Return the places of its measured points at these keys. A moment is the nearest that was sampled."""
+        """Return the indices of the measured points at these keys. For a moment, take the nearest one that was
+        sampled."""
         x_dim = self.series.x_dim or ""
         if not self.on_axis or any(self.where.get(dim) != key for dim, key in at.items() if dim != x_dim):
             return []
@@ -108,30 +111,30 @@ class DrawnSeries:
 
     @property
     def on_axis(self) -> bool:
-        """Whether it is drawn to the scale of its axis: a mark is by itself, and a bracket over bars."""
+        """Whether the series is drawn to the scale of its axis. A mark and a bracket over bars are not."""
         return self.trace.mark not in ("rule", "bracket")
 
     @property
     def searched(self) -> bool:
-        """Whether its values come from searched rates."""
+        """Whether the values come from searched rates."""
         return any(read.view == "sustained" for read in self.series.query.reads or ())
 
     def written(self, value: float) -> str:
-        """Return a value of its axis with its unit."""
+        """Write a value of the axis with its unit."""
         return with_unit(self.write(value), self.unit)
 
     @property
     def unit(self) -> str:
-        """The unit of its values on their axis."""
+        """The unit of the values on their axis."""
         return (self.x.unit or self.series.query.unit) if self.upright else self.y.unit
 
 
 def event_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
 ) -> Iterator[DrawnSeries]:
-    """Yield a rule for each event of the cells behind a figure whose x axis is time, in each panel.
+    """For a figure whose x axis is time, yield a rule in each panel for each event of the cells behind it.
 
-    Events of several cells at one time and with one label are one.
+    Events of several cells at the same time and with the same label are merged.
     """
     series = next((each for each in figure.series if each.x_dim == "time" and each.mark == "line"), None)
     if series is None:
@@ -155,8 +158,9 @@ def event_rules(
 def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | None = None) -> tuple[DrawnSeries, ...]:
     """Return the series with the texts of their values.
 
-    They follow the author's format, else have equal decimals on one axis, as in tables with such numbers. A mark or
-    whole counts are written by themselves, a bracket as a comparison, and a range by both ends.
+    They follow the author's format if there is one. Otherwise all values on an axis have equal decimals, as in tables
+    with the same numbers. Marks and whole counts are written by themselves, a bracket is written as a comparison, and a
+    range by its two ends.
     """
     axes = {right: _axis_writer([d for d in drawn if d.trace.right == right], columns) for right in (False, True)}
     found = []
@@ -177,7 +181,7 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
 
 
 def _axis_writer(drawn: Sequence[DrawnSeries], columns: Columns | None) -> Callable[[float], str]:
-    """Return how the values of an axis are written."""
+    """Return the function that writes the values of an axis."""
     own = [d for d in drawn if d.on_axis]
     values = [v for d in own for p in d.trace.points for v in (p.y, p.end) if v is not None]
     scale = own[0].y if own else _AS_IT_IS
@@ -197,7 +201,7 @@ def _with_text(point: ChartPoint, value: float, drawn: DrawnSeries, words: Words
 
 
 def range_texts(point: ChartPoint, drawn: DrawnSeries, write: Callable[[float], str], words: Words) -> tuple[str, str]:
-    """Write both ends of a range: as ratios where they have no unit."""
+    """Write both ends of a range. Ends without a unit are written as ratios."""
     ends = (point.y or 0.0, point.end if point.end is not None else point.y or 0.0)
     if drawn.series.format or not drawn.series.query.unit:
         low, high = (compared(value, drawn.series, words, drawn.y.factor) for value in ends)
@@ -210,9 +214,9 @@ def _joined(ends: Sequence[str], words: Words) -> str:
 
 
 def compared(value: float, series: plan.Series, words: Words, factor: float | None = None) -> str:
-    """Write how one thing compares with another: 8.7X for a ratio, +117 % for a share, else the number with its unit.
+    """Write a comparison: a ratio as 8.7X, a share as +117 %, and any other number with its unit.
 
-    With the `factor` of an axis, the value is in the axis' unit, which stands beside the axis.
+    With the `factor` of an axis, the value is in the axis's unit, which is written beside the axis.
     """
     unit, spec = series.query.unit, series.format
     if spec.endswith("%"):
@@ -227,7 +231,7 @@ def compared(value: float, series: plan.Series, words: Words, factor: float | No
 
 
 def _ratio(value: float) -> str:
-    """Write a ratio in two digits, and in three about 1: 8.7, 28, 1.04."""
+    """Write a ratio with two digits, or with three if it is about 1, such as 8.7, 28 or 1.04."""
     size = abs(value)
     if size and not 1e-3 <= size < 1e7:
         return formatted(value, ".1e", "")
@@ -235,7 +239,7 @@ def _ratio(value: float) -> str:
 
 
 def column_writer(values: Iterable[float | None]) -> Callable[[float], str]:
-    """Return a function that writes numbers with the same decimals, to be compared."""
+    """Return a function that writes numbers with equal decimals, so that they can be compared."""
     decimals = decimals_for(values)
     return lambda value: in_column(value, decimals)
 
@@ -246,11 +250,12 @@ def figure_csv(
     mark: str = "",
     remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return CSV (RFC 4180) with a head. Missing values are empty. `repeats` and `cells` (separated by blanks) are
-    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. A range has its upper
-    end in a column `to`. `remarks`, by cells, are a column where values have some: searched rates that are only known
-    from below. A `mark` (`simulated`, `imported`) is a last column of `true`, as in other exports, since the file is
-    read apart from its brief."""
+    """Return CSV (RFC 4180) with a header. Missing values are empty. `repeats` and `cells` (separated by blanks) are
+    those behind a value, and `low` and `high` are the ends of its interval over repeats, in its unit. A range has its
+    upper end in a column `to`. `remarks` maps cells to remarks on their values, such as searched rates that are only
+    known from below. If there are any, they are a column. A `mark` (`simulated`, `imported`) becomes a last column of
+    `true`, as in other exports, because the file may be read apart from its brief.
+    """
     x_dim = next((d.along for d in drawn if d.along), "point")
     curve = any(d.series.x_query for d in drawn)
     out = io.StringIO()
@@ -292,7 +297,7 @@ def _remarked(detail: Detail, remarks: Mapping[str, str]) -> str:
 
 
 def _csv_text(value: object) -> object:
-    """Return a number in full, or a text that no spreadsheet computes; "" for a missing value."""
+    """Return a number in full, or a text that no spreadsheet evaluates as a formula, or "" for a missing value."""
     if isinstance(value, str):
         return defuse_formula(value.replace(NBSP, " "))
     return "" if value is None else repr(value) if isinstance(value, float) else value

@@ -1,9 +1,9 @@
-"""The message of a figure whose author writes none: one sentence, computed, on what its numbers show.
+"""Computes the message of a figure whose author wrote none: one sentence on what its numbers show.
 
-It claims only what each point that it speaks of bears out. Two values differ where their difference is more than the
-noise of both: half the interval over their repeats, and of a single measurement `SINGLE_NOISE`. Of these it says who is
-ahead only where that holds at all points, or by how many; else the range of their ratios. Nothing is claimed of power
-that no meter is known to have measured.
+The sentence claims only what every point that it mentions supports. Two values differ if their difference is more than
+the noise of both. The noise is half the interval over a value's repeats, or `SINGLE_NOISE` for a single measurement.
+The sentence says who is ahead only if that is so at all points, and by how much. Otherwise it gives the range of their
+ratios. It claims nothing about power unless a meter is known to have measured it.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from benchbrief.results.analysis.claim_verdicts import PUBLISHED_NOISE, SINGLE_N
 from benchbrief.runners.scheduling.confidence_interval import half_width
 
 _WIDEST = 90
-"""Columns of a sentence: one for a letter, two for a full-width one."""
+"""The most columns of a sentence. A letter takes one column, and a full-width character two."""
 _LEAST = 0.01
-"""The least noise of a value that was repeated, as a share of it."""
+"""The least noise of a repeated value, as a share of the value."""
 _FEW = 1.5
-"""A ratio below this one is said in per cent."""
+"""A ratio below this one is written in per cent."""
 _ALIKE = 0.1
-"""The widest distance of values that are said to be alike, as a share. Noise that hides more is no message."""
+"""The largest distance, as a share, between values that are called alike. Beyond it, saying so would be no message."""
 
 _SAID = ("line", "bar", "curve", "slope")
 FEWEST_FOR_INTERVAL = 3
-"""In repeats. With two, Student's interval is nine times as wide as their distance."""
+"""The fewest repeats for an interval. With two repeats, Student's interval is nine times as wide as their distance."""
 
 _Key = tuple[str, str]
-"""The heading of a panel, and the label of a point in it."""
+"""The heading of a panel, and the label of a point in that panel."""
 
 
 @dataclass(frozen=True)
 class _Value:
-    """`noise` is in the value's unit; `once` says that nothing was repeated. `x` is the place on the x axis, or the
+    """`noise` is in the value's unit. `once` means that nothing was repeated. `x` is the place on the x axis, or the
     other value of a curve, with its text."""
 
     value: float
@@ -68,15 +68,15 @@ class _Value:
 
 @dataclass(frozen=True)
 class _Line:
-    """What is compared: a name and its values, over all panels."""
+    """A line that is compared with others: its name and its values over all panels."""
 
     name: str
     values: Mapping[_Key, _Value]
 
 
 def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, *, numeric: bool) -> str:
-    """Return what the figure shows, in up to 90 columns; "" where nothing can be said. `numeric`: its x axis has
-    numbers in order."""
+    """Return what the figure shows, in up to 90 columns, or "" if nothing can be said. `numeric` means that the x axis
+    has numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
     if _is_unmetered(shown, results) or any(d.trace.mark == "bracket" for d in drawn):
         return ""  # brackets say already by how much what they compare differs
@@ -106,7 +106,7 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
 
 
 def _is_unmetered(drawn: Iterable[DrawnSeries], results: Results) -> bool:
-    """Return whether power is in it that comes from a formula, or from a command that says nothing of it."""
+    """Return whether the figure shows power that comes from a formula, or from a command that may not measure it."""
     if results.published or not any(d.series.query.reads and is_of_power(d.series.query) for d in drawn):
         return False
     return bool(meters_of("formula", results) or meters_of("unknown", results))
@@ -136,11 +136,12 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
 
 
 _Noise = Mapping[tuple[str, bool], float | None]
-"""The noise of a point, by a cell and whether it is that of its latencies; None where there is a single repeat."""
+"""The noise of each point, or None for a single repeat. A key is a cell, and whether the noise is that of its
+latencies."""
 
 
 def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float | None:
-    """Return the noise of a value as a share of it; None where a single measurement is in it."""
+    """Return the noise of a value as a share of the value, or None if it includes a single measurement."""
     query, value = d.series.query, detail.value or 0.0
     if detail.low is not None and detail.high is not None and value:
         return max(_LEAST, (detail.high - detail.low) / 2 / abs(value))
@@ -191,7 +192,8 @@ def _share_of_noise(repeats: Sequence[float], level: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """The sentences of one figure, those that say more first. `first` stands for all of its series."""
+    """Makes the candidate sentences of one figure, the most informative ones first. `first` represents all of its
+    series."""
 
     figure: plan.FigureElement
     first: DrawnSeries
@@ -204,7 +206,7 @@ class _Said:
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:
-        """Which values are the better ones: as the metric declares, and of a plain measure as its kind says."""
+        """Which values are the better ones: as the metric declares, or for a plain measure as its kind implies."""
         query = self.first.series.query
         for metric in self.results.plan.metrics:
             if query.text.partition("[")[0] == metric.name:
@@ -216,20 +218,20 @@ class _Said:
 
     @property
     def quantity(self) -> str:
-        """What is drawn, without the place that its label names."""
+        """The quantity that is drawn, without the place that its label names."""
         label = self.first.label.partition(self.words.locale.listed(("", "")))[0]
         return label[0].lower() + label[1:] if label[1:2].islower() else label
 
     @property
     def is_rate(self) -> bool:
-        """Whether it is the throughput itself, and no rate computed from it."""
+        """Whether the quantity is the throughput itself, rather than a rate computed from it."""
         query = self.first.series.query
         views = [read.view for read in query.reads or ()]
         return views == ["throughput"] and query.unit == "ops/s" and not query.divides
 
     def say(self, key: str, **holes: str) -> str:
-        """Return a sentence. Behind it stands the place of its label, and the only line of several that were planned,
-        unless the title below names them."""
+        """Return a sentence with the place that the label names. If several lines were planned and one is left, the
+        sentence names it too, unless the title below does."""
         filled = self.words[key].format(quantity=self.quantity, **holes)
         text = filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
         alone = self.lines[0].name if self.first.series.color_dim and len(self.lines) == 1 else ""
@@ -240,7 +242,7 @@ class _Said:
     # Several lines
 
     def compared(self, *, numeric: bool) -> list[str]:
-        """Return what several lines show where all have a value."""
+        """Return a sentence on what several lines show at the points where all have a value."""
         keys = list(dict.fromkeys(key for line in self.lines for key in line.values))
         common = [key for key in keys if all(key in line.values for line in self.lines)]
         if not common or any(line.values[key].value <= 0 for line in self.lines for key in common):
@@ -276,7 +278,7 @@ class _Said:
         return sorted(self.lines, key=lambda line: line.values[key].value, reverse=self.better != "lower")
 
     def _ahead(self, leader: _Line, clear: Sequence[_Key]) -> str:
-        """Return that one line is ahead at the `clear` points: by how much, and against what."""
+        """Return a sentence that one line is ahead at the `clear` points, by how much, and of which line."""
         ratios = []
         for at in clear:
             one, other = leader.values[at].value, self._ranked(at)[1].values[at].value
@@ -292,7 +294,7 @@ class _Said:
         return self.say(form, name=leader.name, other=others[0], **by)
 
     def _mixed(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return in how many places either of two lines is ahead."""
+        """Return a sentence on the number of places at which each of two lines is ahead."""
         if len(self.lines) != 2:
             return []
         counts = Counter(ranked[key][0].name for key in clear).most_common()
@@ -303,7 +305,7 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _counted(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return at how many points of all panels either of two lines is ahead."""
+        """Return a sentence on the number of points, over all panels, at which each of two lines is ahead."""
         if len(self.lines) != 2:
             return []
         (name, most), *others = Counter(ranked[key][0].name for key in clear).most_common()
@@ -315,11 +317,13 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _with_ties(self, said: str, ties: int) -> str:
-        """Return a sentence on who is ahead with the places where nobody is, so that its counts make up the total."""
+        """Add the places where nobody is ahead to a sentence on who is ahead, so that its counts add up to the
+        total."""
         return said + self.words["claim_ties"].format(n=ties) if ties else said
 
     def _extent_of_ratios(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
-        """Return the ratios of two lines from the lowest to the highest, with the line that they rise the most for."""
+        """Return a sentence on the lowest and the highest ratio of two lines, naming first the line that is ahead on
+        balance."""
         if len(self.lines) != 2 or len(common) < len(keys):
             return []
         other, name = self.lines
@@ -336,7 +340,8 @@ class _Said:
         return "claim_smallest" if len(self.lines) > 2 else "claim_larger"
 
     def _alike(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
-        """Return by how much all lines differ at most, if none differs from another anywhere, and that is little."""
+        """Return a sentence on the largest difference between all lines, if it is small and within noise at every
+        point."""
         widest = 0.0
         for key in common:
             values = sorted((line.values[key] for line in self.lines), key=lambda value: value.value)
@@ -352,7 +357,7 @@ class _Said:
         return [self.say("claim_alike_all", n=str(len(names)), percent=percent)]
 
     def _crossing(self, common: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return who is ahead up to where, and who from where on, if two lines change places once."""
+        """If two lines change places once, return a sentence on where, and on who is ahead before and after."""
         in_order = [key for key in common if key in clear]
         runs = [(name, list(keys)) for name, keys in groupby(in_order, key=lambda key: ranked[key][0].name)]
         if len(runs) != 2 or len(self.lines) != 2:
@@ -363,7 +368,7 @@ class _Said:
         ]
 
     def _place(self, key: _Key) -> str:
-        """Return a point of the x axis with what it counts: 8 threads."""
+        """Return a point of the x axis with the things that it counts, such as 8 threads."""
         dim = self.first.along or self.first.series.x_dim or ""
         form = f"at_{dim}"
         if form not in self.words or not key[1].replace(".", "").isdigit():
@@ -371,7 +376,8 @@ class _Said:
         return self.words.form(form, 1.0 if key[1] == "1" else 2.0).format(n=points([float(key[1])]))
 
     def on_curves(self) -> list[str]:
-        """Return the ends of the only curve, or the most that each of two reaches; the most of all for others."""
+        """Return a sentence on the ends of the only curve, on the largest value of each of two curves, or on the
+        largest value of more."""
         if self.figure.panel_dim:
             return []
         most = [(max(line.values.values(), key=lambda value: value.x), line.name) for line in self.lines]
@@ -387,7 +393,7 @@ class _Said:
         return [self.say("claim_reaches", name=name, x=top.x_text, y=top.text)]
 
     def _further(self, first: tuple[_Value, str], second: tuple[_Value, str]) -> list[str]:
-        """Return which of two curves reaches more, if either does by more than their noise."""
+        """Return which of two curves reaches a higher value, if the difference is more than their noise."""
         (top, name), (below, other) = first, second
         noise = sum(each.noise / abs(each.value) * each.x if each.value else 0.0 for each in (top, below))
         if top.x - below.x > noise:
@@ -397,7 +403,7 @@ class _Said:
     # One line
 
     def along_axis(self) -> list[str]:
-        """Return whether the only line rises, falls, peaks or is level from some point on."""
+        """Return a sentence on whether the only line rises, falls, has a peak, or is level from some point on."""
         (line,) = self.lines
         keys = list(line.values)
         values = list(line.values.values())
@@ -425,8 +431,8 @@ class _Said:
         return [self.say("claim_peaks", value=top.text, place=self._place(keys[values.index(top)]))]
 
     def by_category(self) -> list[str]:
-        """Return the lowest and the highest bar of the only series; their values alone where others are as low or as
-        high."""
+        """Return a sentence on the lowest and the highest bar of the only series. Name only their values if other bars
+        are as low or as high."""
         (line,) = self.lines
         if len(line.values) < 2:
             return []
@@ -438,7 +444,7 @@ class _Said:
         return said
 
     def on_slopes(self) -> list[str]:
-        """Return from where to where all slopes rise, or fall, and by how much."""
+        """Return a sentence on the first and last key between which all slopes rise, or all fall, and by how much."""
         ends = [
             (its[0], its[-1])
             for line in self.lines
@@ -465,24 +471,24 @@ class _Said:
 
 
 def _times(low: float, high: float, words: Words) -> str:
-    """Write a ratio or a range of it: 8.5 to 11.6, or 14 to 37."""
+    """Write a ratio or a range of ratios, such as 8.5 to 11.6, or 14 to 37."""
     decimals = 1 if low < 10 and high < 100 else 0
     return _range((locale().numerals(formatted(ratio, f",.{decimals}f")) for ratio in (low, high)), words)
 
 
 def _percents(low: float, high: float, words: Words) -> str:
-    """Write a share or a range of it: 12 to 30 %."""
+    """Write a share or a range of shares, such as 12 to 30 %."""
     decimals = 1 if 100 * high < 3 else 0
     ends = (locale().numerals(formatted(100 * share, f".{decimals}f")) for share in (low, high))
     return with_unit(_range(ends, words), "%")
 
 
 def _extent(values: Collection[_Value], words: Words) -> str:
-    """Write the lowest and the highest value, with their unit once."""
+    """Write the lowest and the highest value, with their unit only once."""
     low, high = (f(values, key=lambda value: value.value) for f in (min, max))
     return with_unit(_range((low.number, high.number), words), high.unit)
 
 
 def _range(ends: Iterable[str], words: Words) -> str:
-    """Join two ends that differ."""
+    """Join the two ends of a range, or return one if they are equal."""
     return words["to"].join(dict.fromkeys(ends))

@@ -1,4 +1,4 @@
-"""Bars that lie, below each other, where the names of their categories are too long to stand below upright ones."""
+"""Horizontal bars, drawn below each other if the names of their categories are too long to fit below upright bars."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from benchbrief.reports.charts.chart import INK, SMALL, SOFT, TEXT, ChartPoint, 
 from benchbrief.reports.charts.chart_layout import ChartText, Plot
 
 Rectangle = tuple[float, float, float, float]
-"""Left, top, right and bottom, in pixels."""
+"""The left, top, right and bottom edges, in pixels."""
 _FLOATING = 12.0
 
 
 def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle]]:
-    """Yield the bar of each measured point; equal ends of a range are a line."""
+    """Yield the bar of each measured point. A range with equal ends is a line."""
     value = plot.y_pixel(trace)
     for point in (p for p in trace.points if p.y is not None):
         top, bottom = plot.bar(trace, point.x)
@@ -30,7 +30,7 @@ def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle
 
 @dataclass(frozen=True)
 class FlatBracket:
-    """A bracket at the right of bars, from the middle of the first to that of the last."""
+    """A bracket to the right of bars, from the middle of the first bar to the middle of the last."""
 
     trace: Trace
     point: ChartPoint
@@ -57,7 +57,7 @@ def flat_brackets(plot: Plot) -> Iterator[FlatBracket]:
 
 
 def flat_texts(plot: Plot) -> Iterator[ChartText]:
-    """Yield the names of the categories, the numbers of the axis, and those at bars and brackets."""
+    """Yield the names of the categories, the numbers of the axis, and the numbers at bars and brackets."""
     for index, lines in enumerate(plot.flat_names()):
         middle = plot.height / len(plot.chart.x.categories) * (index + 0.5)
         for row, line in enumerate(lines):

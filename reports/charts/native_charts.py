@@ -1,4 +1,4 @@
-"""Makes charts of office programs from those of a figure: what such a program can draw of them."""
+"""Makes charts for office programs from the charts of a figure, with the parts that such a program can draw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
 
 
 def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
-    """Return a figure's panels as such charts."""
+    """Return a figure's panels as charts for office programs."""
     return tuple(map(_native, charts))
 
 
@@ -49,12 +49,13 @@ def _native(chart: Chart) -> NativeChart:
 
 
 def _is_near(trace: Trace, highest: float) -> bool:
-    """Return whether a trace lies where the measured values do: an ideal may be far above them, a rule is wanted."""
+    """Return whether a trace lies near the measured values. An ideal may be far above them, while a rule is always
+    wanted."""
     return not trace.ideal or trace.mark == "rule" or any(point.y and point.y <= highest for point in trace.points)
 
 
 def _is_plain(trace: Trace) -> bool:
-    """Return whether a trace has nothing but values with their intervals, which such a program can draw."""
+    """Return whether a trace has only values and their intervals, which an office program can draw."""
     if trace.mark == "range":
         return False
     special = (p.hollow or p.late or p.upright or p.end is not None or p.worse for p in trace.points)
@@ -62,7 +63,7 @@ def _is_plain(trace: Trace) -> bool:
 
 
 def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
-    """Return a trace as a series; None for a mark on the x axis."""
+    """Return a trace as a series, or None for a mark on the x axis."""
     points = list(_level(trace, chart, categories)) if trace.mark == "rule" else list(trace.points)
     if not points:
         return None
@@ -92,7 +93,7 @@ def _labels(trace: Trace, points: Iterable[ChartPoint]) -> tuple[str, ...]:
 
 
 def _level(trace: Trace, chart: Chart, categories: int) -> Iterator[ChartPoint]:
-    """Yield the points of a rule across a chart; none for one that stands on the x axis."""
+    """Yield the points of a rule across a chart. A rule that rises from the x axis has none."""
     if any(point.upright or point.y is None for point in trace.points):
         return
     others = [point.x for each in chart.traces if each.mark != "rule" for point in each.points]

@@ -1,4 +1,4 @@
-"""What a figure shows of loads that a run chooses: candidates, kept and broken promises, and the rates found."""
+"""Shows loads that a run chooses in a figure: candidates, kept and broken promises, and the rates that were found."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 LOST = 10.0
-"""A limit below this part of the largest value is not to be read on a linear axis."""
+"""A limit below this share of the largest value cannot be read on a linear axis."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])*")
-"""A measure by itself, or the name of a metric."""
+"""Matches a measure by itself, or the name of a metric."""
 
 
 def chosen_ramp(
     figure: plan.FigureElement, dim: str | None, results: Results
 ) -> Literal["adaptive", "searched"] | None:
-    """Return how a run chose the points of the figure's x axis; None where it did not."""
+    """Return how a run chose the points of the figure's x axis, or None if the run did not choose them."""
     if dim not in ("threads", "target"):
         return None
     behind = (cell.experiment for s in figure.series if s.x_dim == dim for cell in results.cells_behind(s.query))
@@ -55,7 +55,8 @@ def with_verdicts(
     kind: XKind,
     results: Results,
 ) -> Trace:
-    """Return a line over searched rates with the search's verdicts: on its points, and on rates without a value."""
+    """Return a line over searched rates with the search's verdicts: on the points of the line, and on rates without a
+    value."""
     if series.x_dim != "target" or trace.mark != "line" or kind == "category":
         return trace
     behind = _behind(series, where, results)
@@ -88,9 +89,10 @@ def with_rules(
     notes: dict[str, None],
     colours: DocumentColours,
 ) -> list[DrawnSeries]:
-    """Return the series of a figure panel by panel, each with its events, limits of promises and rates that were found.
+    """Return the series of a figure panel by panel, each with its events, its promises' limits and the rates that were
+    found.
 
-    There are none in a figure without a value.
+    A figure without any value gets none of these rules.
     """
     if not any(d.has_values for d in drawn):
         return list(drawn)
@@ -102,7 +104,7 @@ def with_rules(
 
 
 def round_rates(values: Sequence[float]) -> tuple[float, ...]:
-    """Return the round numbers between the ends of a logarithmic axis: 1k, 2k, 5k, 10k."""
+    """Return the round numbers between the ends of a logarithmic axis, such as 1k, 2k, 5k, 10k."""
     low, high = min(values, default=1.0), max(values, default=1.0)
     powers = range(magnitude(low), magnitude(high) + 1)
     found = tuple(rate for power in powers for n in (1, 2, 5) if low <= (rate := n * 10.0**power) <= high)
@@ -110,7 +112,7 @@ def round_rates(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _notes_on_verdicts(drawn: Sequence[DrawnSeries], words: Words) -> Iterator[str]:
-    """Yield what hollow points, crosses and the marks on the x axis mean."""
+    """Yield the meaning of hollow points, of crosses and of the marks on the x axis."""
     if any(p.hollow and p.y is not None for d in drawn for p in d.trace.points):
         yield words["promise_points"]
     if any(p.late and p.y is not None for d in drawn for p in d.trace.points):
@@ -123,7 +125,7 @@ def _notes_on_verdicts(drawn: Sequence[DrawnSeries], words: Words) -> Iterator[s
 def _limit_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
 ) -> Iterator[DrawnSeries]:
-    """Yield a level line in each panel for each limit of a promise whose measure is one of the figure's lines."""
+    """For each promise that limits a measure drawn in the figure, yield a level line at that limit in each panel."""
     for panel in panels:
         found: dict[tuple[float, str], DrawnSeries] = {}
         for line in _lines(figure):
@@ -148,9 +150,9 @@ def _found_rules(
     notes: dict[str, None],
     colours: DocumentColours,
 ) -> Iterator[DrawnSeries]:
-    """Yield an upright line in each panel for each rate that was found. The notes name a search without one.
+    """Yield an upright line in each panel for each rate that was found. The notes name the searches that found none.
 
-    The legend of several panels is that of the first one, so their rates are in the notes.
+    Several panels share the legend of the first one, so the notes give their rates.
     """
     missing: dict[str, None] = {}
     for panel in panels:
@@ -176,7 +178,8 @@ def _found_rules(
 
 
 def low_limits(drawn: Sequence[DrawnSeries]) -> set[bool]:
-    """Return the axes (True: the right one) on which a limit is too far below the largest value for a linear scale."""
+    """Return the axes on which a limit is too far below the largest value for a linear scale. True means the right
+    axis."""
     found = set()
     for right in (False, True):
         levels = [d for d in drawn if d.trace.right == right and not d.upright]
@@ -206,7 +209,7 @@ def _promised(places: Mapping[Curve, None], results: Results) -> list[Promised]:
 
 
 def _measures(query: plan.Query, limit: plan.PromiseLimit, of: plan.Plan) -> bool:
-    """Return whether a query is the very measure that the promise limits, and not something computed from it."""
+    """Return whether a query is exactly the measure that the promise limits, and not something computed from it."""
     metrics = {metric.name: metric.query.text for metric in of.metrics}
     text = query.text
     while text in metrics and metrics[text] != text:
@@ -238,8 +241,8 @@ def _rule(
 
 
 def _colour(line: plan.Series, each: Promised, colours: DocumentColours) -> Colour | None:
-    """Return the colour of the hardware, workload or level that the line's colour stands for; None if it
-    stands for neither."""
+    """Return the colour of the hardware, workload or level that the line's colour represents, or None if it represents
+    none of them."""
     dim = line.color_dim or ""
     key = each.curve.keys.get(dim)
     return None if key is None else colours.of_key.get((dim, key))

@@ -1,4 +1,4 @@
-"""Gives the figures of a brief that show the same measure the same axes, so that a reader can compare them."""
+"""Gives figures of a brief that show the same measure the same axes, so that a reader can compare them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from benchbrief.reports.charts.chart import Reach
 from benchbrief.reports.text.number_format import locale
 
 _FLAT = 4.0
-"""A figure whose largest value is below this part of another's has axes of its own: on the other's it would be flat."""
+"""If a figure's largest value is below this share of another's, it has its own axes, since it would look flat on the
+other's."""
 
 
 def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
-    """Return what the axes of each figure that shares them reach."""
+    """Return, for each figure that shares its axes, the values that the axes must cover."""
     alike: dict[object, list[tuple[int, Reach]]] = {}
     for place, sketch in sketches.items():
         if not sketch.figure.free_axes and any(d.has_values for d in sketch.drawn):
@@ -28,7 +29,8 @@ def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
 
 
 def _measures(sketch: Sketch) -> object:
-    """Return what a figure draws on which axes, without the place that its labels name: `Throughput, Inserts`."""
+    """Return the measures that a figure draws and their axes, without the place that a label such as `Throughput,
+    Inserts` names."""
     figure, comma = sketch.figure, locale().listed(("", ""))
     drawn = {
         (d.label.partition(comma)[0], d.series.query.unit, d.trace.mark, d.trace.right, d.series.x_dim)
@@ -59,7 +61,7 @@ def _joined(reaches: Sequence[Reach]) -> Reach:
 
 
 def _of_one_size(figures: Sequence[tuple[int, Reach]]) -> Iterable[Sequence[tuple[int, Reach]]]:
-    """Yield groups of figures whose largest values are near each other, those with the largest first."""
+    """Yield groups of figures whose largest values are near each other, beginning with the largest."""
 
     def size(one: tuple[int, Reach]) -> float:
         return max(map(abs, one[1].left or one[1].right), default=0.0)

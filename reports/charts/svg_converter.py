@@ -1,6 +1,6 @@
-"""The native chart converter in a child process, whose crash leaves the brief unharmed.
+"""Runs the native chart converter in a child process, so that a crash of the converter does not harm the brief.
 
-The class below runs in the brief's process, and `_serve` in the child, which imports only the converter.
+The class below runs in the brief's process. `_serve` runs in the child, which imports only the converter.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from pathlib import Path
 from typing import IO, Self
 
 LIMIT = 120.0
-"""Seconds for one drawing; a large one takes less than two."""
+"""The time limit for one drawing in seconds. A large drawing takes less than two."""
 _PANIC = re.compile(r"panicked at .*\n(.+)|panicked at '(.+?)'")
 _READ = 1 << 16
 
 
 class NotDrawn(Exception):
-    """The converter gave no drawing. The text is the reason, in one line."""
+    """The converter gave no drawing. The error's text is the reason, in one line."""
 
 
 class Converter:
     """A child process that turns Vega-Lite specifications into SVG, and SVG into PNG.
 
-    It starts on the first call, which takes half a second, and again on the next call after it ended. Calls from
-    several threads take turns.
+    The child starts on the first call, which takes half a second, and again on the next call after it has ended. Calls
+    from several threads take turns.
     """
 
     def __init__(self, command: tuple[str, ...] | None = None, limit: float = LIMIT) -> None:
@@ -48,11 +48,12 @@ class Converter:
         atexit.register(self.close)
 
     def svg(self, spec: Mapping[str, object]) -> str:
-        """Return the drawing. Raises NotDrawn when the converter refuses the specification, ends, or takes too long."""
+        """Return the drawing. Raises NotDrawn if the converter refuses the specification, ends, or takes too long."""
         return self._ask({"spec": spec}, "svg")
 
     def png(self, svg: str, scale: float = 2.0) -> bytes:
-        """Return a drawing as pixels, so many for each of its own. Raises NotDrawn as `svg` does."""
+        """Return a drawing as a PNG, with `scale` pixels for each pixel of the drawing. Raises NotDrawn as
+        `svg` does."""
         return base64.b64decode(self._ask({"svg": svg, "scale": scale}, "png"))
 
     def _ask(self, question: Mapping[str, object], wanted: str) -> str:
@@ -77,7 +78,7 @@ class Converter:
 
     @contextmanager
     def running(self) -> Iterator[Self]:
-        """Share a child between the drawings of the block, and end it afterwards."""
+        """Share one child between all drawings of the block, and end the child afterwards."""
         try:
             yield self
         finally:
@@ -104,7 +105,7 @@ class Converter:
         return self._child
 
     def _answer(self, question: bytes) -> bytes:
-        """Return one line. Raises OSError and ValueError when there is none."""
+        """Return one line of the child's answer. Raises OSError or ValueError if there is none."""
         child = self._started()
         assert child.stdin  # noqa: S101  # both are pipes
         assert child.stdout  # noqa: S101
@@ -125,7 +126,7 @@ class Converter:
         return b"".join(pieces)
 
     def _reason(self, error: Exception) -> str:
-        """Return why there is no readable answer: the child's end, if it ended."""
+        """Return why there is no readable answer, such as how the child ended."""
         child = self._child
         if child is None:
             return f"the chart converter does not start: {' '.join(self._command)}"

@@ -1,1 +1,1 @@
-"""What briefs are made of: the results as a report reads them, and the form of its view."""
+"""The data of briefs: the results as a report reads them, and the structure of a brief's view."""

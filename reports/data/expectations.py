@@ -1,4 +1,4 @@
-"""The expectations of a spec: each condition with its verdict, and with the numbers that decide it."""
+"""The expectations of a spec: each condition with its verdict and the numbers that decide it."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ _Verdict = Literal["holds", "fails", "unknown"]
 _VERDICTS: Mapping[bool | None, _Verdict] = {True: "holds", False: "fails", None: "unknown"}
 _MOST_DIGITS = 15
 _SHOWN = 3
-"""The most shown places; further ones are counted."""
+"""The most places that are listed. Further places are only counted."""
 
 
 @dataclass(frozen=True)
 class JudgedExpectation:
-    """An expectation with its verdict. `numbers` names the deciding places with their compared values; "" if there
-    are none. `decided` is whether the repeats decide it; None where none can. If they do not, `numbers` has the
-    intervals too."""
+    """An expectation with its verdict. `numbers` names the deciding places with their compared values, or is "" if
+    there are none. `decided` is whether the repeats decide the verdict, or None if repeats cannot decide it. If they do
+    not, `numbers` also has the intervals.
+    """
 
     expect: Expect
     verdict: _Verdict
     numbers: str
     decided: bool | None
     places: int = 1
-    """The number of places at which the condition is asked, with those among which a highest value is."""
+    """The number of places at which the condition is checked, including those from which a highest value is taken."""
     is_bound: bool = False
-    """Whether the verdict is unknown because a search knows a rate from one side only."""
+    """Whether the verdict is unknown because a search knows a rate only from one side."""
 
 
 def judge_expectations(results: Results) -> list[JudgedExpectation]:
@@ -44,7 +45,8 @@ def judge_expectations(results: Results) -> list[JudgedExpectation]:
 
 
 def describe(one: JudgedExpectation, results: Results) -> str:
-    """Return `throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200 ops/s)`."""
+    """Describe the verdict, such as `throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200
+    ops/s)`."""
     said = "bound" if one.is_bound else one.verdict
     verdict = results.words[f"d_expect_{said}{'_undecided' if one.decided is False else ''}"]
     return f"{one.expect.text}{results.words['colon']}{verdict}" + (
@@ -53,7 +55,7 @@ def describe(one: JudgedExpectation, results: Results) -> str:
 
 
 def said_in_words(expect: Expect, results: Results) -> str:
-    """Return an expectation without the syntax of its spec: its label, else its condition in words."""
+    """Return an expectation without the syntax of its spec: its label, or else its condition in words."""
     if expect.label != expect.text:
         return expect.label
     is_said = isinstance(expect.wording, Wording)
@@ -122,13 +124,13 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 
 
 def _telling(place: Mapping[str, DimKey], results: Results) -> dict[str, DimKey]:
-    """Return what tells a place from others: not the only hardware of a plan with factors."""
+    """Return the part of a place that tells it from others. The only hardware of a plan with factors does not."""
     alone = len(results.plan.hardware) == 1 and bool(results.plan.factors)
     return {dim: key for dim, key in place.items() if dim != "hardware" or not alone}
 
 
 def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> Iterator[str]:
-    """Yield each side of a condition with its value, with enough digits to tell the values apart. A literal number is
+    """Yield each side of a condition with its value, with enough digits to tell the values apart. Literal numbers are
     left out."""
     known = [(side, value) for side in expect.sides if (value := results.at(side, **place)) is not None]
     marks = [results.doubt(side, None, place).mark for side, _ in known]

@@ -1,7 +1,7 @@
-"""Makes each part of a brief on its own. If one can't be made, its place has the reason, and the brief is still made.
+"""Makes each part of a brief separately. If a part cannot be made, the brief shows the reason in its place.
 
-This is the only place in the reports that goes on after an error. Under BENCH_STRICT, as in the tests, and under
-BENCH_TRACEBACK, it goes on only after foreseen errors, so that a mistake of ours shows.
+This is the only place in the reports that continues after an error. Under BENCH_STRICT, as in the tests, and under
+BENCH_TRACEBACK, it continues only after foreseen errors, so that mistakes in benchbrief show.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _STRICT = ("BENCH_STRICT", "BENCH_TRACEBACK")
 
 
 class Gaps:
-    """The parts of one brief that could not be made. `foreseen` are errors with a reason of their own, beside those
+    """The parts of one brief that could not be made. `foreseen` lists further errors that carry a reason, besides those
     that a user can act on.
 
-    A part that fails half way may have left numbers and footnotes behind. So a brief with a new gap is made again: the
-    gap is known then, and its part is not tried.
+    A part that fails half way may leave numbers and footnotes behind. So a brief with a new gap is made again, and this
+    time the part that failed is not tried.
     """
 
     def __init__(self, *foreseen: type[Exception]) -> None:
@@ -46,10 +46,10 @@ class Gaps:
         anchor: str = "",
         is_drawing: bool = False,
     ) -> Made | MissingPart:
-        """Return what `make` returns, or the gap in its place. `part` identifies it in the brief; `named` is what kind
-        of part it is, and its number or name there.
+        """Return the result of `make`, or a gap in its place. `part` identifies the part in the brief, and `named` is
+        its kind with its number or name.
 
-        Raises errors that do not concern one part alone: a user's mistake in the report, and a file that can't be read
+        Raises errors that do not concern one part alone: a user's mistake in the report, or a file that cannot be read
         or written.
         """
         if part in self._found:
@@ -65,12 +65,12 @@ class Gaps:
             return self._found.setdefault(part, MissingPart(kind, " ".join(name), text, is_ours, anchor, is_drawing))
 
     def each(self, part: Hashable, make: Callable[[], Iterable[Made]], *named: str) -> tuple[Made, ...]:
-        """Return everything that `make` yields, or nothing if any of it can't be made."""
+        """Return everything that `make` yields, or nothing if any part of it cannot be made."""
         made = self.made(part, lambda: tuple(make()), *named)
         return () if isinstance(made, MissingPart) else made
 
     def tried(self, make: Callable[[], Made], instead: Made) -> Made:
-        """Return what `make` returns; `instead` if it fails."""
+        """Return the result of `make`, or `instead` if it fails."""
         try:
             return make()
         except Exception as error:
@@ -78,7 +78,7 @@ class Gaps:
             return instead
 
     def _require_gap(self, error: Exception) -> None:
-        """Raise the error unless a brief can go on without a part."""
+        """Raise the error unless the brief can be made without the part."""
         full = isinstance(error, BenchError) and error.exit_code is ExitCode.BRIEF_NOT_MADE
         strict = raises_mistakes() and not isinstance(error, self._foreseen)
         if isinstance(error, ReportError | OSError) or full or strict:
@@ -86,17 +86,17 @@ class Gaps:
 
 
 def raises_mistakes() -> bool:
-    """Return whether a mistake of ours is to be raised, and not said in the brief."""
+    """Return whether a mistake in benchbrief is raised rather than reported in the brief."""
     return any(map(os.environ.get, _STRICT))
 
 
 def name_part(gap: MissingPart, words: Words) -> str:
-    """Return the name of the part that is missing, as the brief calls it: `Table 2`."""
+    """Return the name that the brief gives to the missing part, such as `Table 2`."""
     return f"{words.get(f'part_{gap.kind}') or words[gap.kind]} {gap.name}".strip()
 
 
 def told(gap: MissingPart, words: Words) -> str:
-    """Return a gap as commands print it: `table 2: out of range`."""
+    """Return a gap as commands print it, such as `table 2: out of range`."""
     part = name_part(gap, words)
     return f"{part[0].lower()}{part[1:]}: {reason_of(gap, words)}"
 

@@ -1,4 +1,4 @@
-"""What a brief discloses of imported results: their source, and how published metrics compare."""
+"""The disclosure of imported results in a brief: their source, and how published metrics compare."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from benchbrief.reports.words.brief_words import Words, counted
 
 
 def shown_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return the shown name of each path: the path itself if it is below the folder where it was typed, else its end,
-    from the last common folder on."""
+    """Return the name to show for each path: the path itself if it is below the folder where it was typed, or else its
+    end, from the last common folder on."""
     known = list(dict.fromkeys(paths))
     outside = [path for path in known if PurePath(path).is_absolute() or ".." in PurePath(path).parts]
     kinds = [[path for path in outside if PurePath(path).is_absolute() == absolute] for absolute in (True, False)]
@@ -47,7 +47,7 @@ def _ends(paths: list[str]) -> dict[str, str]:
 
 
 class ImportSource(NamedTuple):
-    """The source of a run's numbers; fields are empty where unknown."""
+    """The source of a run's numbers. Unknown fields are empty."""
 
     title: str
     publisher: str
@@ -57,12 +57,12 @@ class ImportSource(NamedTuple):
 
     @property
     def is_own(self) -> bool:
-        """Whether whoever imported the numbers measured them."""
+        """Whether the numbers were measured by the person who imported them."""
         return not self.publisher and not self.licence
 
 
 def sources(results: Results) -> list[ImportSource]:
-    """Return the sources of an imported run; none of another."""
+    """Return the sources of an imported run, or nothing for another run."""
     return results.once(_sources)
 
 
@@ -79,8 +79,8 @@ def is_imported(results: Results) -> bool:
 
 
 def cells_of_unknown_kind(results: Results) -> set[str]:
-    """Return the imported cells whose tool may count latency from when an operation was due, and whose files do not
-    tell whether it did."""
+    """Return the imported cells whose tool may count latency from the time when an operation was due, and whose files
+    do not tell whether it did."""
     if not is_imported(results):
         return set()
     told = results.store.sql(
@@ -114,8 +114,8 @@ def notices(results: Results, *, computed: bool = False) -> Iterator[Notice]:
 
 
 def _tag(source: ImportSource, words: Words, *, computed: bool) -> str:
-    """Return whose numbers they are, in a line: "Figures from Micron (2017), not measured here"; of those that are all
-    `computed`: "Computed from figures of Micron (2017), not measured here"."""
+    """Return a line on the origin of the numbers, such as "Figures from Micron (2017), not measured here", or if all
+    are `computed`, "Computed from figures of Micron (2017), not measured here"."""
     if source.is_own:
         return words["notice_own"]
     by, dated = source.publisher or source.title, re.match(r"\d{4}", source.date)
@@ -136,10 +136,10 @@ def source_items(results: Results) -> Iterator[Item]:
 
 
 class Published(NamedTuple):
-    """A metric at a place in its source, a range from its lowest value to its highest, with its unit.
+    """A metric at a place in its source. A range goes from its lowest value to its highest, with its unit.
 
-    The imported figures give it by `query`, at the keys `at`; None where they can't. For a range over dimensions
-    that the source does not distinguish, `query` is the lowest value and `high` the highest.
+    `query` computes the metric from the imported figures at the keys `at`, or is None if they do not give it. For a
+    range over dimensions that the source does not distinguish, `query` is the lowest value and `high` is the highest.
     """
 
     label: str
@@ -173,7 +173,7 @@ def published(results: Results) -> Iterator[Published]:
 
 
 def _written(value: float) -> str:
-    """Write a number with the decimals of the source."""
+    """Write a number with as many decimals as the source has."""
     return fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
 
 
@@ -191,8 +191,8 @@ def _label(results: Results, dim: str, name: str) -> str:
 def _computed(
     results: Results, metric: p.Metric, known: dict[str, str], *, ranged: bool
 ) -> tuple[p.Query | None, p.Query | None, dict[str, DimKey]]:
-    """Return the query for the metric over the imported figures, if its dimensions match the source's, and its keys. A
-    range has two queries: for the lowest and the highest value over the other dimensions."""
+    """Return the query that computes the metric from the imported figures, and its keys, if its dimensions match the
+    source's. A range has two queries, for the lowest and the highest value over the other dimensions."""
     over = [dim for dim in metric.query.dims if dim not in known]
     query, high = metric.query, None
     if over and ranged:
@@ -205,7 +205,7 @@ def _computed(
 
 
 def _over(metric: p.Metric, function: str, over: list[p.Dimension]) -> p.Query:
-    """Return `min(metric over threads)`."""
+    """Return an expression such as `min(metric over threads)`."""
     kept = tuple(dim for dim in metric.query.dims if dim not in over)
     columns = "".join(f"{dim}, " for dim in kept)
     sql = f"SELECT {columns}{function}(value) AS value FROM ({metric.query.sql}) GROUP BY ALL"  # noqa: S608  # the plan's

@@ -1,4 +1,5 @@
-"""Names of base measures for people: `latency.p99[read]` becomes "p99 read latency", in the report's language."""
+"""Readable names of base measures in the report's language. For example, `latency.p99[read]` becomes "p99 read
+latency"."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ _MEASURE = re.compile(r"([a-z]+|[a-z][a-z0-9_]*\.[a-z0-9_]+)(?:\[([a-z_, ]+)\])?
 
 _REDUCED = re.compile(r"(max|min|mean|median|sum)\((.+) over (\w+(?:, \w+)*)\)")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?=,|$)")
-"""The form of a metric's name: `steady_rate`."""
+"""The form of a metric's name, such as `steady_rate`."""
 _CJK = "[\u2e80-\u9fff\uff00-\uffef]"
 _SEPARATOR = re.compile(rf"^, |(?<={_CJK}), |, (?={_CJK})")
-"""What stands between a measure and its fixed keys. Outside Japanese, a comma inside a name belongs to the name."""
+"""The separator between a measure and its fixed keys. Outside Japanese, a comma inside a name belongs to the name."""
 
 
 def readable_label(label: Label, words: Words) -> str:
-    """Return a label in words. A label that begins with a measure, a fact or a reduction of the language, or is a
-    metric's name, is translated; any other text stays unchanged."""
+    """Return a label in words. A label is translated if it begins with a measure, a fact or a reduction of the
+    language, or is a metric's name. Any other text stays unchanged."""
     if isinstance(label, Wording):
         text = _worded(label, words)
         return text if re.match(r"p\d", text) else text[:1].upper() + text[1:]
@@ -33,7 +34,8 @@ def readable_label(label: Label, words: Words) -> str:
 
 
 def _worded(label: Label, words: Words, *, within: bool = False) -> str:
-    """Return a label within a sentence. `within` a calculation, a label of several parts has parentheses."""
+    """Return a label for use within a sentence. With `within`, the label is part of a calculation, and gets parentheses
+    if it has several parts."""
     if isinstance(label, str):
         text = _readable(label, words)
         return text if text == label else text[0].lower() + text[1:] if text[1:2].islower() else text
@@ -63,8 +65,8 @@ def _is_arithmetic(label: Label) -> bool:
 
 
 def _operand(label: Label, words: Words) -> str:
-    """Return a part of a nested calculation, with signs, which are easier to read; in parentheses where it has
-    several parts."""
+    """Return a part of a nested calculation, written with signs, which are easier to read. Several parts get
+    parentheses."""
     if isinstance(label, Wording) and label.form in _ARITHMETIC:
         parts = [_operand(part, words) for part in label.of]
         text = _ARITHMETIC[label.form].format(**dict(zip(("a", "b"), parts, strict=False)))
@@ -147,8 +149,8 @@ def _readable(label: str, words: Words) -> str:
 
 
 def _reduced(label: str) -> re.Match[str] | None:
-    """Return the reduction at the start of a label, up to its closing parenthesis; None where more than fixed
-    keys follow."""
+    """Return the reduction at the start of a label, up to its closing parenthesis, or None if more than fixed keys
+    follows."""
     depth = 0
     for at, char in enumerate(label):
         depth += {"(": 1, ")": -1}.get(char, 0)
@@ -158,8 +160,8 @@ def _reduced(label: str) -> re.Match[str] | None:
 
 
 def line_label(label: Label, query: Query, words: Words, plan: Plan) -> str:
-    """Return the head of a table's line. A bare number of threads or of a phase becomes "4 threads", and a bare level
-    of a factor "Value size 100 B"."""
+    """Return the heading of a table's line. A bare number of threads or of a phase becomes "4 threads", and a bare
+    level of a factor becomes "Value size 100 B"."""
     for read in reads_of(query):
         for dim, factor in plan.factors.items():
             for key in read.keys.get(dim, ()):
@@ -173,7 +175,7 @@ def line_label(label: Label, query: Query, words: Words, plan: Plan) -> str:
 
 
 def _split_kind(names: str) -> tuple[str, str]:
-    """Return the operations of an index, and `intended` or `service` where it says how latency is counted."""
+    """Return the operations of an index, and `intended` or `service` if the index says how latency is counted."""
     found = re.findall("[a-z_]+", names)
     kinds = get_args(LatencyKind)
     return ", ".join(name for name in found if name not in kinds), next((name for name in found if name in kinds), "")

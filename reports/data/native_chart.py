@@ -1,4 +1,4 @@
-"""What a chart of an office program shows: its series with their values, in the units that its axes name."""
+"""A chart for an office program: its series and their values, in the units that the axes name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class NativeSeries:
-    """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars: office programs
-    draw neither. `values` belong to the chart's categories or, without these, to `xs`; None is a gap. `low` and `high`
-    are the ends of intervals, None where a value has none. `colour` is as #0072b2. On a `right` axis, values are in
-    the unit of that. An ideal may leave the chart."""
+    """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars. Office programs
+    draw neither. `values` belong to the chart's categories or, without categories, to `xs`. None is a gap. `low` and
+    `high` are the ends of intervals, or None if a value has none. `colour` is written as #0072b2. Values on a `right`
+    axis are in that axis's unit. An ideal may leave the chart.
+    """
 
     name: str
     mark: Literal["bar", "line", "points", "range", "bracket"]
@@ -26,11 +27,11 @@ class NativeSeries:
     dashed: bool = False
     is_ideal: bool = False
     labels: tuple[str, ...] = ()
-    """The values as the brief writes them, and the numbers of brackets, of which one alone compares all bars."""
+    """The values as the brief writes them, and the numbers of brackets. A single bracket compares all bars."""
 
     @property
     def is_level(self) -> bool:
-        """Whether it is a line at one height across all categories, such as a limit."""
+        """Whether the series is a line at one height across all categories, such as a limit."""
         return self.mark == "line" and self.dashed and not self.xs and len(set(self.values)) == 1
 
     @property
@@ -40,10 +41,11 @@ class NativeSeries:
 
 @dataclass(frozen=True)
 class NativeChart:
-    """A chart, or a panel of several with its `heading`. Without `categories`, its x axis is a scale.
+    """A chart, or one of several panels with its `heading`. Without `categories`, the x axis is a scale.
 
-    `whole`: it shows all that the figure's own drawing shows. Otherwise that is to be taken as a picture: it has
-    ranges, brackets, marks on the x axis, notes at points, or refused rates. `lacks_brackets`: these alone.
+    `whole` means that the chart shows everything that the figure's own drawing shows. If not, use the drawing as a
+    picture, because the figure has ranges, brackets, marks on the x axis, notes at points, or refused rates.
+    `lacks_brackets` means that only brackets are missing.
     """
 
     heading: str

@@ -1,7 +1,8 @@
 """The numbers of a brief as a file: each as shown, with its raw value, its origin, and how it is printed.
 
-`<brief>.json` beside a brief holds it, and so does an attachment of the PDF; `docs/verify.md` describes it. It has
-what is needed to compute a number again from a store, and to print it again."""
+The file is `<brief>.json` beside a brief, and an attachment of the PDF. `docs/verify.md` describes it. It has
+everything needed to compute a number again from a store, and to print it again.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 @dataclass(frozen=True)
 class Backlink:
-    """A link from a row of the appendix to a place where it is shown: a number in a text, or an element."""
+    """A link from a row of the appendix to a place where the row's numbers are shown: a number in a text, or an
+    element."""
 
     label: str
     anchor: str
@@ -90,7 +92,7 @@ ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
 Document = Literal["brief", "disclosure"]
 OF_DISCLOSURE = re.compile(r"-disclosure(?=\.)")
-"""What the name of a disclosure's file has besides that of its brief. No name of a report has such a dash."""
+"""The part that a disclosure's file name adds to the name of its brief. No report's name contains such a dash."""
 
 
 class _Part(BaseModel):
@@ -298,4 +300,4 @@ class _Cells(_Part):
 _CELLS, _END = '\n "cells": {', "\n "
 _CELLS_END = f"{_END}}}\n}}"
 _AT_ONCE = 1000
-"""Cells in memory while the file is written."""
+"""The number of cells kept in memory while the file is written."""
