@@ -32,9 +32,10 @@ class Backlink:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of the appendix: values computed alike from the same cells. `measurements` name the lines of the cells.
+    """A line of the appendix: values that were computed alike from the same cells. `measurements` names the lines of
+    those cells.
 
-    In a compact appendix, a line has all `values` of a figure, a table, a box or a section's texts.
+    In a compact appendix, a line has all `values` of a figure, of a table, of a box or of a section's texts.
     """
 
     id: str
@@ -44,13 +45,13 @@ class SourceLine:
     links: tuple[Backlink, ...]
     values: int = 0
     quoted: bool = False
-    """Whether its values are published ones."""
+    """Whether the values are published ones."""
 
 
 @dataclass(frozen=True)
 class MeasurementLine:
-    """A ramp on one hardware with one workload: its measured points, its runs, its raw outputs. `hardware` is the label
-    of that, the names of the levels of factors, or both, by what tells the measurements apart."""
+    """A ramp on one hardware with one workload: its measured points, its runs and its raw outputs. `hardware` is the
+    hardware's label, the names of the levels of factors, or both, depending on what tells the measurements apart."""
 
     id: str
     name: str
@@ -71,8 +72,8 @@ class RawFile:
 
 @dataclass(frozen=True)
 class ProvenanceView:
-    """The origin of the numbers. `files` are all raw outputs, for the HTML. Without an appendix, everything
-    is empty."""
+    """The origin of the numbers. `files` lists all raw outputs, for the HTML. Without an appendix, all fields are
+    empty."""
 
     origin: tuple[tuple[str, str], ...]
     sources: tuple[SourceLine, ...]
@@ -80,11 +81,11 @@ class ProvenanceView:
     files: tuple[RawFile, ...]
     compact: bool = False
     places: Mapping[str, str] = field(default_factory=dict)
-    """The line of each cell's measurement, for cells behind any number."""
+    """The line of each cell's measurement, for all cells behind a number."""
     unlisted: str = ""
-    """How many raw outputs are not in `files`, as they are too many for a page; "" for none."""
+    """How many raw outputs are missing from `files` because a page cannot list so many, or "" if none is."""
     system: str = ""
-    """The heading of what the measurements have as `hardware`."""
+    """The heading for the `hardware` of the measurements."""
 
 
 FORMAT = "benchbrief-numbers"
@@ -100,7 +101,8 @@ class _Part(BaseModel):
 
 
 class PrintedBy(_Part):
-    """How a number is printed. `by` names the rule of `number_format.py`; the rest are the rule's inputs."""
+    """How a number is printed. `by` names the rule in `number_format.py`, and the other fields are the rule's
+    inputs."""
 
     by: Literal["prose", "format", "scale", "amount", "declared"]
     format: str = ""
@@ -115,7 +117,7 @@ class PrintedBy(_Part):
     rounded: Literal["nearest", "down", "up"] = "nearest"
 
     def text(self, value: float | None, high: float | None, unit: str, *, ranged: bool = False) -> str:
-        """Return the number as a reader sees it. A fact that is printed as declared has only its value."""
+        """Return the number as a reader sees it. A fact that is printed as declared only has its value."""
         if value is None or (ranged and high is None):
             return self.missing
         match self.by:
@@ -135,8 +137,8 @@ class PrintedBy(_Part):
 
 
 class QueryEntry(_Part):
-    """An expression with its SQL (see `plan.py`), and its cells; `source` is its row in the brief, "" without
-    an appendix."""
+    """An expression with its SQL (see `plan.py`) and its cells. `source` is its row in the brief, or "" without an
+    appendix."""
 
     id: str
     expression: str
@@ -152,9 +154,9 @@ class QueryEntry(_Part):
 
 
 class NumberEntry(_Part):
-    """A number in the brief. `at` are its coordinates within the query's dimensions.
+    """A number in the brief. `at` are its coordinates in the query's dimensions.
 
-    With `high_query`, the number is a range, whose upper end is `high`. A missing value is null.
+    With `high_query`, the number is a range whose upper end is `high`. A missing value is null.
     """
 
     id: str
@@ -167,19 +169,19 @@ class NumberEntry(_Part):
     at: dict[str, DimKey] = {}
     cells: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    """Sentences on what is not known about the searched rates behind it."""
+    """Sentences on what is not known about the searched rates behind the number."""
     bound: Bound | None = None
-    """Whether the true value may be larger or smaller than a search says: `shown` begins with a sign then. None in an
-    early file."""
+    """Whether the true value may be larger or smaller than the one that a search found. If so, `shown` begins with a
+    sign. None in an early file."""
     decided: bool = True
-    """Whether the searches behind it decided with their confidence."""
+    """Whether the searches behind the number decided with their required confidence."""
     printed: PrintedBy
     letters: str = ""
-    """The letters of a contender in a comparison. Contenders that share a letter do not differ by any test."""
+    """The letters of a contender in a comparison. If contenders share a letter, no test tells them apart."""
     linked: bool = True
-    """Whether the page marks the number. It marks none inside an author's link."""
+    """Whether the page marks the number. Numbers inside an author's link are not marked."""
     document: Document = "brief"
-    """Which of the two documents shows it."""
+    """Which of the two documents shows the number."""
 
     @property
     def doubt(self) -> Doubt:
@@ -187,7 +189,8 @@ class NumberEntry(_Part):
 
 
 class SeriesEntry(_Part):
-    """What a figure draws of a query: its rows, as keys in the order of the query's dimensions, then the value."""
+    """The values of a query that a figure draws, as rows: the keys in the order of the query's dimensions, then the
+    value."""
 
     query: str
     rows: tuple[tuple[DimKey | None, ...], ...]
@@ -200,7 +203,7 @@ class FigureEntry(_Part):
 
 
 class CellEntry(_Part):
-    """A cell behind the numbers; `files` maps its raw outputs to their SHA-256."""
+    """A cell behind the numbers. `files` maps its raw outputs to their SHA-256."""
 
     hash: str
     status: str
@@ -210,7 +213,7 @@ class CellEntry(_Part):
 
 
 class ClaimEntry(_Part):
-    """A claim of the brief: its sentence as printed or left out, what is known of it, and its number in its unit."""
+    """A claim of the brief: its sentence as printed or left out, what is known about it, and its number in its unit."""
 
     claim: str
     said: bool
@@ -222,11 +225,11 @@ class ClaimEntry(_Part):
 
 
 class NumbersFile(_Part):
-    """`origin` has what all numbers share: the run, the spec and its revision, tools and servers.
+    """`origin` has what all numbers share: the run, the spec and its revision, the tools and the servers.
 
-    `provenance` is the detail of the document's appendix; without an appendix, the numbers are marked and are not
-    links. Numbers follow the conventions of `locale`, and the way of `printing`: `with written_as(Locale(file.locale,
-    file.units)), printed_as(file.printing)` prints them again.
+    `provenance` is the level of detail of the document's appendix. Without an appendix, the numbers are marked but are
+    not links. Numbers follow the conventions of `locale` and the rules in `printing`: `with
+    written_as(Locale(file.locale, file.units)), printed_as(file.printing)` prints them again.
     """
 
     format: Literal["benchbrief-numbers"] = "benchbrief-numbers"
@@ -237,9 +240,9 @@ class NumbersFile(_Part):
     language: str
     locale: str = "en_GB"
     units: dict[str, str] = dict(ENGLISH_UNITS)
-    """The names of counted things in that language; an early file has them in English."""
+    """The names of counted things in the file's language. An early file has them in English."""
     printing: Printing = 1
-    """How its numbers are printed (`model/precision.py`); an early file lacks it."""
+    """The rules for printing the numbers (`model/precision.py`). An early file lacks them."""
     run: str
     kind: Literal["measured", "simulated", "imported"]
     plan_sha256: str
@@ -250,23 +253,24 @@ class NumbersFile(_Part):
     figures: tuple[FigureEntry, ...]
     cells: dict[str, CellEntry]
     claims: tuple[ClaimEntry, ...] = ()
-    """Those of the brief, with what is known of them in English."""
+    """The claims of the brief, with what is known about each in English."""
     page_sha256: str = ""
-    """The SHA-256 of the whole HTML page, with words and drawings; "" in an early file."""
+    """The SHA-256 of the whole HTML page, including words and drawings, or "" in an early file."""
     disclosures: dict[str, str] = {}
-    """The files of the full disclosure with their SHA-256; none where the brief has it."""
+    """The files of the full disclosure with their SHA-256. Empty if the brief itself contains the disclosure."""
     document: Document = "brief"
     """The PDF that the file is attached to."""
     journal_bytes: int = 0
-    """How much of the run's journal the tables were built from; 0 in an early file."""
+    """How many bytes of the run's journal the tables were built from, or 0 in an early file."""
     journal_sum: str = ""
-    """The sum over that part of the journal (`runners/journal/journal_file.py`), which shows changes."""
+    """The checksum of that part of the journal (`runners/journal/journal_file.py`), which reveals changes."""
 
     not_made: tuple[str, ...] = ()
     """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""
 
     def in_order(self, shown: Mapping[Document, Mapping[str, bool]]) -> NumbersFile:
-        """Return the file with its numbers in the order of the documents, and with whether these mark them.
+        """Return the file with its numbers in the order of the documents, and note for each whether the documents mark
+        it.
 
         Numbers that neither document shows are left out.
         """
@@ -282,7 +286,7 @@ class NumbersFile(_Part):
         return self.model_dump_json(indent=1) + "\n"
 
     def written(self, cells: Iterable[tuple[str, CellEntry]]) -> Iterator[bytes]:
-        """Yield the file in pieces, with these cells in place of its own. Cells are most of a large file."""
+        """Yield the file in pieces, with these cells in place of its own. Cells make up most of a large file."""
         head, _, tail = self.model_copy(update={"cells": {}}).json_text().partition(f"{_CELLS}}},")
         yield f"{head}{_CELLS}".encode()
         pending, comma = iter(cells), ""

@@ -1,7 +1,7 @@
-"""Writes the numbers of one measure with one number of digits in a brief: in headline, box, figure and table.
+"""Writes all numbers of a measure in a brief with the same number of digits, in headlines, boxes, figures and tables.
 
-An author may give each place a format of its own. A place without one has the format that the measure has elsewhere,
-first in the headline, then in boxes, tables, figures and texts. A claim's measure has everywhere the digits that
+An author may give each place its own format. A place without one takes the format that the measure has elsewhere,
+looking first in the headline, then in boxes, tables, figures and texts. A claim's measure always has enough digits to
 keep rounding from favouring the claim.
 """
 
@@ -21,15 +21,15 @@ _MEASURE = re.compile(
     r"-?(?:(?:min|max|mean|median|range)\((?P<reduced>[^\W\d][\w.]*)(?:\[[^\[\]]*\])* over [\w, ]+\)"
     r"|(?P<named>[^\W\d][\w.]*)(?:\[[^\[\]]*\])*)"
 )
-"""A metric or a measure, at some keys, negated, or its lowest, highest or typical value."""
+"""A metric or a measure, at some keys, possibly negated, or its lowest, highest or typical value."""
 _Measure = tuple[str, str]
-"""What is measured, wherever it is, and its unit."""
+"""What is measured, regardless of the place, and its unit."""
 _FIRST: tuple[type[Node], ...] = (p.HeadlineElement, p.CalloutElement, p.TableElement, p.FigureElement)
-"""The elements whose formats are taken before those of texts, the most prominent one first."""
+"""The elements whose formats take precedence over those of texts, the most prominent first."""
 
 
 def with_one_precision(report: p.Report, results: Results) -> p.Report:
-    """Return the report whose figures and tables without a format have that of their measures."""
+    """Return the report with formats added to figures and tables without one, taken from their measures."""
     formats: dict[_Measure, str] = {}
     of_claims = {_measure(each.query, each.format): each.format for each in _numbers_of_claims(results)}
     found = sorted(_formats(report, len(_FIRST)), key=lambda each: each[0])  # stable: in the order of reading
@@ -50,7 +50,8 @@ _HEADINGS = ("heading", "subheading")
 
 
 def _directions(node: Any) -> dict[_Measure, str]:
-    """Return the mark of the way in which claims round each measure; none of one that they round both ways."""
+    """Return the mark for the direction in which claims round each measure. A measure that they round both ways has
+    none."""
     found: dict[_Measure, set[str]] = {}
     for value in _claimed(node):
         found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))
@@ -58,7 +59,7 @@ def _directions(node: Any) -> dict[_Measure, str]:
 
 
 def _numbers_of_claims(results: Results) -> Iterator[p.Value]:
-    """Yield the numbers of claims as the spec formats them; each is printed with the digits that it needs."""
+    """Yield the numbers of claims as the spec formats them. Each is printed with the digits that it needs."""
     return (claim.number for claim in results.plan.claims if claim.number and claim.number.format)
 
 
@@ -66,12 +67,12 @@ _MARKS: Mapping[str, str] = {rounded: mark for mark, rounded in ROUNDED.items()}
 
 
 def _turned(mark: str, query: p.Query) -> str:
-    """Return the mark for a measure as it is; the other one where it is negated."""
+    """Return the mark for a measure itself, which is the opposite mark if the measure is negated."""
     return next(each for each in ROUNDED if each != mark) if query.text.startswith("-") else mark
 
 
 def _claimed(node: Any) -> Iterator[p.Value]:
-    """Yield the numbers of claims that are rounded one way."""
+    """Yield the numbers of claims that are rounded in one direction only."""
     if isinstance(node, p.Value) and node.rounded in _MARKS:
         yield node
     for part in _parts(node):
@@ -79,7 +80,7 @@ def _claimed(node: Any) -> Iterator[p.Value]:
 
 
 def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
-    """Return a part of a report whose formats of these measures round as claims do."""
+    """Return a part of a report in which the formats of these measures round as claims do."""
     if isinstance(node, tuple):
         made = tuple(_rounded(each, toward) for each in node)
         return made if any(new is not old for new, old in zip(made, node, strict=True)) else node
@@ -96,14 +97,15 @@ def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
 
 
 def _measure(query: p.Query, format_: str = "") -> _Measure:
-    """Return what a query measures. What a format writes in per cent is a share, and may be in `%` elsewhere."""
+    """Return what a query measures. A number that a format writes in per cent is a share, and may be in `%`
+    elsewhere."""
     named = _MEASURE.fullmatch(query.text)
     unit = "%" if format_.endswith("%") else query.unit
     return (named["reduced"] or named["named"] if named else query.text), unit
 
 
 def _formats(node: Any, rank: int) -> Iterator[tuple[int, p.Query, str]]:
-    """Yield the format of each number that has one, with the rank of its place."""
+    """Yield the format of each number that has one, with the precedence of its place."""
     scaled = isinstance(node, p.Value) and is_scaled(node.query.unit)  # which a text prints in another unit
     if isinstance(node, p.Value | p.Series | p.Line) and node.format and node.query and not scaled:
         negated = node.query.text.startswith("-")  # whose sign is that of its text alone
@@ -121,7 +123,7 @@ def _parts(node: Any) -> Iterator[Any]:
 
 
 def _unwritten(node: Any) -> Iterator[p.Query]:
-    """Yield what the figures and tables show without a format."""
+    """Yield the series and lines of figures and tables that have no format."""
     if isinstance(node, p.Series | p.Line) and node.query and not node.format:
         yield node.query
     for part in _parts(node):
@@ -129,7 +131,8 @@ def _unwritten(node: Any) -> Iterator[p.Query]:
 
 
 def _hides(query: p.Query, format_: str, results: Results) -> bool:
-    """Return whether a format would write a number as zero that is none. In per cent, that is little enough."""
+    """Return whether a format would write a nonzero number as zero. In per cent, so small a number may be written as
+    zero."""
     if not format_ or format_.endswith("%"):
         return False
     values = (value for value in results.rows(query).values() if value)
@@ -137,7 +140,7 @@ def _hides(query: p.Query, format_: str, results: Results) -> bool:
 
 
 def _written(node: Any, formats: Mapping[_Measure, str]) -> Any:
-    """Return a part of a report with the formats of its figures and tables."""
+    """Return a part of a report with formats added to its figures and tables."""
     if isinstance(node, tuple):
         return tuple(_written(each, formats) for each in node)
     if isinstance(node, p.Series | p.Line):
@@ -154,7 +157,7 @@ _HOLDERS: Mapping[type[Node], str] = {
     p.TableElement: "lines",
     p.FigureElement: "series",
 }
-"""What holds series and lines, and where."""
+"""The elements that hold series and lines, and the fields that hold them."""
 
 
 def _with_format(drawn: p.Series | p.Line, formats: Mapping[_Measure, str]) -> p.Series | p.Line:

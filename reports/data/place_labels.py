@@ -1,4 +1,4 @@
-"""What a brief calls places: the levels of factors, and the hardware or levels that a sentence is about."""
+"""The names of places in a brief: the levels of factors, and the hardware or levels that a sentence is about."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ class _Place(Protocol):
 
 
 def level_name(factor: Factor, key: DimKey) -> str:
-    """Return the name of a level where nothing else names its factor: `LZ4`, but `Value size 100 B`."""
+    """Return the name of a level for use without its factor's name beside it, such as `LZ4` or `Value size 100 B`."""
     label = key_text(factor.label_of(key), key)
     return label if isinstance(key, str) and label != key else f"{factor.label} {label}"
 
 
 def database_name(database: Database, plan: Plan) -> str:
-    """Return the label of a database; of one without, the name of its engine, unless another one has that engine."""
+    """Return the label of a database. Without a label, return the name of its engine, unless another database has that
+    engine."""
     same = {each.name for each in plan.databases.values() if each.engine == database.engine}
     spec = ENGINE_SPECS.usable(database.engine)
     return spec.label if database.label == database.name and len(same) == 1 and spec else database.label
 
 
 def key_label(dim: str, key: DimKey, plan: Plan) -> str | None:
-    """Return the name of a key that has a label in the spec; None for others, such as a number of threads."""
+    """Return the name of a key that has a label in the spec, or None for another key, such as a number of threads."""
     if dim in plan.factors:
         return level_name(plan.factors[dim], key)
     known: Mapping[str, Hardware | Workload] = (
@@ -42,7 +43,8 @@ def key_label(dim: str, key: DimKey, plan: Plan) -> str | None:
 
 
 def keys_in_order(dim: str, plan: Plan) -> list[DimKey]:
-    """Return the keys of a dimension in the spec's order; [] if they have no names, such as those of `threads`."""
+    """Return the keys of a dimension in the spec's order, or [] if the keys have no names, such as those of
+    `threads`."""
     if dim in plan.factors:
         return [level.key for level in plan.factors[dim].levels]
     if dim == "workload":
@@ -51,7 +53,8 @@ def keys_in_order(dim: str, plan: Plan) -> list[DimKey]:
 
 
 def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
-    """Return the names of levels: `LZ4, Value size 100 B`. Where a heading names their factors, `LZ4, 100 B`."""
+    """Return the names of levels, such as `LZ4, Value size 100 B`. If a heading names their factors, return `LZ4, 100
+    B`."""
     found = ((results.plan.factors[name], key) for name, key in Levels(levels).keys.items())
     return results.words.locale.listed(
         key_text(factor.label_of(key), key) if headed else level_name(factor, key) for factor, key in found
@@ -59,21 +62,21 @@ def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
 
 
 def names_hardware(levels: str, plan: Plan) -> bool:
-    """Return whether a place with these levels is named by its hardware, too: not where only levels
-    tell places apart."""
+    """Return whether the name of a place with these levels includes its hardware. It does not if only levels tell
+    places apart."""
     return not levels or len(plan.hardware) > 1
 
 
 def system_label(place: _Place, results: Results, *, headed: bool = False) -> str:
-    """Return the name of what a sentence is about: its hardware, its levels, or both."""
+    """Return the name of the system that a sentence is about: its hardware, its levels, or both."""
     names = [results.plan.hardware[place.hardware].label] if names_hardware(place.levels, results.plan) else []
     names += [levels_label(place.levels, results, headed=headed)] if place.levels else []
     return results.words.locale.listed(names)
 
 
 def system_heading(levels: Collection[str], results: Results, *, within: bool = False) -> str:
-    """Return the heading of a column of system labels, of places with these levels: `Compression, Value size`. `within`
-    a sentence, its words are small."""
+    """Return the heading of a column of system labels for places with these levels, such as `Compression, Value size`.
+    With `within`, the heading is for use in a sentence, in lower case."""
     named = any(names_hardware(each, results.plan) for each in levels) or not levels
     varied = {factor for each in levels for factor in Levels(each).keys}
     dims = [*(["hardware"] if named else []), *(factor for factor in results.plan.factors if factor in varied)]
@@ -87,5 +90,6 @@ class _MeasuredPlace(_Place, Protocol):
 
 
 def place_holes(place: _MeasuredPlace, results: Results) -> dict[str, str]:
-    """Return what fills the holes of a sentence on a place: `hardware`, which may be levels, and `workload`."""
+    """Return the values for the placeholders of a sentence on a place: `hardware`, which may be levels, and
+    `workload`."""
     return {"hardware": system_label(place, results), "workload": results.plan.workloads[place.workload].label}

@@ -1,4 +1,4 @@
-"""The data of a report: the store's rows for the plan's queries, each read once, and why a value is missing."""
+"""The data of a report: the store's rows for the plan's queries, each read once, and the reasons for missing values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
 from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 DIMENSIONS: tuple[str, ...] = (*POINT, "phase")
-"""The possible dimensions of a published value, columns of the store's table `published`."""
+"""The possible dimensions of a published value, which are columns of the store's table `published`."""
 Keys = Mapping[str, str | float]
 
 
@@ -42,14 +42,14 @@ class PublishedNumber:
     unit: str
 
     def in_unit(self, unit: str) -> float:
-        """Return the value in another unit, with its published digits: 45 % is 0.45, and stays 45 in %."""
+        """Return the value in another unit, with its published digits. For example, 45 % is 0.45, and stays 45 in %."""
         if unit == self.unit:
             return self.value
         return float(f"{self.value * parse_unit(self.unit).factor / parse_unit(unit).factor:.12g}")
 
 
 def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ...]:
-    """Return the values from rows of metric, bound, value, unit, `DIMENSIONS`, and levels."""
+    """Return the values from rows that have a metric, a bound, a value, a unit, `DIMENSIONS`, and levels."""
     found = []
     for metric, bound, value, unit, *keys, levels in rows:
         at = {
@@ -65,7 +65,7 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
 def quoted_values(
     quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> dict[tuple[str | float, ...], float]:
-    """Return the source's values of `quote`, in `unit`, by its keys of `dims`."""
+    """Return the source's values for `quote`, in `unit`, by the source's keys of `dims`."""
     rows = [each.at for each in published if each.metric == quote.metric and all(dim in each.at for dim in dims)]
     wanted = {tuple(at[dim] for dim in dims) for at in rows}
     found = {keys: _value(quote, dict(zip(dims, keys, strict=True)), unit, published, cells) for keys in wanted}
@@ -75,10 +75,10 @@ def quoted_values(
 def _value(
     quote: Quote, row: Keys, unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> float | None:
-    """Return the published value at the keys `row`, in `unit`; None where the source has none.
+    """Return the published value at the keys `row`, in `unit`, or None if the source has none.
 
-    A lowest or highest value over dimensions that the source distinguishes needs every planned part: the lowest over
-    all workloads needs the lowest of each workload.
+    A lowest or highest value over dimensions that the source distinguishes needs every planned part. For example, the
+    lowest over all workloads needs the lowest of each workload.
     """
     place: dict[str, str | float] = {dim: _quoted_key(key) for dim, key in quote.at.items()}
     place.update(row)
@@ -128,24 +128,25 @@ class AskedTable(Protocol):
 
 
 class AskedStore(Protocol):
-    """The read side of the store (`results/store/store.py`)."""
+    """The reading interface of the store (`results/store/store.py`)."""
 
     @property
     def run_dir(self) -> Path: ...
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
-        """Return the rows of a query of the plan: its dims in order, then the value; a row may have the `reason` of
-        a NULL."""
+        """Return the rows of a query of the plan: its dims in order, then the value. A row whose value is NULL may also
+        have the `reason`."""
         ...
 
     def sql(self, text: str) -> AskedTable: ...
 
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
-        """Return the same rows one by one. Nothing else can be asked meanwhile."""
+        """Return the same rows one by one. The store cannot be asked anything else meanwhile."""
 
 
 class _Remembering:
-    """A store that keeps its answers, except those of `each`: notices and the disclosure ask for the same."""
+    """A store that remembers its answers, except those of `each`, because notices and the disclosure ask the same
+    questions."""
 
     def __init__(self, store: AskedStore) -> None:
         self._store = store
@@ -182,7 +183,7 @@ class ReportedCell(NamedTuple):
 
 
 class ReportedFact(NamedTuple):
-    """See `results/store/store_schema.py`. `kind` is host, database, tool or hardware."""
+    """A fact about a host, database, tool or hardware, which is its `kind` (see `results/store/store_schema.py`)."""
 
     kind: str
     hardware: str | None
@@ -192,21 +193,21 @@ class ReportedFact(NamedTuple):
 
 
 NOT_PUBLISHED = "not published"
-"""The store's reason for a cell that its source lacks (`results/imports/keep_import.py`)."""
+"""The store's reason for a cell that is missing in its source (`results/imports/keep_import.py`)."""
 _WHY = {
     "failed": ("failed_cell", "failed_cell_unsaid"),
     "skipped": ("skipped_cell", "skipped_cell_unsaid"),
     "refused": ("refused_cell", "refused_cell_unsaid"),
 }
 _MISSING = ("missing_cell", "missing_cell_unsaid")
-"""Words for why there is no value, with the reason and without it, by the status of the cell."""
+"""The words for a missing value, with the reason and without it, by the status of the cell."""
 _PATH = re.compile(r"(?<![\w/.])~?/[\w.~-]")
 _COMMAND = re.compile(r"`[^`]*[\s(=/][^`]*`")
-"""Code of more than a word, such as a command or an expression."""
+"""Matches code of more than one word, such as a command or an expression."""
 
 
 class KneeFound(NamedTuple):
-    """What a search found; the knee is None where it found none."""
+    """The result of a search for a knee. `knee` is None if it found none."""
 
     experiment: str
     hardware: str
@@ -216,8 +217,8 @@ class KneeFound(NamedTuple):
 
 
 class Results:
-    """The results of one run, as the report reads them. `for_customers`: its pages name no host, path, cell and
-    command, which are in the disclosure."""
+    """The results of one run, as the report reads them. With `for_customers`, pages do not name hosts, paths, cells or
+    commands, which are in the disclosure."""
 
     def __init__(self, plan: Plan, store: AskedStore, words: Words, *, for_customers: bool = False) -> None:
         self.plan = plan
@@ -230,14 +231,14 @@ class Results:
         self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
         self._behind: dict[str, list[tuple[ReportedCell, dict[str, DimKey]]]] = {}
         self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[ReportedCell, ...]]] = {}
-        """The cells behind each key, by the SQL of a query and by the dims that are asked for. A large brief asks
-        thousands of times."""
+        """The cells behind each key, by the SQL of a query and by the dims that are asked for. A large brief asks for
+        them thousands of times."""
         self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]]] = {}
         self._doubts: dict[str, dict[tuple[DimKey, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
 
     def once(self, make: Callable[[Results], Made]) -> Made:
-        """Return what `make` computes from these results. It is computed once, for all places of a brief."""
+        """Return what `make` computes from these results, computed only once for all places of a brief."""
         if make not in self._made:
             self._made[make] = make(self)
         made: Made = self._made[make]
@@ -256,7 +257,7 @@ class Results:
         return {**self._read[query.sql], **quoted} if quoted else self._read[query.sql]
 
     def _quoted(self, query: Query) -> dict[tuple[DimKey, ...], float]:
-        """Return the published values at keys for which the query gives no value."""
+        """Return the published values at the keys for which the query gives no value."""
         if query.quote is None or not self._published_values:
             return {}
         known = {keys for keys, value in self._read[query.sql].items() if value is not None}
@@ -264,22 +265,22 @@ class Results:
         return {keys: value for keys, value in found.items() if keys not in known}
 
     def is_in_declared_unit(self, query: Query) -> bool:
-        """Return whether the unit is a metric's own: its numbers then stay in it."""
+        """Return whether the unit is a metric's own. If so, the metric's numbers stay in that unit."""
         return any(m.name in query.names for m in self.plan.metrics if m.query.unit == query.unit)
 
     def is_quoted(self, query: Query, **where: DimKey) -> bool:
-        """Return whether some value at these keys is a published one."""
+        """Return whether a value at these keys is a published one."""
         self.rows(query)
         quoted = self._quoted(query)
         return bool(quoted) and bool(_matching(query, quoted, where))
 
     def at(self, query: Query, **where: DimKey) -> float | None:
-        """Return the value at these keys. Dims that the query lacks do not restrict it."""
+        """Return the value at these keys. Keys of dims that the query lacks are ignored."""
         return next(iter(self.spread(query, **where)), None)
 
     def doubt(self, query: Query, high: Query | None, where: Mapping[str, DimKey]) -> Doubt:
-        """Return the doubt in a value that rests on searches for a promise. A range up to `high` is in doubt if one of
-        its ends is. There is none in a missing value."""
+        """Return the doubt about a value that depends on searches for a promise. A range up to `high` is in doubt if
+        one of its ends is. There is no doubt about a missing value."""
         ends = [query, high] if high else [query]
         if not self.promises or any(self.at(end, **where) is None for end in ends):
             return KNOWN
@@ -291,25 +292,26 @@ class Results:
         return next((known.get(keys, KNOWN) for keys in self._rows_at(query, where)), KNOWN)
 
     def _doubts_of(self, query: Query) -> Mapping[tuple[DimKey, ...], Doubt]:
-        """Return the doubts of the rows of a query, by their keys."""
+        """Return the doubts about the rows of a query, by their keys."""
         if query.sql not in self._doubts:
             found = doubts(self.store, query.sql) if self.promises else {}
             self._doubts[query.sql] = {tuple(map(_key, keys)): doubt for keys, doubt in found.items()}
         return self._doubts[query.sql]
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
-        """Return the value of a condition at each of its keys. It is None where it rests on a rate that a search knows
-        only as a bound, and the true rate could change it."""
+        """Return the value of a condition at each of its keys. The value is None if it depends on a rate that a search
+        knows only as a bound, and the true rate could change it."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
     def spread(self, query: Query, **where: DimKey) -> list[float]:
-        """Return all values at these keys: one for each repeat, where that is a dim of the query."""
+        """Return all values at these keys. If the query has repeats as a dim, there is one for each repeat."""
         rows = self.rows(query)
         return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
 
     def _rows_at(self, query: Query, where: Mapping[str, DimKey]) -> Sequence[tuple[DimKey, ...]]:
-        """Return the keys of all rows that match these keys. A figure along time asks for each of thousands."""
+        """Return the keys of all rows that match these keys. A figure along time asks for each of thousands of
+        moments."""
         rows = self.rows(query)
         if rows is not self._read[query.sql]:  # some are published
             return _matching(query, rows, where)
@@ -322,8 +324,7 @@ class Results:
         return self._rows_by[query.sql, dims].get(tuple(_key(where[query.dims[i]]) for i in dims), ())
 
     def keys(self, query: Query, dim: str, **where: DimKey) -> set[DimKey]:
-        """Return the keys of a dimension that have a row at these other keys. Times without a sample are
-        not among them."""
+        """Return the keys of a dimension that have a row at these other keys. Times without a sample are left out."""
         place = query.dims.index(dim)
         found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
@@ -347,14 +348,14 @@ class Results:
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def not_due(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no value is due at these keys, which include a load: none of its cells was needed, or an
-        adaptive ramp behind the value has not chosen this load."""
+        """Return whether no value is expected at these keys, which include a load, because none of its cells was
+        needed, or because an adaptive ramp behind the value did not choose this load."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)
 
     def _not_chosen(self, query: Query, where: Mapping[str, DimKey]) -> list[ReportedCell]:
-        """Return the cells of curves whose adaptive ramp has not chosen the load in `where`."""
+        """Return the cells of curves whose adaptive ramp did not choose the load in `where`."""
         curves: dict[Curve, list[ReportedCell]] = {}
         for cell in self.cells_behind(query, **where) if {"threads", "target"} & set(where) else ():
             if self.plan.experiments[cell.experiment].adaptive:
@@ -363,7 +364,7 @@ class Results:
         return [cell for cells in skipped for cell in cells]
 
     def why_missing(self, query: Query, **where: DimKey) -> str:
-        """Return why there is no value at these keys: the first two reasons."""
+        """Return why there is no value at these keys, with at most two reasons."""
         return self.words["semicolon"].join(self.reasons_missing(query, **where)[:2])
 
     def reasons_missing(self, query: Query, **where: DimKey) -> list[str]:
@@ -400,7 +401,7 @@ class Results:
         return frozenset((*self.plan.hosts, *(host.name for host in self.plan.hosts.values()), *self.plan.experiments))
 
     def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
-        """Return the names of operations that the query reads, and that the only workload at these keys does not do."""
+        """Return the names of operations that the query reads but the only workload at these keys does not perform."""
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
         wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
@@ -408,12 +409,12 @@ class Results:
         return [self.words.get(f"operation_{each}", each) for each in wanted if done and each not in done]
 
     def _planned(self, query: Query, **where: DimKey) -> bool:
-        """Return whether each of the query's measures has planned cells at these keys, at any load."""
+        """Return whether each of the query's measures has planned cells at these keys, at whatever load."""
         there = self._places_at(where)
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
     def left_out(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no run has the combination of levels at these keys, so that nothing is missing there."""
+        """Return whether no run has the combination of levels at these keys, so that nothing is missing."""
         if not self.plan.factors or self._planned(query, **where):
             return False
         there = self._places_at({dim: key for dim, key in where.items() if dim not in self.plan.factors})
@@ -430,7 +431,7 @@ class Results:
 
     @cached_property
     def _places(self) -> list[dict[str, DimKey]]:
-        """Each combination of experiment, hardware, workload and levels that has planned cells, once."""
+        """Each combination of experiment, hardware, workload and levels that has planned cells, listed once."""
         places = {Curve.of(cell): at for cell, at in self._points}
         return [{dim: at[dim] for dim in self._curve_dims} for at in places.values()]
 
@@ -440,12 +441,12 @@ class Results:
 
     @cached_property
     def plan_sha256(self) -> str:
-        """The SHA-256 of the plan, which takes long to compute for a large one."""
+        """The SHA-256 of the plan, which takes long to compute for a large plan."""
         return plan_sha256(self.plan)
 
     @cached_property
     def cells(self) -> tuple[ReportedCell, ...]:
-        """Every planned cell, in the plan's order. A cell that the store does not know is missing."""
+        """Every planned cell, in the plan's order. A cell that the store does not know has the status missing."""
         # The plan has the other columns. Names that all cells share are kept once.
         text = "SELECT cell_id, threads, target, status, coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
         with self.store.each(text) as rows:
@@ -460,8 +461,8 @@ class Results:
 
     @cached_property
     def loads(self) -> Mapping[str, OfferedLoad]:
-        """The load of each good cell with an offered load, by the cell's id. Published figures have none: a published
-        saturation stands at any load above it."""
+        """The load of each good cell with an offered load, by the cell's id. Cells of published figures have no load,
+        because a published saturation may have been reached at any higher load."""
         if self.published:
             return {}
         text = (
@@ -477,7 +478,8 @@ class Results:
 
     @cached_property
     def _points(self) -> list[tuple[ReportedCell, dict[str, DimKey]]]:
-        """Each cell with its keys in the form of queries. It has no key of a factor that it does not vary."""
+        """Each cell with its keys in the form that queries use. A cell has no key for a factor that it does
+        not vary."""
         return [(cell, self._place_of(cell)) for cell in self.cells]
 
     def _place_of(self, cell: ReportedCell) -> dict[str, DimKey]:
@@ -487,12 +489,12 @@ class Results:
 
     @cached_property
     def published(self) -> bool:
-        """Whether the numbers are from a table of published figures, whose loads are the table's."""
+        """Whether the numbers are from a table of published figures, which also gives the loads."""
         return bool(self.store.sql("SELECT title FROM sources WHERE kind = 'table'").rows)
 
     @cached_property
     def has_none_measured(self) -> bool:
-        """Whether a limit of a brief for customers says of all its numbers that they are as published."""
+        """Whether a brief for customers has a limit stating that all its numbers are as published."""
         return self.for_customers and self.published and all(cell.status != "ok" for cell in self.cells)
 
     @cached_property
@@ -503,18 +505,18 @@ class Results:
 
     @cached_property
     def stated(self) -> tuple[tuple[str, str], ...]:
-        """The versions and settings that a table's source states, in its order."""
+        """The versions and settings that a table's source states, in the source's order."""
         rows = self.store.sql("SELECT name, value FROM facts WHERE kind = 'source'").rows
         return tuple((str(name), str(value)) for name, value in rows)
 
     @cached_property
     def source_limits(self) -> tuple[str, ...]:
-        """What the numbers of a table's source do not show, as its file says, in its order."""
+        """What the numbers of a table's source do not show, according to its file, in the file's order."""
         return tuple(str(name) for (name,) in self.store.sql("SELECT name FROM facts WHERE kind = 'source limit'").rows)
 
     @cached_property
     def disclosed_facts(self) -> frozenset[str] | None:
-        """The declared facts that a table's source states; None where unknown."""
+        """The declared facts that a table's source states, or None if this is unknown."""
         rows = self.store.sql("SELECT name FROM facts WHERE kind = 'source fact'").rows
         return frozenset(str(name) for (name,) in rows) if rows else None
 
@@ -525,7 +527,7 @@ class Results:
 
     @cached_property
     def promises(self) -> tuple[Promised, ...]:
-        """What each search for a promise found."""
+        """The result of each search for a promise."""
         rates: dict[tuple[object, ...], list[RateRuns]] = {}
         query = "SELECT * EXCLUDE (run_id, failed) FROM rates ORDER BY target"
         for *curve, rate, met, broken, beyond, held_met, held_out, held_beyond in self.store.sql(query).rows:
@@ -539,7 +541,7 @@ class Results:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """The run's remarks on itself, apart from its cells."""
+        """The run's remarks about itself, apart from those on its cells."""
         rows = self.store.sql("SELECT DISTINCT text FROM notes WHERE cell_id IS NULL ORDER BY text").rows
         return tuple(self.words.sentences.get(text, text) for (text,) in rows)
 
@@ -552,7 +554,7 @@ class Results:
 
 
 def reads_of(query: Query) -> tuple[Read, ...]:
-    """Return the measures that a query reads. Raises ReportError where its plan does not have them."""
+    """Return the measures that a query reads. Raises ReportError if the query's plan does not have them."""
     if query.reads is None:
         raise ReportError(
             f"the run's plan does not say which measurements `{query.text}` comes from: an earlier benchbrief made it",
@@ -580,7 +582,7 @@ _LEFT_OUT = ("point_not_needed", "rate_not_needed", "rate_unanswered")
 
 
 def find_unasked(results: Results) -> dict[str, frozenset[str]]:
-    """Return the ids of the candidates that each search or adaptive ramp would still ask for, by its experiment."""
+    """Return, by experiment, the ids of the candidates that each search or adaptive ramp would still ask for."""
     found: dict[str, set[str]] = {}
     for cell in results.cells:
         experiment = results.plan.experiments[cell.experiment]
@@ -591,13 +593,13 @@ def find_unasked(results: Results) -> dict[str, frozenset[str]]:
 
 
 def asked_cells(results: Results) -> list[ReportedCell]:
-    """Return all planned cells, except candidates that a search or ramp would still ask for, or has left out."""
+    """Return all planned cells, except the candidates that a search or ramp would still ask for or has left out."""
     open_ids = frozenset[str]().union(*results.once(find_unasked).values())
     return [c for c in results.cells if c.cell_id not in open_ids and _code(c, results) not in _LEFT_OUT]
 
 
 def name_candidates(experiment: str, results: Results) -> str:
-    """Return the words that stand for all candidates that an experiment would still ask for."""
+    """Return words that name all candidates that an experiment would still ask for."""
     key = "d_unasked_rates" if results.plan.experiments[experiment].promise else "d_unasked_points"
     return results.words[key].format(experiment=experiment)
 

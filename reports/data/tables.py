@@ -1,4 +1,4 @@
-"""Prepares a table of the plan before its cells are written: its points, its scales, its questions to the store."""
+"""Prepares a table of the plan before its cells are written: its points, its scales, and its questions to the store."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, node_decimals, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""A load in brackets: the author asks for that point."""
+"""Matches a load in brackets, with which the author asks for that point."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without the points of a ramp at which no value is due, along its lines and across."""
+    """Return the table without the points of a ramp at which no value is due, along its lines and across them."""
     due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
     element = element.model_copy(update={"lines": due or element.lines})
     queries = [line.query for line in element.lines if line.query]
@@ -37,7 +37,7 @@ def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
 
 
 class ShownTable(NamedTuple):
-    """A table without what is not due, and without its lines and keys that have no value at all, which are apart."""
+    """A table reduced to what is due and has values. Its lines and keys without any value are kept separately."""
 
     table: p.TableElement
     lines: tuple[p.Line, ...] = ()
@@ -45,7 +45,7 @@ class ShownTable(NamedTuple):
 
 
 def shown_table(element: p.TableElement, results: Results) -> ShownTable:
-    """Return what a table shows of its lines and keys. One without any value keeps all of them."""
+    """Return the lines and keys that a table shows. A table without any value keeps all of them."""
     due = drop_undue(element, results)
     values = [[_has_value(line, at, due, results) for at in range(len(due.keys))] for line in due.lines]
     lines = [at for at, row in enumerate(values) if any(row)]
@@ -87,7 +87,7 @@ def _is_not_needed(query: p.Query, results: Results) -> bool:
 
 @dataclass(frozen=True)
 class Column:
-    """How a table writes the numbers of a unit, and the least and the greatest size among them in that scale."""
+    """How a table writes the numbers of a unit, and the smallest and the largest of those numbers in that scale."""
 
     scale: Scale
     decimals: int
@@ -95,12 +95,13 @@ class Column:
     greatest: float = 0.0
 
     def compares(self, other: Column) -> bool:
-        """Return whether a reader compares the numbers of both: they have one unit, and sizes in common."""
+        """Return whether a reader compares the numbers of both columns, because they have the same unit and overlapping
+        sizes."""
         return self.scale == other.scale and self.least <= other.greatest and other.least <= self.greatest
 
 
 class Columns:
-    """The columns of all tables of a report. Numbers that a reader compares have one number of decimals."""
+    """The columns of all tables of a report. Numbers that a reader compares have the same number of decimals."""
 
     def __init__(self, elements: Sequence[p.Element], results: Results) -> None:
         self._results = results
@@ -108,22 +109,22 @@ class Columns:
         self._all = [column for table in tables for column in self._own(table).values()]
 
     def of(self, table: p.TableElement) -> dict[str, Column]:
-        """Return a column for each unit of the table that has no format of its own."""
+        """Return a column for each unit of a table, leaving out lines with their own format."""
         return {
             unit: replace(own, decimals=max(other.decimals for other in (own, *filter(own.compares, self._all))))
             for unit, own in self._own(table).items()
         }
 
     def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
-        """Return the decimals of numbers in `scale` that stand in a figure: those of the tables where a reader compares
-        them, and else three digits of the least."""
+        """Return the decimals for numbers in `scale` in a figure: as in the tables with which a reader compares them,
+        or else enough for three digits of the smallest number."""
         own = _of_sizes(scale, values)
         tables = [other.decimals for other in filter(own.compares, self._all)]
         fewer = max(0, 2 - magnitude(own.least)) if math.isfinite(own.least) else 0
         return max(own.decimals, *tables) if tables else min(own.decimals, fewer)
 
     def _own(self, table: p.TableElement) -> dict[str, Column]:
-        """Return a column for each unit: one scale and one number of decimals for all of its lines."""
+        """Return a column for each unit, with one scale and one number of decimals for all lines in that unit."""
         by_unit: dict[str, list[float | None]] = {}
         for line in table.lines:
             if line.query and not line.format:
@@ -140,7 +141,7 @@ def _column(values: Iterable[float | None], unit: str) -> Column:
 
 
 def _of_sizes(scale: Scale, values: Iterable[float | None]) -> Column:
-    """Return the column of values that are in `scale` already."""
+    """Return the column for values that are already in `scale`."""
     sizes = [abs(value) for value in values if value]
     return Column(scale, decimals_for(sizes), min(sizes, default=math.inf), max(sizes, default=0.0))
 
@@ -184,7 +185,7 @@ def has(kind: type[p.Element], elements: Iterable[p.Element]) -> bool:
 
 
 def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
-    """Yield the tables of facts, those inside sections too."""
+    """Yield the tables of facts, including those inside sections."""
     for element in elements:
         if isinstance(element, p.SectionElement):
             yield from facts_elements(element.elements)
@@ -193,10 +194,10 @@ def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements, without those whose numbers were not imported, without lines of one point that other figures
-    show, and without tables of published values where the source states none.
+    """Return the elements without those whose numbers were not imported, without lines of one point that other figures
+    show, and without tables of published values for which the source states none.
 
-    A section goes with its figures and tables, unless one of its texts has numbers of its own.
+    A section is dropped with its figures and tables, unless one of its texts has numbers of its own.
     """
     imported = imported_briefs.is_imported(results)
     if not has(p.PublishedElement, elements) and not imported:
@@ -212,7 +213,7 @@ def _telling_ones(
 
 
 def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequence[p.FigureElement]:
-    """Return the figures whose lines have one point each, where other figures show all of these points."""
+    """Return the figures whose lines have one point each and whose points are all shown in other figures."""
 
     def values(figure: p.FigureElement) -> set[tuple[str, float]]:
         measured = [series.query for series in figure.series if results.cells_behind(series.query)]
@@ -231,7 +232,7 @@ def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequenc
 
 
 def _has_one_point(series: p.Series, results: Results) -> bool:
-    """Return whether a series has no more than one value along its axis, at the same place for all its colours."""
+    """Return whether a series has at most one value along its axis, at the same place for all its colours."""
     if series.x_dim is None or series.x_dim not in series.query.dims:
         return False
     at = series.query.dims.index(series.x_dim)
@@ -266,13 +267,13 @@ def _telling(element: p.Element, results: Results, again: Collection[p.FigureEle
 
 
 def _known(queries: Iterable[p.Query], results: Results) -> bool:
-    """Return whether a measured part has a value; declared values don't count."""
+    """Return whether a measured part has a value. Declared values do not count."""
     measured = [query for query in queries if results.cells_behind(query)]
     return not measured or any(v is not None for query in measured for v in results.rows(query).values())
 
 
 def _has_numbers(text: p.TextElement, results: Results) -> bool:
-    """Return whether the text has numbers of the imported figures, and lacks none."""
+    """Return whether the text has numbers of the imported figures, and none of them is missing."""
     measured = [query for query in queries_of_prose(text.prose) if results.cells_behind(query)]
     return bool(measured) and all(results.at(query) is not None for query in measured)
 
@@ -292,13 +293,14 @@ _FIRST = (p.HeadlineElement, p.TextElement, p.CalloutElement)
 
 
 def split_brief(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Sequence[p.Element]]:
-    """Split a brief into its first texts and boxes, and the rest."""
+    """Split a brief into its opening texts and boxes, and the rest."""
     at = next((i for i, each in enumerate(elements) if not isinstance(each, _FIRST)), len(elements))
     return elements[:at], elements[at:]
 
 
 def without_disclosure(elements: Sequence[p.Element]) -> Sequence[p.Element]:
-    """Return the elements without the place of the disclosure, and without a section that had nothing else."""
+    """Return the elements without the placeholder for the disclosure, and without a section that contained nothing
+    else."""
     found = list[p.Element]()
     for element in elements:
         if isinstance(element, p.SectionElement) and has(p.DisclosureElement, element.elements):

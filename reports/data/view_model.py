@@ -1,7 +1,7 @@
-"""The view model: everything that a template may lay out, computed and escaped. Templates have no logic of
+"""The view model: everything that a template may lay out, already computed and escaped. Templates have no logic of
 their own.
 
-Text fields of type `str` are plain, and the template escapes them; `Markup` is safe HTML.
+Text fields of type `str` are plain, and the template escapes them. `Markup` is safe HTML.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ EMPTY = Markup("")
 
 @dataclass(frozen=True)
 class Footnote:
-    """A footnote. On paper, one of running text stands at the foot of the page, any other under its block."""
+    """A footnote. On paper, a footnote of running text is at the foot of the page, and any other below its block."""
 
     number: int
     text: str
     again: str = ""
-    """The id of the figure, table or text that has it once more, where it stands on another page, too."""
+    """The id of the figure, table or text on another page that repeats the footnote."""
 
 
 @dataclass(frozen=True)
 class NumberSource:
-    """The source of numbers: the expression in the spec, and its SQL."""
+    """The source of numbers: the expression in the spec and its SQL."""
 
     expression: str
     sql: str
@@ -41,11 +41,11 @@ class NumberSource:
 
 @dataclass(frozen=True)
 class MissingPart:
-    """A part of the brief that could not be made, and the reason, without a full stop. `kind` is figure, table, text
-    or another word of the catalogue (`part_...`), `name` its number or title.
+    """A part of the brief that could not be made, and the reason, without a full stop. `kind` is figure, table, text or
+    another word of the catalogue (`part_...`), and `name` is the part's number or title.
 
-    `is_ours`: the reason is a mistake in benchbrief. `is_drawing`: only the drawing of a figure, whose data are with
-    the brief. `anchor` is the id of its place, or "".
+    `is_ours` means that the reason is a mistake in benchbrief. `is_drawing` means that only a figure's drawing is
+    missing, and that its data are with the brief. `anchor` is the id of the part's place, or "".
     """
 
     kind: str
@@ -58,7 +58,8 @@ class MissingPart:
 
 @dataclass(frozen=True)
 class TextView:
-    """`leads`: it is short, and introduces a figure, a table or a formula, alone or with the texts between."""
+    """`leads` means that the text is short and introduces a figure, a table or a formula, alone or with the texts in
+    between."""
 
     html: Markup
     notes: tuple[Footnote, ...] = ()
@@ -73,25 +74,25 @@ class TextView:
 
 @dataclass(frozen=True)
 class TableHead:
-    """A column's head, or a row's in a transposed table."""
+    """The heading of a column, or of a row in a transposed table."""
 
     label: str
     unit: str = ""
     numeric: bool = True
     notes: tuple[int, ...] = ()
-    """The numbers of the footnotes on all of its values."""
+    """The numbers of the footnotes that apply to all values below this heading."""
     heads: tuple[str, ...] = ()
-    """The heads above the label, outermost first, which neighbours share."""
+    """The headings above the label, outermost first, which neighbours share."""
 
 
 @dataclass(frozen=True)
 class TableCell:
-    """`cells` are the ids of the plan's cells behind a number, separated by blanks. `best`: it is the best of its
-    line, or within noise of it. `pad` is the room behind it that aligns the decimal signs of its column, in heights of
-    the type.
+    """`cells` are the ids of the plan's cells behind a number, separated by blanks. `best` means that the number is the
+    best of its line, or within noise of the best. `pad` is the room behind the number that aligns the decimal signs of
+    the column, in multiples of the type size.
 
-    `value` is computed, in `unit`, before scaling and rounding; None where it is missing, and for a text. `heat` is
-    its shade in a heat table, from 1, the lowest, to 5; 0 for none.
+    `value` is computed in `unit`, before scaling and rounding. It is None if it is missing, and for a text. `heat` is
+    the cell's shade in a heat table, from 1 for the lowest to 5, or 0 for no shade.
     """
 
     html: Markup
@@ -103,12 +104,12 @@ class TableCell:
     best: bool = False
     pad: float = 0.0
     notes: tuple[int, ...] = ()
-    """The numbers of the footnotes on this value alone."""
+    """The numbers of the footnotes that apply to this value alone."""
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """`group` is a line above this row: the name that it shares with the next ones."""
+    """`group` is a line above this row with the name that this row and the next ones share."""
 
     head: TableHead
     cells: tuple[TableCell, ...]
@@ -128,8 +129,8 @@ class HeadCell:
 class TablePart:
     """The columns of a table from `first` up to `end`, which fit a page.
 
-    `points` is the size of their type, 0 for the usual one; `widths` are percentages, first that of the rows' heads.
-    `width` is the table's own, in per cent of the page's.
+    `points` is the type size, or 0 for the usual one. `widths` are percentages, beginning with the column of row
+    headings. `width` is the table's own width in per cent of the page's.
     """
 
     head: tuple[tuple[HeadCell, ...], ...]
@@ -151,19 +152,19 @@ class TableView:
     note: Markup | None
     sources: tuple[NumberSource, ...]
     head: tuple[tuple[HeadCell, ...], ...]
-    """The rows of its head, without the corner."""
+    """The rows of the table's head, without the corner."""
     parts: tuple[TablePart, ...]
-    """Its pieces, one below the other on paper."""
+    """The pieces of the table, one below the other on paper."""
     heat: str = ""
     """The meaning of a heat table's shades."""
     marks: tuple[int, ...] = ()
-    """The numbers of the notes on all of its values."""
+    """The numbers of the notes that apply to all values of the table."""
     compared: str = ""
-    """The meaning of a comparison's letters, with its test and its correction."""
+    """The meaning of a comparison's letters, with the test and the correction that were used."""
     unit: str = ""
-    """The unit of all its numbers, where several columns or rows share one: it then stands in the caption alone."""
+    """The unit of all numbers, if several columns or rows share one, in which case only the caption shows it."""
     title_html: Markup = EMPTY
-    """The title with the numbers of its claims, where it says any; `title` is plain."""
+    """The title with the numbers of its claims, if it makes any. `title` is plain."""
     kind: Literal["table"] = "table"
 
     @property
@@ -173,7 +174,7 @@ class TableView:
 
 @dataclass(frozen=True)
 class Card:
-    """`value` and `unit` are those of a table's cell, and `marks` the numbers of the footnotes on it."""
+    """`value` and `unit` are as in a table's cell, and `marks` are the numbers of the footnotes on the value."""
 
     label: str
     html: Markup
@@ -184,7 +185,8 @@ class Card:
 
 @dataclass(frozen=True)
 class CalloutView:
-    """The lead box. `cards` are a table of one column, set large (`card_pt` points); a larger table stays one."""
+    """The lead box. `cards` are the cells of a one-column table, set large (`card_pt` points). A larger table stays a
+    table."""
 
     title: str
     column: str
@@ -196,15 +198,15 @@ class CalloutView:
     notes: tuple[Footnote, ...]
     sources: tuple[NumberSource, ...]
     marks: tuple[int, ...] = ()
-    """The numbers of the notes on all of its values."""
+    """The numbers of the notes that apply to all values of the box."""
     title_html: Markup = EMPTY
-    """The title with the numbers of its claims, where it says any; `title` is plain."""
+    """The title with the numbers of its claims, if it makes any. `title` is plain."""
     kind: Literal["callout"] = "callout"
 
 
 @dataclass(frozen=True)
 class HeadlineNumberView:
-    """A number set large, and the sentence beside it. It is grey where it `shows_none`: no gain."""
+    """A number set large, and the sentence beside it. The number is grey if `shows_none`, which means no gain."""
 
     value: Markup
     text: Markup
@@ -213,7 +215,8 @@ class HeadlineNumberView:
 
 @dataclass(frozen=True)
 class HeadlineView:
-    """One to three numbers of the first page, `points` high. What they say stands `beside` them, else below."""
+    """One to three numbers on the first page, `points` high. With `beside`, their sentences are beside them, or else
+    below."""
 
     numbers: tuple[HeadlineNumberView, ...]
     notes: tuple[Footnote, ...] = ()
@@ -224,12 +227,12 @@ class HeadlineView:
 
 @dataclass(frozen=True)
 class FigureView:
-    """`title` says what is drawn, `claim` what it shows: the author's sentence, or one that is computed.
+    """`title` says what is drawn, and `claim` what it shows, as a sentence by the author or a computed one.
 
-    `svg` is empty when nothing was measured, and when drawing failed: `undrawn` has the reason.
+    `svg` is empty if nothing was measured, or if drawing failed. In that case `undrawn` has the reason.
 
-    `data` are the drawn points as text, under `data_head`. `csv` has the measured ones, in base units; `points` is
-    for the page's script.
+    `data` are the drawn points as text, below the heading `data_head`. `csv` has the measured points in base units, and
+    `points` is for the page's script.
     """
 
     number: int
@@ -245,31 +248,33 @@ class FigureView:
     cells: str
     sources: tuple[NumberSource, ...]
     row: str = ""
-    """Its row of the appendix on provenance."""
+    """The figure's row of the appendix on provenance."""
     csv: str = ""
     points: Mapping[str, object] = field(default_factory=dict)
     claim: Markup | None = None
     key: str = ""
-    """The meaning of the numbers beside its points, or of its pale bars; "" where there are none."""
+    """The meaning of the numbers beside the points, or of the pale bars, or "" if there are none."""
     undrawn: str = ""
     redrawn: Callable[[float], str] | None = field(default=None, repr=False, compare=False)
-    """Draws it at this share of its height, with texts of the same size."""
+    """Draws the figure at a share of its height, with texts of the same size."""
     for_phone: Callable[[], tuple[str, Mapping[str, object]] | None] | None = field(
         default=None, repr=False, compare=False
     )
-    """Draws it for a narrow screen: the drawing, and its `points`. None where it is narrow enough."""
+    """Draws the figure for a narrow screen and returns the drawing and its `points`. None if the figure is narrow
+    enough."""
     marks: tuple[int, ...] = ()
-    """The numbers of its notes, with those that stand under an earlier block."""
+    """The numbers of the figure's notes, including notes that are below an earlier block."""
     title_html: Markup = EMPTY
-    """The title with the numbers of its claims, where it says any; `title` is plain."""
+    """The title with the numbers of its claims, if it makes any. `title` is plain."""
     paper_svg: str = ""
-    """The drawing for paper, without the legend where the figure beside it has the same; "" where that is `svg`."""
+    """The drawing for paper, without the legend if the figure beside it has the same one, or "" if it equals `svg`."""
     head_pt: float = 0.0
-    """The least points of height of the texts above it: those of a figure beside it. 0 where it has none beside it."""
+    """The least height in points of the texts above the figure, matching the figure beside it, or 0 if there
+    is none."""
     is_rigid: bool = False
-    """Whether it never gets lower than it is."""
+    """Whether the figure cannot be made lower."""
     native: tuple[NativeChart, ...] = ()
-    """What office programs draw of it, by panels; none where nothing was measured."""
+    """The figure's panels as charts for office programs. Empty if nothing was measured."""
     kind: Literal["figure"] = "figure"
 
     @property
@@ -284,7 +289,7 @@ class FigureView:
 
 @dataclass(frozen=True)
 class FigureRow:
-    """Figures side by side, where the page is wide enough."""
+    """Figures that are placed side by side if the page is wide enough."""
 
     figures: tuple[FigureView, ...]
     kind: Literal["figures"] = "figures"
@@ -292,7 +297,8 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FormulaView:
-    """`steps` are the right sides: in words, in numbers, and the result; `title` is what they compute."""
+    """`steps` are the right sides of the equation: in words, in numbers, and the result. `title` says what they
+    compute."""
 
     title: str
     name: str
@@ -317,7 +323,7 @@ class FactLine:
     observed: str
     differs: bool
     detail: bool = False
-    """Whether it is of use to few readers where all machines have the same."""
+    """Whether the fact interests few readers if all machines have the same value."""
 
 
 @dataclass(frozen=True)
@@ -328,8 +334,8 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class FactRow:
-    """A line of a table that compares facts: a cell for each column, or one that all share. `differs`: what was
-    observed is not what was declared."""
+    """A line of a table that compares facts: a cell for each column, or one that all columns share. `differs` means
+    that the observed fact is not the declared one."""
 
     name: str
     cells: tuple[str, ...]
@@ -338,8 +344,8 @@ class FactRow:
 
 @dataclass(frozen=True)
 class FactsView:
-    """The test configuration. A brief for customers has what all groups share in a line, `common`, and the rest in a
-    table with its `corner`, `heads` and rows (`beside`); it needs no `number` without one."""
+    """The test configuration. A brief for customers has one line, `common`, with what all groups share, and a table of
+    the rest with its `corner`, `heads` and rows (`beside`). Without a table, the view needs no `number`."""
 
     number: int
     title: str
@@ -349,13 +355,13 @@ class FactsView:
     corner: str = ""
     common: str = ""
     title_html: Markup = EMPTY
-    """The title with the numbers of its claims, where it says any; `title` is plain."""
+    """The title with the numbers of its claims, if it makes any. `title` is plain."""
     notes: tuple[Footnote, ...] = ()
     kind: Literal["facts"] = "facts"
 
     @property
     def observed(self) -> bool:
-        """Whether anything was observed: not for imported results."""
+        """Whether any fact was observed. For imported results, none was."""
         return any(line.observed for group in self.groups for line in group.lines)
 
     @property
@@ -374,8 +380,8 @@ class Item:
 
 @dataclass(frozen=True)
 class LevelTable:
-    """What the levels of a factor stand for. `head` has the factor's label and, for a bundle, the names of its
-    attributes; a row has the level's label and its values."""
+    """The meaning of a factor's levels. `head` has the factor's label and, for a bundle, the names of its attributes.
+    Each row has a level's label and its values."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -398,8 +404,8 @@ class CellLine:
 
 @dataclass(frozen=True)
 class DisclosureView:
-    """`bad_cells` are the failed or missing cells, grouped; `all_ok` says that there are none; `cells` are all, for
-    the HTML."""
+    """`bad_cells` are the failed or missing cells, grouped. `all_ok` is a sentence that there are none. `cells` are all
+    cells, for the HTML."""
 
     groups: tuple[DisclosureGroup, ...]
     bad_cells: tuple[Item, ...]
@@ -415,7 +421,7 @@ class SectionView:
     anchor: str
     blocks: tuple[Block, ...]
     title_html: Markup = EMPTY
-    """The title with the numbers of its claims, where it says any; `title` is plain."""
+    """The title with the numbers of its claims, if it makes any. `title` is plain."""
     kind: Literal["section"] = "section"
 
 
@@ -456,7 +462,8 @@ def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
 
 
 def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
-    """Return the blocks, with figures drawn at these shares of their heights, by the figures' ids."""
+    """Return the blocks with some figures redrawn. `shares` gives the share of its height for each such figure, by its
+    id."""
 
     def redrawn(block: Block) -> Block:
         if not isinstance(block, FigureView) or block.id not in shares or block.redrawn is None:
@@ -467,7 +474,7 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
 
 
 def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]) -> tuple[Block, ...]:
-    """Return the blocks; figures, tables, formulas and texts have these notes of others once more, by their ids."""
+    """Return the blocks with notes repeated in other figures, tables, formulas and texts, given by their ids."""
     blocks = tuple(blocks)
     known = {note.number: note for note in notes_of(blocks)}
 
@@ -481,7 +488,7 @@ def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]
 
 
 def _changed(blocks: Iterable[Block], change: Callable[[Block], Block]) -> tuple[Block, ...]:
-    """Return the blocks after a change of each, those in sections and rows of figures too."""
+    """Return the blocks after changing each one, including those in sections and in rows of figures."""
     found: list[Block] = []
     for block in blocks:
         if isinstance(block, FigureRow):
@@ -498,7 +505,7 @@ Severity = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True)
 class OriginTag:
-    """What the numbers are, where they are no measurement of the product: one line, in the band and in every foot.
+    """A line for numbers that are not a measurement of the product, shown in the band and in every footer.
 
     `kind` is simulated, imported or stand_in.
     """
@@ -509,8 +516,8 @@ class OriginTag:
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit of the numbers in one sentence for the brief, with counts and without ids. `notice` is the number of
-    the notice in the disclosure, which has the details."""
+    """A limit of the numbers in one sentence for the brief, with counts and without ids. `notice` is the number of the
+    notice in the disclosure that has the details."""
 
     text: str
     notice: int
@@ -518,15 +525,17 @@ class Limit:
 
 @dataclass(frozen=True)
 class Method:
-    """How it was measured, in half a page: sentences by topic, made from the plan and from what was observed."""
+    """How the measurement was done, in half a page: sentences by topic, made from the plan and from observations."""
 
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True)
 class Companion:
-    """The other document of a brief and its disclosure: `file` is its name, `sha256` its digest (of the disclosure,
-    "" in the disclosure itself), `address` where it is published, `qr` a drawing (SVG) of digest and address."""
+    """The other one of two documents, a brief and its disclosure. `file` is its name, and `sha256` the disclosure's
+    digest, or "" in the disclosure itself. `address` is where it is published, and `qr` a drawing (SVG) of digest and
+    address.
+    """
 
     file: str
     sha256: str = ""
@@ -536,10 +545,11 @@ class Companion:
 
 @dataclass(frozen=True)
 class Notice:
-    """A limit of the numbers, in one sentence. One of `severity` "info" limits nothing: it says what they rest on.
+    """A limit of the numbers, in one sentence. A notice with the `severity` "info" limits nothing, but says what the
+    numbers are based on.
 
-    `first`: a reader must know it before any number; others stand after the result. `link` is the id of its details
-    on the page, or "". In a brief with a disclosure of its own, `limits` or the `origin` stand for it.
+    `first` means that a reader must know it before any number. Other notices come after the result. `link` is the id of
+    the notice's details on the page, or "". A brief with a separate disclosure shows `limits` or the `origin` instead.
     """
 
     title: str
@@ -551,11 +561,12 @@ class Notice:
     limits: tuple[str, ...] = ()
     """The notice in short sentences with counts, without ids and paths."""
     of_method: str = ""
-    """What the brief says among how it was measured, of a notice that limits no number."""
+    """For a notice that limits no number, the text that the brief shows among the methods."""
     is_grave: bool = False
-    """Whether the first page says the limits in words: they may undo what it claims."""
+    """Whether the first page shows the limits in words, because they may undo the page's claims."""
     is_stated: bool = False
-    """Whether somebody wrote the limits, and they are not computed: the first page says them in words, too."""
+    """Whether the limits were written by a person rather than computed. The first page shows such limits in
+    words, too."""
     origin: OriginTag | None = None
 
 
@@ -573,11 +584,11 @@ class ReportView:
     legal: Markup | None
     provenance: ProvenanceView
     numbers: NumbersFile
-    """For the side file, and not on the page. They come without their cells."""
+    """The numbers for the side file, which are not on the page. They come without their cells."""
     cells: Callable[[], Iterable[tuple[str, CellEntry]]]
-    """Returns the cells behind the numbers. Nothing else can be asked of the store while they are read."""
+    """Returns the cells behind the numbers. The store cannot be asked anything else while they are read."""
     stated: tuple[StatedNumber, ...] = ()
-    """What it claims, and what the spec expects, for its capsule."""
+    """The brief's claims and the spec's expectations, for the capsule."""
     simulated: bool = False
     """Whether the run is simulated: see `reports/render/watermark.py`."""
     imported: bool = False
@@ -585,30 +596,30 @@ class ReportView:
     side_file: str = ""
     """The side file's name."""
     made: str = ""
-    """When the run ended, in ISO 8601; "" when unknown."""
+    """When the run ended, in ISO 8601, or "" if unknown."""
     profile: str = ""
-    """The profile of the run; "" for the spec without one."""
+    """The profile of the run, or "" for the spec without one."""
     keywords: tuple[str, ...] = ()
     legal_notes: tuple[Footnote, ...] = ()
     gaps: tuple[MissingPart, ...] = ()
     """The parts of the brief that could not be made."""
     title_html: Markup = EMPTY
-    """The title with its computed numbers; `title` is plain."""
+    """The title with its computed numbers. `title` is plain."""
     subtitle_html: Markup = EMPTY
     title_notes: tuple[Footnote, ...] = ()
-    """The footnotes of their numbers."""
+    """The footnotes on the numbers in the title."""
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
     limits_line: str = ""
     grave_limits: tuple[str, ...] = ()
     stated_limits: tuple[str, ...] = ()
-    """Those that the first page says in words: failures, and as many of the others as fit in one line."""
+    """The limits that the first page shows in words: failures, and as many of the others as fit on one line."""
     """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
     repeat: str = ""
-    """What was measured, and the command that measures it again; "" where nothing was."""
+    """What was measured, and the command that measures it again, or "" if nothing was measured."""
     disclosed: tuple[Block, ...] = ()
-    """The blocks of the full disclosure, where it is a document of its own."""
+    """The blocks of the full disclosure, if it is a separate document."""
     companion: Companion | None = None
     internal: bool = False
     """Whether pages show run ids and paths."""

@@ -1,1 +1,1 @@
-"""The test disclosure: systems, settings, origin."""
+"""The test disclosure: systems, settings and origin."""

@@ -1,6 +1,6 @@
-"""The test configuration in a brief for customers: what all sides have in common in a line, and a table of the rest.
+"""The test configuration in a brief for customers: a line with what all sides have in common, and a table of the rest.
 
-The disclosure has all facts, with what was declared and what was observed apart.
+The disclosure has all facts, and tells declared facts from observed ones.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from benchbrief.reports.text.number_format import quantity
 from benchbrief.reports.words.brief_words import Words, sentences
 
 _MOST_BESIDE = 4
-"""The most columns of facts that fit a page beside the rows' names."""
+"""The most columns of facts that fit a page next to the names of the rows."""
 _Sides = Sequence[Mapping[str, FactLine]]
-"""The facts of each side of the comparison, by their names."""
+"""The facts of each side of the comparison, by name."""
 
 
 def compared_facts(hardware: Sequence[str], results: Results, number: int, title: str) -> FactsView:
-    """Return the facts of hardware that is compared. Of facts that all sides share, few were only observed."""
+    """Return the facts of hardware that is compared. Among the facts that all sides share, only a few merely observed
+    ones are kept."""
     words = results.words
     machines = [results.plan.hardware[key] for key in hardware]
     sides = [{line.name: line for line in fact_lines(each, results, machines)} for each in machines]
@@ -42,7 +43,7 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
 
 
 def _row(name: str, sides: _Sides, words: Words) -> FactRow:
-    """Return a fact with a cell for each side, or one for all of them."""
+    """Return a fact with one cell for each side, or with one cell for all sides."""
     lines = [side.get(name) for side in sides]
     cells = [_cell(line, words) for line in lines]
     shared = len(set(cells)) == 1
@@ -50,7 +51,7 @@ def _row(name: str, sides: _Sides, words: Words) -> FactRow:
 
 
 def _cell(line: FactLine | None, words: Words) -> str:
-    """Return what was declared, or else what was observed; both where they contradict each other."""
+    """Return what was declared, or else what was observed. If the two contradict each other, return both."""
     if line is None:
         return words["missing"]
     if line.differs and line.observed:
@@ -59,7 +60,7 @@ def _cell(line: FactLine | None, words: Words) -> str:
 
 
 def _is_prose(text: str, words: Words) -> bool:
-    """Return whether a fact has sentences of its own, which would break a list."""
+    """Return whether a fact contains whole sentences, which would break a list."""
     return any(
         words[sign] in text for sign in ("stop", "colon", "semicolon") if words[sign] != words.locale.listed(("", ""))
     )
@@ -70,7 +71,7 @@ def _is_detail(name: str, sides: _Sides) -> bool:
 
 
 def _said(row: FactRow, words: Words) -> str:
-    """Return a fact as a part of a sentence: "3 nodes", "memory 16 GB"."""
+    """Return a fact as part of a sentence, such as "3 nodes" or "memory 16 GB"."""
     (text,) = row.cells
     if row.name == words["nodes"] and text.isdecimal():
         return quantity(float(text), "nodes")
@@ -78,7 +79,8 @@ def _said(row: FactRow, words: Words) -> str:
 
 
 def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:
-    """Return the only fact that differs as a sentence, "Drive: SSD (Box 0); HDD (Box 1)"; None where a table is due."""
+    """Return the only fact that differs as a sentence, such as "Drive: SSD (Box 0); HDD (Box 1)", or None if a table is
+    needed."""
     if len(apart) != 1 or apart[0].differs or len(apart[0].cells) != len(sides) or len(sides) > _MOST_BESIDE:
         return None
     each = [cell + words["aside"].format(text=side) for cell, side in zip(apart[0].cells, sides, strict=True)]
@@ -88,7 +90,8 @@ def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str |
 def _table(
     apart: Sequence[FactRow], sides: Sequence[str], words: Words
 ) -> tuple[tuple[str, ...], tuple[FactRow, ...], str]:
-    """Return the heads, the rows and the corner of the table: a column for each side or, of many sides, a row."""
+    """Return the heads, the rows and the corner of the table. It has a column for each side or, for many sides, a row
+    for each."""
     if not apart:
         return (), (), ""
     if len(sides) <= _MOST_BESIDE:

@@ -67,7 +67,7 @@ from benchbrief.results.statistics.recovery import CHANCE
 
 
 def disclose_expectations(results: Results) -> Iterator[Item]:
-    """Yield each verdict, then how several looks and several places are judged, where an expectation has them."""
+    """Yield each verdict, and then how expectations with several looks or several places are judged."""
     found = judge_expectations(results)
     for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
@@ -92,7 +92,7 @@ def _percent(share: float, results: Results) -> str:
 
 
 def disclose_events(results: Results) -> Iterator[Item]:
-    """Yield each event with how long its command took at most, then each rule by which events are judged."""
+    """Yield each event with the longest time that its command took, and then each rule for judging events."""
     words = results.words
     found: dict[tuple[float, str, str], tuple[Event, dict[str, None]]] = {}
     for cell in results.plan.cells:
@@ -118,7 +118,7 @@ def disclose_events(results: Results) -> Iterator[Item]:
 
 
 def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield how long the cells of an experiment were measured, or by which rule they ended, and in which phases."""
+    """Yield how long the cells of an experiment were measured or which rule ended them, and in which phases."""
     words, rule = results.words, experiment.until_steady
     if rule is None:
         yield words["d_measure"].format(time=duration(experiment.measure_s))
@@ -136,11 +136,12 @@ class End(NamedTuple):
     lasted_s: float
     cut_s: float | None
     correlation: float | None
-    """The highest correlation between successive batches, of throughput or of latency."""
+    """The highest correlation between successive batches, for throughput or latency."""
 
 
 def disclose_steadiness(results: Results) -> Iterator[Item]:
-    """Yield the rule, how the measurements of each experiment ended, and what such an end does to the numbers."""
+    """Yield the rule for steadiness, how the measurements of each experiment ended, and how such an end affects the
+    numbers."""
     words = results.words
     ends = ends_of(results)
     if not ends:
@@ -155,7 +156,7 @@ def disclose_steadiness(results: Results) -> Iterator[Item]:
 
 
 def ends_of(results: Results) -> dict[str, list[End]]:
-    """Return how the good measurements with the rule ended, by experiment."""
+    """Return, by experiment, how the good measurements with the rule for steadiness ended."""
     rows = results.store.sql(
         "SELECT experiment, steady, lasted_s, cut_s, greatest(throughput_correlation, latency_correlation) "
         "FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' ORDER BY cell_id"
@@ -185,13 +186,14 @@ def _counts(experiment: p.Experiment, ends: list[End], results: Results) -> Iter
 
 
 def _times(seconds: list[float], results: Results) -> str:
-    """Write times as one duration, or as a range."""
+    """Write times as one duration or as a range."""
     low, high = duration(min(seconds)), duration(max(seconds))
     return low if low == high else results.words["d_until_times"].format(low=low, high=high)
 
 
 def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield sentences on an experiment's arrivals; none for a closed loop, or for a tool that has only one way."""
+    """Yield sentences on an experiment's arrivals. There are none for a closed loop, or for a tool with only one kind
+    of arrivals."""
     words, arrivals = results.words, experiment.arrivals
     tools = {cell.tool.driver for cell in results.plan.cells if cell.experiment == experiment.name}
     spec = next((found for tool in tools if (found := TOOL_SPECS.usable(tool))), None)
@@ -205,7 +207,8 @@ def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str
 
 
 def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield sentences on when operations are due and which may be missing, by the spec or the tool's default."""
+    """Yield sentences on when operations are due and which ones may be missing, according to the spec or the tool's
+    default."""
     words = results.words
     spacings = {
         "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),
@@ -234,7 +237,7 @@ def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experimen
 
 
 def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield the highest value of each measure by which a load generator judges itself."""
+    """Yield the highest value of each measure that a load generator uses to judge itself."""
     disclosed = {name: said for name, said in spec.measures.items() if said.disclosed}
     if not disclosed:
         return
@@ -255,14 +258,15 @@ def _share(share: float) -> str:
 
 
 def chosen_points(experiment: p.Experiment, results: Results) -> str:
-    """Return how a run chose the points of an experiment, and which it measured; "" where it did not choose."""
+    """Return how a run chose the points of an experiment and which ones it measured, or "" if the run did not choose
+    them."""
     if experiment.promise:
         return promise_search(experiment, experiment.promise, results)
     return adaptive_ramp(experiment, experiment.adaptive, results) if experiment.adaptive else ""
 
 
 def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) -> str:
-    """Return the rule of an adaptive ramp, with the points that each of its curves was measured at."""
+    """Return the rule of an adaptive ramp, with the points that were measured for each of its curves."""
     words = results.words
     items = [
         words[f"d_points_on_{experiment.axis}"].format(
@@ -281,7 +285,7 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
 
 
 def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) -> str:
-    """Return the rule of a search for a promise, with what it found and the runs at each rate."""
+    """Return the rule of a search for a promise, with its result and the runs at each rate."""
     words = results.words
     promises = [each for each in results.promises if each.experiment == experiment.name]
     found = [_promised(each, results) for each in promises]
@@ -323,13 +327,15 @@ def _promised(found: Promised, results: Results) -> str:
 
 
 def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
-    """Return how many of the runs at a rate kept the promise. Runs with a late load generator are counted apart."""
+    """Return how many of the runs at a rate kept the promise. Runs with a late load generator are counted
+    separately."""
     key = "d_rate_unknown" if late == runs else "d_rate_late" if late else "d_rate_runs"
     return words[key].format(rate=points([rate]), met=met, n=runs - late, late=late)
 
 
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
-    """Yield that held-out runs lowered the rate, and what contradicts the assumption of the search."""
+    """Yield sentences on held-out runs that lowered the rate, and on results that contradict the search's
+    assumption."""
     words, where = results.words, place_holes(found, results)
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:
@@ -351,13 +357,14 @@ _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 _SIZE = re.compile(rf"([\d,]+(?:\.\d+)?)\s+({'|'.join(_UNITS)})")
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _MEMORY = ("memory", "memory_limit")
-"""The host's memory, and the limit of the tool's control group; the page cache counts as used."""
+"""The names of facts for the host's memory and for the limit of the tool's control group. The page cache counts as
+used."""
 
 
 def disclose_memory_fit(results: Results) -> Iterator[Item]:
-    """Return both measured sizes for each hardware whose databases fit in the memory of its smallest host.
+    """For each hardware whose databases fit in the memory of its smallest host, return both measured sizes.
 
-    Databases that bypass the page cache, or lie in memory anyway, are left out.
+    Databases that bypass the page cache, or are kept in memory anyway, are left out.
     """
     rows = results.store.sql(
         "SELECT hardware, database, max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
@@ -383,8 +390,8 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
 def _fitting_label(
     hardware: p.Hardware, known: Collection[p.DatabaseKey], fitting: Collection[p.DatabaseKey], results: Results
 ) -> str:
-    """Return the name of what fits: the hardware, or the levels; the databases where all levels of the
-    only hardware do."""
+    """Return the name of what fits in memory: the hardware, the levels, or the databases if all levels of the only
+    hardware fit."""
     if len(fitting) < len(known):
         levels = dict.fromkeys(levels_label(on.levels, results) for on in fitting)
         named = [hardware.label] if len(results.plan.hardware) > 1 else []
@@ -401,7 +408,7 @@ def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
 
 
 def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
-    """Return whether the engine keeps the data in memory, or the file system does, by the facts of the hosts."""
+    """Return whether the engine keeps the data in memory, or the hosts' facts show that the file system does."""
     found = results.plan.databases.get(database)
     if found and (engine := ENGINE_SPECS.usable(found.engine)) and engine.in_memory:
         return True
@@ -411,7 +418,7 @@ def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
 
 
 def smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
-    """Return the memory of the smallest host in bytes; None if that of any host is unknown."""
+    """Return the memory of the smallest host in bytes, or None if the memory of a host is unknown."""
     of_hosts: dict[str, float] = {}
     for fact in results.observed:
         if fact.kind == "host" and fact.name in _MEMORY and fact.node in hardware.hosts:
@@ -423,8 +430,7 @@ def smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
 
 
 def disclose_overlaps(results: Results) -> Iterable[Item]:
-    """Yield a sentence for each kind of work that may go on beside a measurement, with the experiments that
-    allow it."""
+    """Yield a sentence for each kind of work that may run beside a measurement, with the experiments that allow it."""
     words = results.words
     found: dict[str, list[str]] = {}
     for experiment in results.plan.experiments.values():
@@ -436,7 +442,7 @@ def disclose_overlaps(results: Results) -> Iterable[Item]:
 
 
 def _key(experiment: Experiment, results: Results) -> str:
-    """Return the key of the sentence; "" when all hardware shares hosts, or is the only one."""
+    """Return the key of the sentence, or "" if all hardware shares hosts or there is only one hardware."""
     if len(experiment.hardware) < 2:
         return ""
     if experiment.overlap == "none":
@@ -454,10 +460,10 @@ def build_disclosure(
     reports_from: Mapping[str, str] | None,
     claims: Callable[[], Iterable[Item]] = tuple,
 ) -> DisclosureView:
-    """Return the test disclosure. `facts_of`: the hardware whose facts stand in a table already.
+    """Return the test disclosure. `facts_of` is the hardware whose facts are already in a table.
 
-    `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256. `claims` makes the
-    claims of the brief.
+    `reports_from` lists the files of reports and metrics, if they are not from the run's own spec, with their SHA-256.
+    `claims` makes the claims of the brief.
     """
     words = results.words
     sources: dict[str, Callable[[], Iterable[Item]]] = {
@@ -501,7 +507,8 @@ def build_disclosure(
 
 
 def _conditions(results: Results, facts_of: Collection[str]) -> dict[str, Callable[[], Iterable[Item]]]:
-    """Return the conditions: what the source of imported results states; else what is declared and was observed."""
+    """Return the conditions of the measurement: for imported results what the source states, or else what was declared
+    and observed."""
     if imported_briefs.is_imported(results):
         return {"d_stated": lambda: _stated(results)}
     return {
@@ -529,7 +536,7 @@ def _validity(results: Results) -> Iterable[Item]:
 
 
 def _outcome(cell: ReportedCell, words: Words) -> tuple[str, str]:
-    """Return the status of a cell, with its reason if it has one."""
+    """Return the status of a cell, with its reason if there is one."""
     if cell.reason == NOT_PUBLISHED:
         return words["not_published"], ""
     status = words.status_of(cell.status, cell.reason)
@@ -620,7 +627,7 @@ def _order(experiment: p.Experiment, results: Results) -> str:
 
 
 def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
-    """Return the ramp, or the points that a search found, with its criterion and knees."""
+    """Return the ramp, or the points that a search found, with the search's criterion and the knees."""
     words, axis = results.words, experiment.axis
     if experiment.adaptive or experiment.promise:
         yield chosen_points(experiment, results)
@@ -684,7 +691,7 @@ def _workloads(results: Results) -> Iterable[Item]:
 
 
 def _data(results: Results) -> Iterable[Item]:
-    """Return the origin of each data set, with its workloads."""
+    """Return the origin of each data set, with the workloads that use it."""
     words, plan = results.words, results.plan
     records: dict[str, dict[str, None]] = {}
     for name, count in dict.fromkeys((c.workload, c.dataset.records if c.dataset else None) for c in plan.cells):
@@ -702,7 +709,8 @@ _BRIEF = ("node", "os", "kernel", "cpu", "memory", "memory_limit")
 
 
 def _hosts(results: Results, facts_of: Collection[str]) -> Iterable[Item]:
-    """Yield hosts with their facts: those with equal facts together, and few facts of those that a table has."""
+    """Yield hosts with their facts. Hosts with equal facts are listed together, and facts that a table has are mostly
+    left out."""
     words, plan = results.words, results.plan
     observed: dict[str | None, dict[str, str]] = {}
     for fact in results.observed:
@@ -753,7 +761,7 @@ def _sampled(results: Results) -> Iterable[Item]:
 
 
 def disclose_latency(results: Results) -> Iterable[Item]:
-    """Return the origin of the percentiles, or that there are none."""
+    """Return the origin of the percentiles, or a sentence that there are none."""
     words = results.words
     rows = results.store.sql(
         "SELECT origin, count(*) FROM latency WHERE value_s IS NOT NULL AND statistic LIKE 'p%' "
@@ -771,7 +779,7 @@ def disclose_latency(results: Results) -> Iterable[Item]:
 
 
 def _repeats_merged(results: Results) -> Iterable[Item]:
-    """Return how the repeats of a point are combined, where the source has several."""
+    """Return how the repeats of a point are combined, if the source has several."""
     good = [cell for cell in results.cells if cell.status == "ok"]
     repeats = Counter(Point.of(cell) for cell in good)
     if max(repeats.values(), default=0) > 1:
@@ -795,16 +803,16 @@ def _warnings(results: Results) -> Iterable[Item]:
 
 
 def made_at(results: Results) -> str:
-    """Return when the run ended (or began), in ISO 8601 and UTC; "" when unknown."""
+    """Return when the run ended (or else when it began), in ISO 8601 and UTC, or "" if unknown."""
     run = run_row(results)
     at = run["ended_at"] or run["started_at"]
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if isinstance(at, datetime) else ""
 
 
 def date_text(results: Results) -> str:
-    """Return the day of the measurement in the language; "" when the run has no start, or is an import.
+    """Return the day of the measurement in the report's language, or "" if the run has no start or is an import.
 
-    With results of earlier runs: the first and the last day of measurement.
+    If results of earlier runs are used, return the first and the last day of measurement.
     """
     started = run_row(results)["started_at"]
     if not isinstance(started, datetime) or imported_briefs.is_imported(results):
@@ -819,7 +827,7 @@ def date_text(results: Results) -> str:
 
 
 def keywords(plan: p.Plan) -> tuple[str, ...]:
-    """Return what was measured and with what, for searches."""
+    """Return keywords for searches: what was measured, and with which tools."""
     engines = (database.engine for database in plan.databases.values())
     tools = (client.tool.driver for client in plan.clients.values())
     return tuple(dict.fromkeys((*engines, *tools, *(hardware.label for hardware in plan.hardware.values()))))

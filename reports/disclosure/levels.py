@@ -1,4 +1,4 @@
-"""The levels of factors for the disclosure: what each stands for, and which combinations were measured."""
+"""The levels of factors in the disclosure: what each level means, and which combinations were measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.reports.words.brief_words import counted
 
 
 def disclose_combinations(results: Results) -> Iterator[Item]:
-    """Yield the amounts of each factor of numbers, and how many combinations of levels each experiment has."""
+    """Yield the amounts of each numeric factor, and how many combinations of levels each experiment has."""
     words = results.words
     for factor in results.plan.factors.values():
         if levels := [level for level in _used(factor, results) if isinstance(level.key, float)]:
@@ -51,7 +51,7 @@ def level_tables(results: Results) -> Iterator[LevelTable]:
 
 
 def _used(factor: p.Factor, results: Results) -> list[p.Level]:
-    """Return the levels that were measured. Experiments that do not vary the factor have the default."""
+    """Return the levels that were measured. An experiment that does not vary the factor has the default level."""
     experiments = results.plan.experiments.values()
     keys = {
         levels.keys.get(factor.name, factor.default) for each in experiments for levels in each.levels or (p.Levels(),)
@@ -60,7 +60,8 @@ def _used(factor: p.Factor, results: Results) -> list[p.Level]:
 
 
 def _labelled(level: p.Level, factor: p.Factor, results: Results) -> str:
-    """Return the label of a level; of the default, where an experiment does not vary the factor, with a remark."""
+    """Return the label of a level, or the default level's label with a remark if an experiment does not vary the
+    factor."""
     words = results.words
     unvaried = any(
         factor.name not in levels.keys
@@ -73,7 +74,7 @@ def _labelled(level: p.Level, factor: p.Factor, results: Results) -> str:
 
 
 def _value(value: p.Option, factor: p.Factor) -> str:
-    """Return what stands in place of the factor's name; an amount in the unit of the factor."""
+    """Return the value that replaces the factor's name. An amount is in the factor's unit."""
     if isinstance(value, float) and factor.unit:
         unit = parse_unit(factor.unit)
         is_size = unit.dimension == parse_unit("B").dimension

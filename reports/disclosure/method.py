@@ -1,5 +1,5 @@
-"""How it was measured, in half a page: sentences for a brief, from the plan and from what the run observed. The
-disclosure has the details."""
+"""How the measurement was done, in half a page: sentences for a brief, from the plan and from the run's observations.
+The disclosure has the details."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from benchbrief.reports.words.brief_words import Words, counted, sentences
 _MOST_LOADS = 6
 """The most loads that are listed."""
 _MOST_STATED = 8
-"""The most items of what a source tells; the disclosure has them all."""
+"""The most items that are quoted from a source. The disclosure has all of them."""
 
 
 def method(results: Results, *, shows_percentiles: bool = True) -> Method:
-    """Return what was run and how; of imported results, what their source tells. Where percentiles come from is said
-    of a brief that has some."""
+    """Return what was run and how or, for imported results, what their source says. If the brief shows percentiles,
+    this includes their origin."""
     if imported_briefs.is_imported(results):
         return Method(tuple(_of_source(results)))
     words, is_simulated = results.words, bool(run_row(results)["simulated"])
@@ -51,12 +51,12 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
 
 
 def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
-    """Return the method with what is `said` of the numbers at its end."""
+    """Return the method with the sentences `said` about the numbers at its end."""
     return Method((*method.items, Item(words["m_numbers"], sentences(said, words)))) if said else method
 
 
 def repeat(results: Results) -> str:
-    """Return what was measured, and the command that measures it again, as a sentence."""
+    """Return a sentence on what was measured, with the command that measures it again."""
     words, spec = results.words, results.plan.spec
     simulated, here = run_row(results)["simulated"], not imported_briefs.is_imported(results)
     fresh = " --fresh" if here and not simulated else ""  # this run's measurements would be taken again
@@ -73,7 +73,7 @@ def repeat(results: Results) -> str:
 
 
 def _what(cells: Iterable[ReportedCell], results: Results) -> str:
-    """Return the workloads, what they ran on and what was varied: "5 workloads on RAM disk and Local disk"."""
+    """Return the workloads, what they ran on and what was varied, such as "5 workloads on RAM disk and Local disk"."""
     words, plan = results.words, results.plan
     places = [(cell.workload, cell.hardware) for cell in cells]
     loads, sides = (dict.fromkeys(names) for names in zip(*places, strict=True))
@@ -88,7 +88,7 @@ def _what(cells: Iterable[ReportedCell], results: Results) -> str:
 
 
 def _of_source(results: Results) -> Iterator[Item]:
-    """Return the source and what it tells, or for outputs of tools what those leave open."""
+    """Return the source and what it says, or for outputs of tools what those leave open."""
     for source in imported_briefs.sources(results):
         yield Item(results.words["m_source"], imported_briefs.cited(source))
     stated = [Item(name, text) for name, text in results.stated]
@@ -97,7 +97,7 @@ def _of_source(results: Results) -> Iterator[Item]:
 
 
 def _tools(results: Results, *, named: bool) -> str:
-    """Return which load generators drove which databases: with the observed versions, or `named` alone."""
+    """Return which load generators drove which databases, with the observed versions, or with `named` only by name."""
     words, cells = results.words, results.plan.cells
     drivers = dict.fromkeys(cell.tool.driver for cell in cells)
     engines = dict.fromkeys(results.plan.databases[cell.database].engine for cell in cells)
@@ -114,8 +114,8 @@ def _tools(results: Results, *, named: bool) -> str:
 
 
 def _letters(results: Results) -> Iterator[str]:
-    """Yield which workloads of a tool that names its own by letters the load is made of, as in "A (Session store) and
-    C (Photos)"."""
+    """If a tool names its own workloads by letters, yield those that make up the load, as in "A (Session store) and C
+    (Photos)"."""
     words = results.words
     labels: dict[str, dict[str, list[str]]] = {}
     for name in dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok"):
@@ -132,8 +132,8 @@ def _letters(results: Results) -> Iterator[str]:
 
 
 def _data_sets(results: Results) -> Iterator[str]:
-    """Yield the number and size of the records, how large the data are against the memory of the smallest host,
-    and what the engine and the kernel may cache of them."""
+    """Yield the number and size of the records, how large the data are compared with the memory of the smallest host,
+    and how much of them the engine and the kernel may cache."""
     words, plan = results.words, results.plan
     cells = [cell for cell in plan.cells if cell.dataset and cell.dataset.records]
     found: dict[tuple[float, float], None] = {}
@@ -173,12 +173,12 @@ def _data_sets(results: Results) -> Iterator[str]:
 
 
 def _ends(texts: Sequence[str], results: Results) -> str:
-    """Return the first and the last text as a range; one of two that are alike."""
+    """Return the first and the last text as a range, or just one if they are equal."""
     return texts[0] if texts[0] == texts[-1] else results.words["to"].join((texts[0], texts[-1]))
 
 
 def _loads(results: Results) -> Iterator[str]:
-    """Yield whether the loop was closed or open, at which loads, and how a run chose them."""
+    """Yield whether the loop was closed or open, at which loads, and how a run chose the loads."""
     words, measured = results.words, {cell.experiment for cell in results.cells}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
     for axis, key in (("threads", "m_threads"), ("target", "m_target")):
@@ -194,7 +194,7 @@ def _loads(results: Results) -> Iterator[str]:
 
 
 def _points(loads: list[float], results: Results) -> str:
-    """Return loads as in a sentence; of many, the ends and how many there are."""
+    """Return loads for use in a sentence. For many loads, return the two ends and the number of loads."""
     words = results.words
     if len(loads) <= _MOST_LOADS:
         return words.locale.in_a_sentence(points([load]) for load in loads) or words["missing"]
@@ -202,7 +202,7 @@ def _points(loads: list[float], results: Results) -> str:
 
 
 def _times(results: Results) -> Iterator[str]:
-    """Yield how long and how often each point was measured: once, where all experiments are alike."""
+    """Yield how long and how often each point was measured, in one sentence if all experiments are alike."""
     planned = results.plan.experiments.values()
     alike: dict[str, list[str]] = {}
     for experiment in planned:
@@ -211,7 +211,7 @@ def _times(results: Results) -> Iterator[str]:
 
 
 def _said_of(alike: Mapping[str, Iterable[str]], results: Results) -> Iterator[str]:
-    """Yield each text with what it holds for; a text that holds for all, by itself."""
+    """Yield each text with what it applies to. A text that applies to everything is yielded by itself."""
     words = results.words
     for text, labels in alike.items():
         named = words.locale.in_a_sentence(labels)
@@ -231,7 +231,7 @@ def _time(experiment: p.Experiment, results: Results) -> str:
 
 
 def _resets(results: Results) -> Iterator[str]:
-    """Yield what was done to the data before each measurement; the disclosure says what it leaves."""
+    """Yield what was done to the data before each measurement. The disclosure says what effects remain."""
     words = results.words
     opening = words["aside"].partition("{text}")[0]
     used = {cell.database for cell in results.plan.cells}

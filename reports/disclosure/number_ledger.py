@@ -1,4 +1,4 @@
-"""The origin of each number of a brief, kept while the brief is built, for its appendix and its side file."""
+"""Records the origin of each number of a brief while the brief is built, for its appendix and its side file."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from benchbrief.reports.data.report_data import AskedStore
 
 LISTED = 5000
-"""The most raw outputs that a page lists. A browser takes long over more, and the side file has them all."""
+"""The most raw outputs that a page lists. A browser is slow with more, and the side file has them all."""
 
 
 def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
-    """Yield each cell, with the raw outputs of its counted attempt. Raises ReportError.
+    """Yield each cell with the raw outputs of the attempt that counts. Raises ReportError.
 
-    Nothing else can be asked of the store meanwhile.
+    The store cannot be asked anything else meanwhile.
     """
     text = "SELECT cell_id, cell_hash, status, coalesce(reused_from, run_id), attempt FROM cells"
     with store.each(text) as rows:
@@ -75,8 +75,8 @@ def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The raw outputs behind a brief: how many there are, those that its page lists, and for each measurement their
-    number and one digest."""
+    """The raw outputs behind a brief: how many there are, those that its page lists, and the number and one digest of
+    those of each measurement."""
 
     count: int
     listed: tuple[RawFile, ...]
@@ -99,23 +99,23 @@ def outputs_of(store: AskedStore, measurement: Mapping[str, Hashable]) -> Output
 
 
 def _lines(files: Mapping[str, str]) -> bytes:
-    """Return what `sha256sum` prints of the files: half of what their texts take in memory."""
+    """Return the lines that `sha256sum` prints for the files, which take half as much memory as their texts."""
     return "".join(f"{digest}  {path}\n" for path, digest in files.items()).encode()
 
 
 def _manifest(lines: bytes) -> tuple[int, str]:
-    """Return the number of files, and the digest of their lines in the order of their paths."""
+    """Return the number of files, and the digest of their lines, sorted by path."""
     by_path = {line.partition(b"  ")[2]: line for line in lines.splitlines(keepends=True)}
     return len(by_path), hashlib.sha256(b"".join(by_path[path] for path in sorted(by_path))).hexdigest()
 
 
 Detail = Literal["full", "compact", "none"]
-"""The detail of the appendix: see `provenance` of a report."""
+"""The level of detail of the appendix (see `provenance` of a report)."""
 
 
 @dataclass(frozen=True)
 class LedgerNumber:
-    """An entered number: its text, and its identity among the others."""
+    """A recorded number: its text, and its identity among the others."""
 
     text: str
     id: str
@@ -124,8 +124,8 @@ class LedgerNumber:
     expression: str
 
     def html(self, *, missing: bool = False) -> Markup:
-        """Return the number with a link to its row of the appendix; without an appendix, in two nested elements, by
-        which a PDF distinguishes it from other spans."""
+        """Return the number with a link to its row of the appendix. Without an appendix, return it in two nested
+        elements, by which it can be told from other spans in a PDF."""
         kind = "num missing" if missing else "num"
         cells = f' data-cells="{escape(self.cells)}"' if self.cells else ""
         data = f'data-expression="{escape(self.expression)}"{cells}'
@@ -138,16 +138,17 @@ class LedgerNumber:
 
 @dataclass
 class _Row:
-    """A row of the appendix: one computation from the same measurements; in a compact one, all of one place."""
+    """A row of the appendix: one computation from the same measurements or, in a compact appendix, all computations of
+    one place."""
 
     number: int
     expressions: dict[str, None]
     cells: dict[str, None]
     links: dict[str, str] = field(default_factory=dict)
-    """Where it is shown: labels with their anchors."""
+    """The places where the row's numbers are shown: labels with their anchors."""
     values: int = 0
     quoted: bool = True
-    """Whether all of its values are published ones, without a measurement."""
+    """Whether all values are published ones, without a measurement."""
 
     @property
     def id(self) -> str:
@@ -155,7 +156,8 @@ class _Row:
 
 
 class Ledger:
-    """`at` is the element under construction; `heading` is that of its section."""
+    """Records the numbers of a brief. `at` is the element under construction, and `heading` is the heading of its
+    section."""
 
     def __init__(self, results: Results, detail: Detail = "full") -> None:
         self._results = results
@@ -169,9 +171,10 @@ class Ledger:
         self.heading = ""
 
     def at(self, place: str, *, of_text: bool = False, drawn_in: str = "") -> None:
-        """Set the current element to `place`; "" is running text. `of_text`: its numbers are in a claim or a note,
-        which a compact appendix counts among the section's texts. `drawn_in`: they are within the drawing of this id,
-        where they have no ids of their own."""
+        """Set the current element to `place`, or to running text for "". With `of_text`, the numbers are in a claim or
+        a note, which a compact appendix counts among the section's texts. With `drawn_in`, the numbers are within the
+        drawing of this id, where they have no ids of their own.
+        """
         self._place, self._group, self._drawn_in = place, "" if of_text else place, drawn_in
 
     # --- entries -------------------------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ class Ledger:
         at: Mapping[str, DimKey] | None = None,
         letters: str = "",
     ) -> LedgerNumber:
-        """Enter a number of the current element, as printed."""
+        """Record a number of the current element, as printed."""
         at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
         value = self._results.at(query, **at)
         top = self._results.at(high, **at) if high else None
@@ -227,7 +230,7 @@ class Ledger:
         return self._place or shown or words["p_missing"]
 
     def figure(self, id_: str, title: str, queries: Iterable[p.Query]) -> str:
-        """Enter a figure with everything that it draws, as one row of the appendix."""
+        """Record a figure with everything that it draws, as one row of the appendix."""
         queries = list({query.sql: query for query in queries}.values())
         if not queries:
             return ""
@@ -247,7 +250,7 @@ class Ledger:
         return self._anchor(row)
 
     def _query(self, query: p.Query, row: _Row) -> QueryEntry:
-        """Return the query as in the file, once for each row of the appendix that it belongs to."""
+        """Return the query as the file has it, once for each row of the appendix that it belongs to."""
         key = (row.id, query.sql)
         if key not in self._queries:
             cells = tuple(cell.cell_id for cell in self._results.cells_behind(query))
@@ -272,7 +275,7 @@ class Ledger:
     def _row(
         self, expressions: tuple[str, ...], cells: tuple[str, ...], figure: str = "", *, quoted: bool = False
     ) -> _Row:
-        """Return the row. A figure, drawn from several expressions, has a row of its own."""
+        """Return the row for a number. A figure, which is drawn from several expressions, has its own row."""
         shown_in = (self._group, self.heading if not self._group else "")
         measured = frozenset(self._measurement[cell] for cell in cells)
         key: tuple[object, ...] = shown_in if self._detail == "compact" else (expressions, measured, quoted)
@@ -296,7 +299,7 @@ class Ledger:
     # --- what comes of them --------------------------------------------------------------------------------------
 
     def view(self, origin: Sequence[tuple[str, str]]) -> ProvenanceView:
-        """Return the appendix: what all numbers share, a line for each source, a line for each measured point."""
+        """Return the appendix: what all numbers share, a line for each source, and a line for each measured point."""
         if self._detail == "none":
             return ProvenanceView((), (), (), ())
         compact = self._detail == "compact"
@@ -354,19 +357,19 @@ class Ledger:
         )
 
     def cells(self) -> Iterator[tuple[str, CellEntry]]:
-        """Yield the cells behind any number. Nothing else can be asked of the store meanwhile."""
+        """Yield the cells behind all numbers. The store cannot be asked anything else meanwhile."""
         used = set(self._used)
         return ((cell, entry) for cell, entry in each_entry(self._results.store) if cell in used)
 
     @cached_property
     def _used(self) -> tuple[str, ...]:
-        """The cells behind any number, in the plan's order."""
+        """The cells behind all numbers, in the plan's order."""
         used = {cell for row in self._rows.values() for cell in row.cells}
         return tuple(cell.cell_id for cell in self._results.cells if cell.cell_id in used)
 
     @cached_property
     def _earlier(self) -> dict[str, str]:
-        """The earlier run of each cell that was taken from one."""
+        """For each cell whose result was taken from an earlier run, that run."""
         text = "SELECT cell_id, reused_from FROM cells WHERE reused_from IS NOT NULL"
         return {str(cell): str(run) for cell, run in self._results.store.sql(text).rows}
 
@@ -406,7 +409,7 @@ class Ledger:
         )
 
     def _runs(self, cells: Sequence[ReportedCell]) -> str:
-        """Return the runs that measured the cells; where there are several, each with its cells."""
+        """Return the runs that measured the cells. If there are several, each comes with its cells."""
         words = self._results.words
         by_run: dict[str, list[ReportedCell]] = {}
         for cell in cells:
@@ -421,7 +424,7 @@ def kind_of(results: Results) -> Literal["measured", "simulated", "imported"]:
 
 
 def _ranges(numbers: Sequence[int]) -> Iterable[Backlink]:
-    """Turn 1, 2, 3, 5 into M1–M3, M5. Each links to its first."""
+    """Turn 1, 2, 3, 5 into M1–M3, M5. Each range links to its first number."""
     starts = [n for n in numbers if n - 1 not in numbers]
     ends = [n for n in numbers if n + 1 not in numbers]
     for first, last in zip(starts, ends, strict=True):
@@ -430,7 +433,8 @@ def _ranges(numbers: Sequence[int]) -> Iterable[Backlink]:
 
 
 def _points(cells: Sequence[ReportedCell]) -> str:
-    """Return `1, 2, 4 threads` or offered loads, with the number of repeats; "" where a search found none."""
+    """Return offered loads, or threads such as `1, 2, 4 threads`, with the number of repeats. Return "" if a search
+    found none."""
     targets = sorted({cell.target for cell in cells if cell.target is not None})
     threads = sorted({cell.threads for cell in cells if cell.threads is not None})
     parts = [points(threads)] if threads else []

@@ -1,4 +1,4 @@
-"""What all numbers of a brief share: the run, the revision of the spec, and the tools and servers."""
+"""The origin that all numbers of a brief share: the run, the revision of the spec, and the tools and servers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from benchbrief.reports.text.number_format import locale, points
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 _MOST_VALUES = 4
-"""The most values shown of a text setting that differs between outputs."""
+"""The most values that are shown of a text setting that differs between outputs."""
 _OF_NUMBERS = ("latency", "percentiles", "window")
-"""Properties of the numbers, and not of how the tool ran."""
+"""Properties of the numbers, as opposed to properties of how the tool ran."""
 VERSION = "version"
 TOPICS: Mapping[str, tuple[str, ...]] = {
     "topic_version": (VERSION,),
@@ -39,11 +39,12 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
     "topic_repeats": (),
     "topic_pauses": (),
 }
-"""The topics of a disclosure, by their words in the catalogues, with the settings of outputs for each."""
+"""The topics of a disclosure, named by their words in the catalogues, with the settings of outputs that belong
+to each."""
 
 
 class _Property(NamedTuple):
-    """A property in an output, of one load generator in one cell."""
+    """A property found in an output, for one load generator in one cell."""
 
     output: tuple[str, str]
     name: str
@@ -51,7 +52,7 @@ class _Property(NamedTuple):
 
 
 def disclose_source(results: Results) -> Iterable[Item]:
-    """Yield what the source states; for outputs of tools, also what they leave open."""
+    """Yield what the source states and, for outputs of tools, what they leave open."""
     words = results.words
     for name, text in results.stated:
         yield Item(name, text)
@@ -81,7 +82,7 @@ def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[st
 
 
 def _states(each: _Property) -> bool:
-    """Return whether the property says anything. A version without a number is only the tool's name."""
+    """Return whether the property has any content. A version without a digit is only the tool's name."""
     return each.name != VERSION or any(char.isdigit() for char in each.value)
 
 
@@ -107,7 +108,7 @@ def _by_name(known: Iterable[_Property]) -> dict[str, list[str]]:
 
 
 def _values(values: Sequence[str], words: Words) -> str:
-    """Write values: numbers as those of a ramp; of other values the first ones, and how many more there are."""
+    """Write values: numbers like those of a ramp, and of other values the first ones with the count of the rest."""
     try:
         numbers = [float(value) for value in values]
     except ValueError:
@@ -119,7 +120,7 @@ def _values(values: Sequence[str], words: Words) -> str:
 
 
 def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:
-    """Return terms and texts, without empty texts."""
+    """Return terms with their texts, without those whose texts are empty."""
     words, run, spec = results.words, run_row(results), results.plan.spec
     shown = shown_names(spec.files)
     found = [
@@ -136,7 +137,7 @@ def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:
 
 
 def _revision(results: Results) -> str:
-    """Return the commit of the spec, and whether its files were as committed."""
+    """Return the commit of the spec, and whether its files were unchanged since that commit."""
     known = {fact.name: fact.value for fact in results.observed if fact.kind == "spec"}
     commit = known.get("commit")
     if not commit:
@@ -152,7 +153,7 @@ def _versions_on(kind: str, results: Results) -> Iterator[str]:
 
 
 def versions(kind: str, results: Results) -> dict[str, dict[str, None]]:
-    """Return each version of a `kind` of program, "tool" or "database", with its hosts or databases."""
+    """Return each version of a `kind` of program ("tool" or "database"), with its hosts or databases."""
     found: dict[str, dict[str, None]] = {}
     for fact in results.observed:
         if fact.kind == kind and (fact.name == "version" or fact.name.endswith(".version")):
@@ -181,7 +182,7 @@ def _run_row(results: Results) -> dict[str, object]:
 
 
 class Reused(NamedTuple):
-    """A run that measured some cells earlier, and when it began the first and the last of them."""
+    """A run that measured some cells earlier, with the times when it began the first and the last of them."""
 
     run_id: str
     cells: int
@@ -190,7 +191,7 @@ class Reused(NamedTuple):
 
 
 def reused_runs(results: Results) -> list[Reused]:
-    """Return the earlier runs whose results are used, the oldest first."""
+    """Return the earlier runs whose results are used, oldest first."""
     rows = results.store.sql(
         "SELECT reused_from, count(*), min(started_at), max(started_at) FROM cells "
         "WHERE reused_from IS NOT NULL GROUP BY reused_from ORDER BY min(started_at)"
@@ -199,7 +200,7 @@ def reused_runs(results: Results) -> list[Reused]:
 
 
 def time_text(value: object) -> str:
-    """Return coordinated universal time, to the second; "" for None."""
+    """Return a time in UTC, to the second, or "" for None."""
     if not isinstance(value, datetime):
         return "" if value is None else str(value)
     at = value.astimezone(UTC) if value.tzinfo else value

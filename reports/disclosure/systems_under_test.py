@@ -1,6 +1,6 @@
-"""The systems under test and their power meters for the disclosure.
+"""Describes the systems under test and their power meters for the disclosure.
 
-Of a database, it has what all variants share, then their differences.
+For each database, it lists what all variants share, and then their differences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchbrief.reports.words.brief_words import Words
 
 
 def disclose_power_meters(results: Results) -> Iterable[Item]:
-    """Return what the watts of each meter cover, once for those that are alike, and the watts without a meter."""
+    """Return what the watts of each meter cover, listing identical meters once, and then the watts without a meter."""
     read = probed_hardware("power", results)
     yield from (Item("", text) for text in _boundaries(results))
     for key, hardware in results.plan.hardware.items():
@@ -42,8 +42,8 @@ def disclose_power_meters(results: Results) -> Iterable[Item]:
 
 
 def probed_hardware(name: str, results: Results) -> set[str]:
-    """Return the hardware with a planned probe; for imported results, whose plan did not run, the hardware with
-    its samples."""
+    """Return the hardware with a planned probe or, for imported results, whose plan did not run, the hardware with the
+    probe's samples."""
     if is_imported(results):
         rows = results.store.sql(
             "SELECT probe, hardware FROM coverage JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
@@ -54,7 +54,7 @@ def probed_hardware(name: str, results: Results) -> set[str]:
 
 
 def meters_of(boundary: Boundary, results: Results) -> list[str]:
-    """Return the hardware whose sampled watts are those of such a meter."""
+    """Return the hardware whose sampled watts come from such a meter."""
     read = probed_hardware("power", results)
     return [
         each.label
@@ -64,10 +64,10 @@ def meters_of(boundary: Boundary, results: Results) -> list[str]:
 
 
 def one_machine(results: Results) -> Literal["", "machine", "disk"]:
-    """Return whether all measured hardware is one machine with one disk, or folders on one disk of it.
+    """Return whether all measured hardware is one machine with one disk, or folders on one disk of that machine.
 
-    Variants of one hardware are meant to share a machine: these are the same only where their data have folders of
-    their own on one disk.
+    Variants of one hardware are meant to share a machine. They count as one only if their data have separate folders on
+    one disk.
     """
     used = [results.plan.hardware[key] for key in dict.fromkeys(cell.hardware for cell in results.plan.cells)]
     if len(used) < 2 or is_imported(results) or run_row(results)["simulated"]:
@@ -88,7 +88,7 @@ def _data_paths(hardware: Hardware, results: Results) -> set[str]:
 
 
 def _devices(hardware: Hardware, paths: Collection[str], results: Results) -> set[str]:
-    """Return what the hosts saw the data of a hardware on."""
+    """Return the devices on which the hosts saw the data of a hardware."""
     names = {f"device of {path}" for path in paths}
     of_hosts = (fact for fact in results.observed if fact.kind == "host" and fact.name in names)
     return {fact.value for fact in of_hosts if fact.hardware == hardware.key or fact.node in hardware.hosts}
@@ -105,7 +105,7 @@ def cpu_packages_only(results: Results) -> Iterator[str]:
 
 
 def _boundaries(results: Results, only: str = "") -> Iterator[str]:
-    """Yield what the watts cover, with the hardware whose meters are alike; `only` for one boundary."""
+    """Yield what the watts cover, with the hardware whose meters are alike. With `only`, yield just one boundary."""
     read, words = probed_hardware("power", results), results.words
     alike: dict[tuple[str, str], list[str]] = {}
     for key, hardware in results.plan.hardware.items():
@@ -117,12 +117,12 @@ def _boundaries(results: Results, only: str = "") -> Iterator[str]:
 
 
 def data_set_text(family: str, records: str, results: Results) -> str:
-    """Return the origin of a data set with this many records; in general terms if its tool is not installed."""
+    """Return the origin of a data set with this many records, or a general text if its tool is not installed."""
     return (_text(family, "data", results) or results.words["d_data_loaded"]).format(records=records)
 
 
 def always_texts(results: Results) -> tuple[str, ...]:
-    """Return what each tool discloses of every run, unless an option of all its databases makes it untrue."""
+    """Return what each tool discloses for every run, unless an option of all its databases makes that untrue."""
     found: dict[str, None] = {}
     for driver, database in dict.fromkeys((cell.tool.driver, cell.database) for cell in results.plan.cells):
         spec = TOOL_SPECS.usable(driver)
@@ -132,13 +132,13 @@ def always_texts(results: Results) -> tuple[str, ...]:
 
 
 def engine_text(engine: str, results: Results) -> str:
-    """Return what a database of an engine is, if it is neither a server nor a library, else an empty text."""
+    """Return the kind of an engine's database if it is neither a server nor a library, or else ""."""
     key, spec = f"d_engine_{engine}", ENGINE_SPECS.usable(engine)
     return _in_words(key, spec.texts if spec else {}, results)
 
 
 def reset_text(reset: str, results: Results) -> str:
-    """Return how the data were brought back between measurements, and what that leaves."""
+    """Return how the data were restored between measurements, and which effects remain."""
     key, spec = f"d_reset_{reset}", SNAPSHOT_SPECS.usable(reset)
     return _in_words(key, spec.texts if spec else {}, results) or reset
 
@@ -154,7 +154,8 @@ def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
 
 
 def property_texts(driver: str, results: Results) -> Iterable[str]:
-    """Return what a tool's numbers depend on, by its runs. Of more than two values, the first one stands for all."""
+    """Return the properties that a tool's numbers depend on, from its runs. Of more than two values, only the first is
+    shown."""
     its = {Curve.of(cell) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
     # The first three values of each place are enough: the text names two at most.
@@ -184,8 +185,8 @@ _ORDER = (
 
 
 def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = False) -> tuple[FactGroup, ...]:
-    """Return the facts that all groups share, then the differences of each group. For customers, without hosts and
-    paths, unless `in_full`; nor is one node counted."""
+    """Return the facts that all groups share, then the differences of each group. For customers, unless `in_full`,
+    hosts and paths are left out, and a single node is not counted."""
     machines = [results.plan.hardware[key] for key in hardware]
     per_group = {each.key: fact_lines(each, results, machines, in_full=in_full) for each in machines}
     shared = _shared(list(per_group.values())) if len(per_group) > 1 else []
@@ -202,17 +203,17 @@ def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
 
 
 _OF_THE_LAB = ("hostname", "path", "device", "mount", "disks", "free space")
-"""Facts that name what only the owner of the machines knows, or that hold for a moment."""
+"""Facts that only mean something to the owner of the machines, or that are true only for a moment."""
 _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "filesystem")
-"""The observed facts that a brief for customers has also where they are the same for all."""
+"""The observed facts that a brief for customers shows even if they are the same for all."""
 
 
 def fact_lines(
     hardware: Hardware, results: Results, compared: Sequence[Hardware], *, in_full: bool = False
 ) -> list[FactLine]:
-    """Return the facts of a group, for a table beside the groups that it is `compared` with.
+    """Return the facts of a group for a table, next to the groups that it is `compared` with.
 
-    A customer's brief leaves some out, unless `in_full`. The first line has the number of nodes.
+    A customer's brief leaves some facts out, unless `in_full`. The first line has the number of nodes.
     """
     words, told = results.words, results.for_customers and not in_full
     known = results.disclosed_facts
@@ -239,8 +240,8 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 
 def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
-    """Return a line for each storage with the group's data paths: file system, device, mount, free space. Where it is
-    `told` to customers, a line for each of the facts that all paths may have, without paths."""
+    """Return a line for each storage with the group's data paths: file system, device, mount, free space. With `told`,
+    which is for customers, return a line for each fact that all paths may have, without the paths."""
     words = results.words
     own = _data_paths(hardware, results)
     found: dict[str, dict[str, str]] = {}
@@ -286,12 +287,12 @@ def fact_name(name: str, words: Words) -> str:
 
 
 def within_sentence(name: str) -> str:
-    """Return the name of a fact for the middle of a sentence: "memory", but "NAND"."""
+    """Return the name of a fact for the middle of a sentence: "memory" in lower case, but "NAND" unchanged."""
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
 def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]:
-    """Merge the facts of a file into one without a host's name if all hosts have the same file."""
+    """If all hosts have the same file, merge the facts of that file into one fact without a host's name."""
     found: dict[str, str] = {}
     for name, value in facts.items():
         path, _, host = name.rpartition(" on ")
@@ -302,7 +303,7 @@ def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]
 
 
 def fold_paths(facts: Mapping[str, str], words: Words) -> dict[str, str]:
-    """Merge equal facts of several paths into one: each level has a data set at a path of its own."""
+    """Merge equal facts of several paths into one, because each level has a data set at its own path."""
     paths: dict[tuple[str, str], list[str]] = {}
     for name, value in facts.items():
         stem, of, path = name.partition(" of /")
@@ -322,7 +323,8 @@ def fact_text(fact: Fact, words: Words) -> str:
 
 
 def observed_facts(hardware: Hardware, results: Results, *, of_paths: bool = False) -> dict[str, str]:
-    """Return one text for each fact (of the hosts, or of paths on them); each host's own where hosts differ."""
+    """Return one text for each fact (of the hosts, or of paths on them). If the hosts differ, the text gives each
+    host's value."""
     found: dict[str, dict[str, list[str]]] = {}
     for fact in results.observed:
         of_group = fact.hardware == hardware.key or (fact.node or "") in hardware.hosts
@@ -348,14 +350,15 @@ _BYTES = frozenset(
         *("cache_size", "write_buffer_size"),  # db_bench's own names
     ]
 )
-"""Settings in bytes: a plan has base units without their names."""
+"""Settings in bytes, because a plan has values in base units without the units' names."""
 _LEFT_OUT = ("stand_in", "other_server", "size on disk")
-"""Facts that other parts of the disclosure have, or that earlier versions observed before a cell had loaded its
-data."""
+"""Facts that other parts of the disclosure have, or that earlier versions observed before a cell had loaded
+its data."""
 
 
 def disclose_systems(results: Results) -> Iterable[Item]:
-    """Return for each database an item with its common settings, then one for each differing hardware group."""
+    """For each database, return an item with its common settings, and then an item for each hardware group that
+    differs."""
     words = results.words
     by_name: dict[str, dict[str, list[p.DatabaseKey]]] = {}
     for key, database in results.plan.databases.items():
@@ -376,8 +379,8 @@ def disclose_systems(results: Results) -> Iterable[Item]:
 
 
 def served_by(name: str, results: Results) -> dict[str, list[str]]:
-    """Return for each sentence on a stand-in, or on a server of another product, the names of the databases that
-    it served."""
+    """For each sentence on a stand-in, or on a server of another product, return the names of the databases that it
+    served."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
         if fact.kind == "database" and fact.name == name and fact.value:
@@ -390,23 +393,23 @@ def served_by(name: str, results: Results) -> dict[str, list[str]]:
 
 
 def settings_text(settings: Mapping[str, p.Option], *others: Mapping[str, p.Option]) -> str:
-    """Return `compression = none, cache = 1 MiB`; of several settings that differ, `cache = 1 MiB / 8 MiB`."""
+    """Return settings such as `compression = none, cache = 1 MiB`, or with several values, `cache = 1 MiB / 8 MiB`."""
     each = (settings, *others)
     values = {name: dict.fromkeys(option_text(name, of[name]) for of in each if name in of) for name in settings}
     return locale().listed(f"{name} = {' / '.join(texts)}" for name, texts in values.items())
 
 
 class _Described:
-    """A database on a hardware group for the disclosure: parts, options, and the reset of its data."""
+    """A description of a database on a hardware group for the disclosure: parts, options, and the reset of its data."""
 
     def __init__(self, before: Sequence[str], options: Sequence[str], after: Sequence[str]) -> None:
         self.before, self.options, self.after = before, options, after
 
     @classmethod
     def of(cls, keys: Sequence[p.DatabaseKey], results: Results) -> _Described:
-        """Describe a database on one hardware, which has a key for each combination of levels that it is at.
+        """Describe a database on one hardware. The database has a key for each combination of levels.
 
-        Of the options that differ by level, a table of the levels has the values.
+        Options that differ by level are left to a table of the levels.
         """
         words, hosts = results.words, results.plan.hardware[keys[0].hardware].hosts
         database, *others = (results.plan.databases[key] for key in keys)
@@ -457,17 +460,17 @@ class _Described:
 
 
 def _first_of(texts: Sequence[str], words: Words) -> str:
-    """List texts: the first ones, and how many more there are."""
+    """List the first texts, and how many more there are."""
     more = [words["notice_and_more"].format(n=len(texts) - _MOST_LISTED)] if len(texts) > _MOST_LISTED else []
     return words.locale.listed((*texts[:_MOST_LISTED], *more))
 
 
 _MOST_LISTED = 3
-"""The most paths or facts of the levels of factors that are listed."""
+"""The most paths, or facts of factors' levels, that are listed."""
 
 
 def option_text(name: str, value: p.Option) -> str:
-    """Return the value of an option as a disclosure writes it; of those in bytes, `8 MiB`."""
+    """Return the value of an option as a disclosure writes it. An option in bytes is written like `8 MiB`."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -476,8 +479,8 @@ def option_text(name: str, value: p.Option) -> str:
 
 
 def _sizes(keys: Collection[str], results: Results) -> Iterable[str]:
-    """Yield the loaded and the measured size of a database, each as a range over its cells. The database has one of
-    `keys` at each combination of levels."""
+    """Yield the loaded and the measured size of a database, each as a range over the database's cells. The database has
+    one of `keys` for each combination of levels."""
     rows = results.store.sql(
         "SELECT database, measure, min(value), max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND unit = 'B' AND value IS NOT NULL GROUP BY ALL ORDER BY measure DESC"
