@@ -1,10 +1,11 @@
-"""db_bench, RocksDB's load generator. The database is a library in its process, so it runs on the host under test.
+"""db_bench, RocksDB's load generator. The database is a library in the db_bench process, so db_bench runs on the host
+under test.
 
-Its numbers:
-- Throughput is that of the result line. With a background writer (readwhilewriting) it counts only
+How to read its numbers:
+- The result line gives the throughput. With a background writer (readwhilewriting) it counts only
   the readers' operations.
-- Latencies come from its histograms, and percentiles from their buckets, so p95 exists although it is not
-  printed.
+- Latencies come from the histograms, and percentiles from the histograms' buckets, so p95 exists although db_bench
+  does not print it.
 - `--statistics` is off: in our measurements its cost was within the noise of one thread, but RocksDB's wiki puts it
   at 5 to 10 %. `statistics = true` among the database's options turns it on, and adds the writer's latencies. The
   probe `database` turns on only the counters, and only in the measurement (`db_bench_output.py`).
@@ -55,9 +56,9 @@ from benchbrief.extensions.tools.db_bench.db_bench_output import say
 _REPORT = "report.csv"
 _LOAD = "fillseq"
 _BATCH = 100
-"""Keys in one write of a load: 100 took 0.6 of the time of 1, and 1000 no less (db_bench 7.8.3)."""
+"""How many keys a load writes at once: 100 took 0.6 times as long as 1, and 1000 were no faster (db_bench 7.8.3)."""
 _SHORT_S = 0.5
-"""How many seconds too short a timed benchmark may be: it checks the clock only once in a number of operations."""
+"""How many seconds too short a timed benchmark may be: db_bench checks the clock only once every so many operations."""
 
 _UNTIMED = frozenset({"fillseq", "filluniquerandom", "fillseqdeterministic", "readseq", "readreverse", "compact"})
 """Benchmarks that ignore `--duration` and run to their end."""
@@ -71,12 +72,12 @@ _BACKGROUND: Mapping[str, str] = {
     "seekrandomwhilemerging": "merge",
     "newiteratorwhilewriting": "write",
 }
-"""Benchmarks with a background thread (number 0) that no headline or histogram counts, each with what that
-thread does."""
+"""Benchmarks with a background thread (number 0) that no headline or histogram counts, each with that thread's
+operation."""
 
 _STATS = "stats"
-"""A pseudo-benchmark that prints RocksDB's own counts, such as the number of keys written. RocksDB always
-keeps them."""
+"""A pseudo-benchmark that prints RocksDB's own counts, such as the number of keys written. RocksDB always keeps these
+counts."""
 
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
 
@@ -115,11 +116,11 @@ class DbBench:
         return (Requirement(" ".join(given), command, hint),)
 
     def load(self, context: CellContext) -> Job | None:
-        """Fill with `fillseq`: each key once, in order, by one thread.
+        """Fill the database with `fillseq`: each key once, in order, from one thread.
 
-        So every key exists exactly once, memory does not grow with the data (`filluniquerandom` shuffles all keys
-        in memory: 8 bytes each), and no compaction is left over for the first measured cell. The log is off while
-        filling. `flush` and `waitforcompaction` leave everything in sorted files.
+        So every key exists exactly once, memory does not grow with the data (`filluniquerandom` shuffles all keys in
+        memory: 8 bytes each), and no compaction is left over for the first measured cell. The log is off while filling.
+        `flush` and `waitforcompaction` leave everything in sorted files.
         """
         if _makes_its_data(context.workload.benchmark):
             return None
@@ -152,7 +153,7 @@ class DbBench:
         return count
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Run the same benchmark in a process of its own. It warms files and page cache, but not the block cache."""
+        """Run the same benchmark in a separate process. This warms files and page cache, but not the block cache."""
         benchmark = context.workload.benchmark
         if not context.cell.warm_up_s or benchmark in _UNTIMED or _makes_its_data(benchmark):
             return None
@@ -161,7 +162,8 @@ class DbBench:
         return Job("warm_up", _command(context, flags), timeout_s(context.cell, "warm_up"))
 
     def measure(self, context: CellContext) -> Job:
-        """Return the measured job. Raises RunnerError for what db_bench can't run: phases, or an offered load."""
+        """Return the measured job. Raises RunnerError for a cell that db_bench can't run: one with phases or an offered
+        load."""
         if context.cell.phases > 1:
             raise PlanRefused(say.no_phases(tool="db_bench"), say.hint_no_phases())
         if context.cell.target is not None:
@@ -304,7 +306,7 @@ def _path(context: CellContext) -> str:
 
 
 def _options(options: Mapping[str, str | float | bool]) -> dict[str, str]:
-    """Return the database's options as flags. Names that are not ours are passed on unchanged."""
+    """Return the database's options as flags. Options that the language does not define are passed on unchanged."""
     flags: dict[str, str] = {}
     for name, value in options.items():
         text_value = _value(value)
@@ -352,7 +354,7 @@ def _read(context: CellContext, output: JobOutput) -> text.DbBenchOutput:
 
 
 def _proven(context: CellContext, output: JobOutput, found: text.DbBenchOutput) -> text.Headline:
-    """Return the benchmark's headline, when the output is complete. Raises BadOutput."""
+    """Return the benchmark's headline if the output is complete. Raises BadOutput otherwise."""
     benchmark = context.workload.benchmark
     require_exit(output, "db_bench")
     headline = found.headline(benchmark)
@@ -392,7 +394,7 @@ def _properties(context: CellContext, found: text.DbBenchOutput) -> dict[str, st
 
 
 def _log_said(context: CellContext) -> Message:
-    """Say what a write waits for, by the options and db_bench's defaults (`--sync=0`, `--disable_wal=0`)."""
+    """Describe what a write waits for, given the options and db_bench's defaults (`--sync=0`, `--disable_wal=0`)."""
     flags = _options(context.database.options)
     if flags.get("disable_wal") == "1":
         return say.log_off()

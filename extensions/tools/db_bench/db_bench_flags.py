@@ -1,4 +1,4 @@
-"""The flags of db_bench: their names, their types, and those that no database option may set."""
+"""db_bench's flags: their names, their types, and those that no database option may set."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ RESERVED = {
     **dict.fromkeys(("use_existing_db", "wal_dir", "seed", "histogram", "report_file", "report_interval_seconds"), ""),
     **dict.fromkeys(("stats_interval", "stats_interval_seconds"), ""),
 }
-"""Flags that the driver sets itself or that would move the data elsewhere, each with the place in a spec that sets it,
-if there is one."""
+"""Flags that the driver sets itself or that would move the data elsewhere. If a spec has another place to set a flag,
+that place is given."""
 
 FLAG = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 """The form of a db_bench flag."""
@@ -138,8 +138,9 @@ _BY_TYPE = {
     """,
 }
 """The flags of RocksDB 6.11, 6.28, 7.8, 8.1 and 10.4, by the type that gflags parses ("" for unknown). They come from
-each version's `tools/db_bench_tool.cc` and `--help`. Where versions differ in a type, the wider one is here. db_bench
-ends at once on a flag that its version does not have."""
+each version's `tools/db_bench_tool.cc` and `--help`. If a flag's type differs between versions, the wider type is
+listed. db_bench ends at once on a flag that its version does not have.
+"""
 
 KNOWN = frozenset(name for names in _BY_TYPE.values() for name in names.split())
 """All flags of the five RocksDB versions."""
@@ -162,7 +163,7 @@ _BOUNDS = {
     "subcompactions": (0, 2**32 - 1),
     "disable_seek_compaction": (0, 1),
 }
-"""The least and the largest value that db_bench itself accepts for a flag."""
+"""The smallest and the largest value that db_bench itself accepts for a flag."""
 
 _COUNTING = {
     "us": "_us _usec _usecs _micros transaction_sleep disposable_entries_delete_delay",
@@ -170,7 +171,7 @@ _COUNTING = {
     "s": "_seconds _sec _secs fifo_compaction_ttl fifo_age_for_warm blob_db_max_ttl_range secondary_update_interval",
     "MiB": "_mb _MB",
 }
-"""The units of flags, each with the endings of the names of flags that count in it."""
+"""The units of flags. Each unit has the endings of the names of the flags that use it."""
 
 _COMPRESSIONS = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
 
@@ -187,4 +188,4 @@ TYPES = {name: _typed(name, _KINDS[kind]) for kind, names in _BY_TYPE.items() if
 """The type of each flag, with its bounds and unit. Flags of unknown type are left out."""
 
 OURS = {"cache_size": "cache", "compression_type": "compression", "write_buffer_size": "write_buffer"}
-"""Flags that have an option of the language, each with the name of that option."""
+"""Flags that the language has its own option for, each with that option's name."""

@@ -25,7 +25,7 @@ _DEVIATIONS = 6
 
 
 def require_found(context: CellContext, headline: Headline) -> None:
-    """Raise BadOutput when more keys are missing than the data set or the experiment's `max_errors` allows."""
+    """Raise BadOutput if more keys are missing than the data set or the experiment's `max_errors` allows."""
     missing = _missing(headline)
     if not missing or headline.found is None:
         return
@@ -44,7 +44,7 @@ def require_found(context: CellContext, headline: Headline) -> None:
 
 
 def warn_of_few_found(headline: Headline) -> tuple[str, ...]:
-    """Return a warning when some of the keys that were looked up are not there."""
+    """Return a warning if some of the keys that were looked up do not exist."""
     if not _missing(headline) or headline.found is None:
         return ()
     hits, asked = headline.found
@@ -59,8 +59,8 @@ def _missing(headline: Headline) -> int:
 
 
 def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
-    """Return whether the share of keys found is that of a fillrandom load, which writes as many random keys as there
-    are keys."""
+    """Return whether the share of keys found fits a load by fillrandom, which writes as many random keys as there are
+    keys."""
     variance = _BY_FILLRANDOM * (1 - _BY_FILLRANDOM) * (1 / asked + 1 / records)
     return abs(hits / asked - _BY_FILLRANDOM) <= _DEVIATIONS * sqrt(variance)
 
@@ -71,25 +71,25 @@ _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "
 _READS = frozenset({"readrandom", "readwhilewriting"})
 _IDLE = 0.9
 """The least share of the threads' time that the histograms fill, when no rate is limited. Each operation is timed from
-the end of the previous one, so only what a thread does after its last operation is missing: below 0.1 % in practice."""
+the end of the previous one, so only a thread's work after its last operation is missing: below 0.1 % in practice."""
 _TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
-"""Beginnings of the names of benchmarks whose threads do nothing but operations."""
+"""Beginnings of the names of benchmarks whose threads only do operations."""
 _MANY = 1000
 _SHARE_OFF = 0.01
-"""How far the share of keys that one thread found may be from that of all threads, apart from chance."""
+"""How far one thread's share of keys found may be from the share that all threads found, apart from chance."""
 _THREADS_MORE, _THREADS_FEWER = 1.01, 0.3
 """The most and the least threads that may run at once, as shares of the cell's threads. Some end early or
 begin late."""
 _TURN_S = 0.02
-"""How many seconds apart threads may begin and end, for each thread of the run. They share few processors, whose
-scheduler lets each run for some milliseconds: 256 readers on two cores were up to 5 s apart."""
+"""How many seconds apart threads may begin and end, for each thread of the run. They share few processors, and the
+scheduler lets each thread run for some milliseconds: 256 readers on two cores were up to 5 s apart."""
 _LONG_S = 5.0
 """A run shorter than this, in seconds, may spend most of its time starting and ending threads."""
 
 
 @dataclass(frozen=True)
 class CheckedBenchmark:
-    """One benchmark's result with the whole output around it. `threads` is None when unknown."""
+    """A benchmark's result with the whole output around it. `threads` is None when unknown."""
 
     text: DbBenchOutput
     headline: Headline
@@ -107,14 +107,14 @@ class CheckedBenchmark:
 
     @property
     def seconds(self) -> float:
-        """Return the seconds that the benchmark ran, from its rate when it does not print them."""
+        """Return how many seconds the benchmark ran, computed from its rate if db_bench does not print them."""
         if self.headline.seconds is not None:
             return self.headline.seconds
         done = self.headline.operations or sum(block.count for block in self.blocks)
         return done / self.headline.ops_per_s if self.headline.ops_per_s > 0 else 0.0
 
     def size(self) -> float | None:
-        """Return the bytes of a key and its value; None when values have several sizes."""
+        """Return the bytes of a key and its value together; None if values have several sizes."""
         each = [self.text.head.get(name, ("", "")) for name in ("Keys", "Values")]
         if not all(rest.startswith("bytes each") for _, rest in each):
             return None
@@ -138,8 +138,8 @@ def _each_once(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _rate(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that rate and seconds give the number of operations. The rate is cut to a whole number, the seconds
-    are rounded."""
+    """Check that rate and seconds give the number of operations. The rate is cut to a whole number, and the seconds are
+    rounded."""
     seconds, done = output.cell("seconds"), output.headline.operations
     if seconds is None or done is None:
         return
@@ -151,13 +151,13 @@ def _rate(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def overlap(threads: int, seconds: float) -> float:
-    """Return the share of a run in which all of its threads surely run; 0 when it is too short for each to have had
-    a turn."""
+    """Return the share of a run in which all of its threads surely run; 0 if the run is too short for every thread to
+    have a turn."""
     return max(0.0, 1 - threads * _TURN_S / seconds) if seconds > 0 else 0.0
 
 
 def _threads(output: CheckedBenchmark) -> Iterator[str]:
-    """Check the number of threads: micros/op is the time of one thread, and the rate is that of all threads."""
+    """Check the number of threads: micros/op is the time of one thread, and the rate is the rate of all threads."""
     micros = output.cell("micros")
     if micros is None:
         return
@@ -186,7 +186,7 @@ def _whole_histograms(output: CheckedBenchmark) -> Iterator[str]:
 
 def _edges(output: CheckedBenchmark) -> Iterator[str]:
     """Check the limits of buckets (`HistogramBucketMapper`): each is 1.5 times the previous one, truncated to two
-    digits. Versions before 5 have closer limits and are not checked."""
+    digits. Versions before 5 have narrower buckets and are not checked."""
     if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
         return
     for block in output.blocks:
@@ -211,7 +211,7 @@ _FIRST_WITH_LIMITS = 5
 
 
 def _shares(output: CheckedBenchmark) -> Iterator[str]:
-    """Check the two shares beside each bucket: its own, and the cumulative one up to it."""
+    """Check the two shares beside each bucket: the bucket's own, and the cumulative share up to that bucket."""
     for block in output.blocks:
         below = 0
         for count, own, upto in block.shares:
@@ -223,8 +223,8 @@ def _shares(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _percentiles(output: CheckedBenchmark) -> Iterator[str]:
-    """Check percentiles: they are interpolated in the buckets, between minimum and
-    maximum (`HistogramStat::Percentile`)."""
+    """Check percentiles: they are interpolated in the buckets, between minimum and maximum
+    (`HistogramStat::Percentile`)."""
     for block in output.blocks:
         if not block.whole or not block.histogram.buckets:
             continue
@@ -250,8 +250,8 @@ def _ends(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _spread(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the latencies can have the standard deviation. It is nan, and not checked, when RocksDB printed the
-    buckets while it still counted."""
+    """Check that the latencies can have the printed standard deviation. It is nan, and not checked, if RocksDB printed
+    the buckets while it still counted."""
     for block in output.blocks:
         said = parse_printed(block.deviation)
         if said is not None and block.whole and block.count:
@@ -266,7 +266,7 @@ def _spread(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _counts(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that each operation has one latency. A batch of writes or reads has one for the whole batch."""
+    """Check that each operation has one latency. A batch of writes or reads has one latency for the whole batch."""
     done, timed = output.headline.operations, sum(block.count for block in output.blocks)
     if done is None or not output.blocks or not timed:
         return
@@ -280,8 +280,8 @@ def _busy(output: CheckedBenchmark) -> Iterator[str]:
     """Check that the latencies fill the time that micros/op gives each operation, and no more.
 
     A thread's first operation is timed from when the thread was made (`Stats::Start` takes the old `start_`), so each
-    thread may have up to one latency more than its time. A batch is one latency. Its size is unknown when the number of
-    operations is not printed.
+    thread may have up to one latency more than its time. A batch is one latency. The batch size is unknown if the
+    number of operations is not printed.
     """
     micros = output.cell("micros")
     timed = sum(block.count for block in output.blocks)
@@ -315,8 +315,7 @@ _AFTER = re.compile(r"bytes each \((\d+) bytes after compression\)")
 
 
 def _whole_sizes(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the sizes at the top are whole numbers, and that the size of a value is also given
-    after compression."""
+    """Check that the sizes at the top are whole numbers, and that a value's size is also given after compression."""
     for name, (text, rest) in output.text.head.items():
         size = f"{text} {rest}"
         if name == "Values" and rest.startswith("bytes each") and not _AFTER.fullmatch(rest):
@@ -338,7 +337,7 @@ def _compressed(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _written(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the bytes written a second are the rate times the size of a key and a value."""
+    """Check that the bytes written per second equal the rate times the size of a key and a value."""
     mb, size = output.cell("mb_per_s"), output.size()
     keys = output.text.head.get("Keys", ("", ""))[1]
     stamped = "(+" in keys and "(+ 0 bytes" not in keys
@@ -351,8 +350,8 @@ def _written(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _read(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the bytes read a second are the rate times the share of keys found times the size of a key and
-    a value.
+    """Check that the bytes read per second equal the rate times the share of keys found times the size of a key and a
+    value.
 
     Only one thread prints the share that it found, so the share of all threads may differ by chance.
     """
@@ -373,7 +372,8 @@ def _read(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _found(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that a thread found no more keys than it asked for, and asked for no more than all threads did."""
+    """Check that a thread found at most as many keys as it asked for, and asked for at most as many as all threads
+    together."""
     if output.headline.found is None:
         return
     hits, asked = output.headline.found
@@ -387,8 +387,8 @@ def _found(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _looked_up(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that benchmarks that look keys up time only reads: the background writer of readwhilewriting has
-    no histogram."""
+    """Check that benchmarks that look up keys time only reads: the background writer of readwhilewriting has no
+    histogram."""
     others = [block.operation for block in output.blocks if block.operation != "read"]
     if output.headline.name in _READS and others:
         yield f"{output.headline.name} reads, and has a histogram of the operation {others[0]}"

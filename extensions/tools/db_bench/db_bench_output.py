@@ -1,9 +1,11 @@
-"""What db_bench prints, from RocksDB 6 on: headlines, histograms, tickers, warnings, status lines and its report file.
+"""Parse the output of db_bench (from RocksDB 6 on): headlines, histograms, tickers, warnings, status lines, report
+file.
 
 Two headlines:
   7.2-  readrandom   :  10.218 micros/op 3131616 ops/sec; 1254.3 MB/s (1000 of 1000 found)
   7.3+  overwrite    :   7.854 micros/op 127320 ops/sec 1800.001 seconds 229176999 operations;   51.0 MB/s
-micros/op is thread-seconds for each operation, so it is not 1e6 / ops_per_s. `(x of y found)` covers one thread."""
+micros/op is thread-seconds for each operation, so it is not 1e6 / ops_per_s. `(x of y found)` covers one thread.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +70,8 @@ BENCHMARK = "stats_history"
 
 _LINE = re.compile(r"\s*(\d{9,11})\s+(rocksdb\.[\w.]+)\s+(\d{1,19})\s*\Z")
 _KEPT_BYTES = 256 << 20
-"""How many bytes of history RocksDB may keep: about five hours, one reading a second. It drops the oldest first, which
-the coverage then shows."""
+"""How many bytes of history RocksDB may keep: about five hours at one reading a second. RocksDB drops the oldest
+readings first, and the coverage then shows the gap."""
 PRINTED_BYTES = 1 << 30
 """A limit on the printed history, in bytes. db_bench prints less."""
 _COUNTERS_ALONE = 1
@@ -92,7 +94,7 @@ _RATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "database.cache_misses": ("1/s", (_MISSES,)),
     "database.bloom_useful": ("1/s", ("rocksdb.bloom.filter.useful",)),
 }
-"""Each measure that is a rate, with its unit and the counters that it sums."""
+"""Each measure that is a rate, with its unit and the counters that are added up for it."""
 
 COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values() for name in names)})
 """The counters that measures are computed from."""
@@ -102,7 +104,7 @@ COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values
 class CounterSlice:
     """How much counters grew in one interval that ended at `ended` (epoch seconds, by the host's clock).
 
-    db_bench prints whole seconds, so `ended` is the middle of the one that it prints.
+    db_bench prints whole seconds, so `ended` is the middle of the printed second.
     """
 
     ended: float
@@ -127,7 +129,7 @@ def is_line(line: str) -> bool:
 
 
 def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
-    """Return the counters in the history that measures are computed from, by interval, in order of time."""
+    """Return the counters that measures are computed from, by interval in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
         if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in COUNTERS:
@@ -138,8 +140,8 @@ def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
 def make_samples(
     found: Sequence[CounterSlice], every_s: float, node: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return the rates in each interval of the window, and each ratio once for all intervals together. A measure whose
-    counters are missing is left out."""
+    """Return the rates in each interval of the window, and each ratio once for all intervals together. Leaves out
+    measures whose counters are missing."""
     inside = list(_inside(found, every_s, window))
     if not inside:
         return ()
@@ -162,14 +164,14 @@ def make_samples(
 
 
 def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, float]) -> Iterator[CounterSlice]:
-    """Yield the intervals inside the window. Their ends are known to half a second."""
+    """Yield the intervals inside the window. The ends of intervals are known to half a second."""
     for each in found:
         if each.ended - every_s >= window[0] - 0.5 and each.ended <= window[1] + 0.5:
             yield each
 
 
 def _seconds(ended: Sequence[float], every_s: float) -> float:
-    """Return the length of an interval in seconds. On a busy host it is a little longer than asked for.
+    """Return the length of an interval in seconds. On a busy host, intervals are a little longer than requested.
 
     Ends are known only in whole seconds, so the length is the mean over all intervals.
     """
@@ -192,7 +194,7 @@ def _ratios(inside: Sequence[CounterSlice], seconds: float) -> Iterator[tuple[st
 
 
 def _total(inside: Sequence[CounterSlice], name: str) -> int | None:
-    """Return the sum of a counter over all intervals; None when one interval lacks it."""
+    """Return the sum of a counter over all intervals; None if an interval lacks the counter."""
     counts = [each.grew[name] for each in inside if name in each.grew]
     return sum(counts) if len(counts) == len(inside) else None
 
@@ -236,14 +238,14 @@ _TABLE = re.compile(r"\*\* ")
 _PROGRESS = re.compile(r"\.\.\. finished \d+ ops\s*")
 
 _ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
-"""A warning that has words in each language."""
+"""A db_bench warning that we translate."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
+    """A benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
 
-    `found` is how many keys one thread found and how many it asked for; None when it looked nothing up. `cells` are the
+    `found` is how many keys one thread found and how many it asked for; None if it looked up no keys. `cells` are the
     numbers as printed, by the names in the patterns, with `mb_per_s` if it was printed.
     """
 
@@ -257,10 +259,10 @@ class Headline:
 
 @dataclass(frozen=True)
 class HistogramBlock:
-    """One `Microseconds per <operation>:` histogram; times in seconds. `whole` is false when a part of it is missing.
+    """A `Microseconds per <operation>:` histogram, with times in seconds. `whole` is false if a part of it is missing.
 
-    `median`, `percentiles` and `deviation` are in microseconds as printed. `shares` has each bucket's count, its share
-    and the cumulative share, in per cent as printed.
+    `median`, `percentiles` and `deviation` are in microseconds as printed. `shares` has each bucket's count, share and
+    cumulative share, in per cent as printed.
     """
 
     operation: str
@@ -299,7 +301,7 @@ class Status:
 def interim(stderr: str, *, background: bool) -> Interim | None:
     """Return the sum of the rates in each thread's last status line, without thread 0 if that is a background writer.
 
-    There is no latency: db_bench prints its histograms only at the end.
+    There is no latency yet: db_bench prints its histograms only at the end.
     """
     rates: dict[int, float] = {}
     done: dict[int, int] = {}
@@ -341,7 +343,7 @@ class DbBenchOutput:
     """Lines that begin like a result or a histogram, but can't be read. db_bench itself prints no such lines."""
     written: tuple[int, int] | None = None
     """The least and the most keys that the process can have written, by RocksDB's own count. The count is exact below
-    10,000, and cut to whole thousands or millions above."""
+    10,000; larger counts are cut to whole thousands or millions."""
 
     def headline(self, benchmark: str) -> Headline | None:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
@@ -427,7 +429,7 @@ class _Blocks:
 
 
 class _Found:
-    """What the lines of an output say so far. Each kind of line has a pattern, and a method that notes it."""
+    """The results of the lines read so far. Each kind of line has a pattern, and a method that notes it."""
 
     def __init__(self) -> None:
         self.headlines: list[Headline] = []
@@ -491,11 +493,11 @@ class _Found:
             )
 
     def note_table(self, _: re.Match[str]) -> None:
-        """End the current block: a table of RocksDB's own statistics follows, and may have histograms too."""
+        """End the current block: a table of RocksDB's own statistics follows, which may have histograms too."""
         self.blocks.finish()
 
     def note_keys(self, match: re.Match[str]) -> None:
-        """Add the bounds of the keys written to one database to those of the others in the process."""
+        """Add the bounds of the keys written to one database to the bounds for the other databases in the process."""
         (low, high), unit = self.written or (0, 0), _UNITS[match[2]]
         least = int(match[1]) * unit
         self.written = low + least, high + least + unit - 1
@@ -519,7 +521,7 @@ _IN_STDOUT = (*_ANYWHERE, *_OF_ROCKSDB, (_KEYS_WRITTEN, _Found.note_keys))
 
 
 def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
-    """Read an output, even if much is missing. The driver judges whether it is enough."""
+    """Read an output, even if much is missing. The driver decides whether it is complete enough."""
     found = _Found()
     # The banner and errors go to standard error in some versions, and to standard output in others.
     for lines, kinds in ((stdout, _IN_STDOUT), (stderr, _IN_STDERR)):
@@ -557,10 +559,10 @@ def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...
 
 
 def count_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
-    """Return (start, seconds, operations) of some threads together, which did `count` operations in `seconds`.
+    """Return (start, seconds, operations) for threads that together did `count` operations in `seconds`.
 
-    Threads print cumulative counts near each second, not exactly at it. Counts are interpolated between a thread's
-    own lines. The rest after the last full second makes an interval of its own, unless it is short.
+    Threads print cumulative counts near each second, not exactly at it. Counts are interpolated between a thread's own
+    lines. The time after the last full second becomes an interval of its own, unless it is short.
     """
     by_thread: dict[int, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0)])
     for line in status:
@@ -585,10 +587,10 @@ def _at(points: list[tuple[float, int]], second: float) -> float:
 def started_at(output: DbBenchOutput, job_started_at: float, job_ended_at: float, seconds: float) -> float:
     """Return when the benchmark began, in epoch seconds by the host's clock.
 
-    That is after the job's start, and at least the benchmark's length before the job's end. Opening and closing a
-    large database takes a while, so the status lines narrow it further: they print the wall clock in whole seconds
-    and the time elapsed. The host's time zone is the difference between its banner's date and the job's start, to
-    the nearest quarter of an hour.
+    The benchmark began after the job's start, and at least the benchmark's length before the job's end. Opening and
+    closing a large database takes a while, so the status lines narrow the start further: they print the wall clock in
+    whole seconds and the elapsed time. The host's time zone is the difference between the banner's date and the job's
+    start, to the nearest quarter of an hour.
     """
     earliest, latest = job_started_at, job_ended_at - seconds
     if output.date is not None and output.status:

@@ -1,12 +1,12 @@
 """fio, on a file or a block device of the host under test.
 
-Its numbers:
-- Throughput is the I/Os that completed in the measured time, of all jobs and in both directions.
+How to read its numbers:
+- Throughput counts the I/Os that completed in the measured time, for all jobs and both directions.
 - Latencies are completion latencies (`clat`): from the submission of an I/O to its completion. The bins of all jobs are
   added to one histogram for each direction.
 - Warm-up and measurement are one process: fio counts nothing during `ramp_time`.
-- An offered load is fio's `rate_iops` with Poisson arrivals, split evenly over the jobs and by the mix over the
-  directions. Latency still begins with the submission, so that waiting for a place in the queue is not counted.
+- An offered load is fio's `rate_iops` with Poisson arrivals. It is split evenly over the jobs, and by the mix over the
+  directions. Latency still begins with the submission, so time spent waiting for a place in the queue is not counted.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _OUTPUT = "fio.json"
 _LOGS = "fio_iops.*.log"
 _UNIT = 1 << 20
 _SHORT_S = 0.5
-"""How much shorter a measurement may be than asked for."""
+"""How much shorter a measurement may be than requested."""
 _STEADY_S = 5
 _ORDERED = frozenset({"read", "write", "readwrite"})
 _STATUS = re.compile(r"\[[^\]]*IOPS\]")
@@ -86,7 +86,7 @@ class Fio:
         return (Requirement(f"{engine}, {how}, blocks of {block} B in {database.path}", command, hint),)
 
     def load(self, context: CellContext) -> Job:
-        """Lay out the file, or write the device once: in order, so that each block is written."""
+        """Lay out the file, or write the device once. Blocks are written in order, so that none is left out."""
         flags = {
             "name": "layout",
             "filename": _filename(context),
@@ -118,7 +118,7 @@ class Fio:
         return None
 
     def measure(self, context: CellContext) -> Job:
-        """Return the measured job. Raises RunnerError for what fio can't run."""
+        """Return the measured job. Raises RunnerError for a cell that fio can't run."""
         if context.cell.phases > 1:
             raise PlanRefused(say.no_phases(tool="fio"), say.hint_no_phases())
         words = [*_words(_global_flags(context))]
@@ -179,7 +179,7 @@ def read_operations(found: FioOutput) -> Iterator[Operation]:
 
 
 def read_own_samples(found: FioOutput) -> Iterator[Sample]:
-    """Yield fio's own measures, each for the whole measurement. Measures that the output lacks are left out."""
+    """Yield fio's own measures, each for the whole measurement. Leaves out measures that the output lacks."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
     submitted = [part.slat_ns for part in parts if part.slat_ns and part.slat_ns.count]
@@ -207,7 +207,7 @@ def _operation(name: str, parts: Sequence[Direction]) -> Operation:
 
 
 def describe(*, offered: bool) -> dict[str, Message]:
-    """Return the disclosure of what fio's numbers count: latencies, loop and percentiles."""
+    """Return the disclosure of how fio's numbers are defined: latencies, loop and percentiles."""
     return {
         "latency": say.fio_submitted() if offered else say.fio_completion(),
         "loop": say.loop_open() if offered else say.loop_closed(),
@@ -216,7 +216,7 @@ def describe(*, offered: bool) -> dict[str, Message]:
 
 
 def describe_own(found: FioOutput) -> tuple[tuple[Message, ...], dict[str, str]]:
-    """Return warnings, and what fio reports on its own steady state and latency target."""
+    """Return warnings, and fio's own report on its steady state and latency target."""
     warnings: list[Message] = []
     properties: dict[str, str] = {}
     first = found.jobs[0]
@@ -256,7 +256,7 @@ def _problems(output: JobOutput, found: FioOutput) -> list[str]:
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
-    """Yield how the output differs from what the cell asked for: jobs, pattern, block size, depth, engine,
+    """Yield each difference between the output and the cell's settings: jobs, pattern, block size, depth, engine,
     direct I/O."""
     if len(found.jobs) != context.threads:
         yield say.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
@@ -327,7 +327,7 @@ def _global_flags(context: CellContext, filename: str = "") -> dict[str, str]:
 def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
     """Yield each job's own options: its name, its part of the storage, and its share of an offered load.
 
-    Jobs divide the storage among them when they read or write in order. Otherwise each uses all of it.
+    Jobs that read or write in order divide the storage among them. Otherwise each job uses all of it.
     """
     size, block, jobs = _extent(context), int(float(context.workload.properties["block_size"])), context.threads
     part = size // jobs // block * block if context.workload.benchmark in _ORDERED else size // block * block
@@ -343,7 +343,7 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
 
 
 def _rates(context: CellContext, number: int) -> tuple[int, ...]:
-    """Return the reads and writes that one job is to do a second. Raises PlanRefused when a rate is below one a second.
+    """Return how many reads and writes one job does a second. Raises PlanRefused if a rate is below one a second.
 
     fio takes whole numbers, and 0 for no limit. The rates of all jobs add up to the offered load.
     """

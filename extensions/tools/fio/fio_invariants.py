@@ -24,13 +24,13 @@ from benchbrief.extensions.tools.fio.fio_output import (
 _UNIT_S = 1e-9
 _MOST_CPU = 110.0
 _OFF = 1e-4
-"""The relative error of fio's rates: it computes them from microseconds, and prints milliseconds."""
+"""The relative error of fio's rates: fio computes them from microseconds, and prints milliseconds."""
 
 
 @dataclass(frozen=True)
 class One:
-    """A job in one direction. `block_size` is None when its I/Os have several sizes. `limit` is the I/Os a second that
-    all jobs together were limited to."""
+    """A job in one direction. `block_size` is None if the job's I/Os have several sizes. `limit` is the number of I/Os
+    a second that all jobs together were limited to."""
 
     job: str
     name: str
@@ -68,26 +68,25 @@ def _each(output: FioOutput) -> Iterator[One]:
 
 
 def lanes(output: FioOutput, job: FioJob) -> int:
-    """Return how many jobs of fio one JSON entry stands for: with `group_reporting`, all jobs of a group.
+    """Return how many fio jobs one JSON entry represents: with `group_reporting`, all jobs of a group.
 
-    fio prints the options of one section alone, and `group_reporting` only where it has a value. But it adds up the
-    times of all jobs that it reports together.
+    fio prints the options of only one section, and `group_reporting` only if it has a value. But it adds up the times
+    of all jobs that it reports together.
     """
     said, times = own_lanes(output, job), _times(job)
     return said if times is None or _is_near(times, said) else max(said, round(times))
 
 
 def own_lanes(output: FioOutput, job: FioJob) -> int:
-    """Return the `numjobs` of the section whose options are printed; 1 when each of its jobs has an entry of
-    its own."""
+    """Return the `numjobs` of the section whose options are printed; 1 if each of its jobs has its own entry."""
     alike = sum((each.name, each.groupid) == (job.name, job.groupid) for each in output.jobs)
     return max(1, number_of(output.option(job, "numjobs", "1")) or 1) if alike == 1 else 1
 
 
 def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
-    """Return the I/Os a second that each job of a section was limited to in a direction; None for no limit.
+    """Return the limit of each job of a section in a direction, in I/Os a second; None for no limit.
 
-    A single rate is for all directions. In a list, an empty rate is no limit, and the last one also holds for the
+    A single rate applies to all directions. In a list, an empty rate is no limit, and the last rate also applies to the
     directions after it (HOWTO, "I/O rate").
     """
     rates = output.option(job, "rate_iops").split(",")
@@ -95,18 +94,19 @@ def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
 
 
 def _times(job: FioJob) -> float | None:
-    """Return the time of all jobs together, divided by the longest one's; None when fio does not print it."""
+    """Return the time of all jobs together, divided by the longest job's time; None if fio does not print it."""
     longest = max((each.runtime_ms for each in job.directions.values()), default=0)
     return job.runtime_ms / longest if job.runtime_ms and longest else None
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether `jobs` jobs can have run for `times` times as long as the longest one. Some may end early."""
+    """Return whether `jobs` jobs can together have run `times` times as long as the longest one. Some jobs may end
+    early."""
     return times < jobs + 0.1
 
 
 def _odd_times(output: FioOutput) -> Iterator[str]:
-    """Yield the entries whose number of jobs can't be known: a group's sections ran for different times."""
+    """Yield the entries whose number of jobs can't be known, as a group's sections ran for different times."""
     for job in output.jobs:
         said, times = own_lanes(output, job), _times(job)
         if times is not None and not _is_near(times, said) and abs(times - round(times)) > 0.1:
@@ -166,8 +166,8 @@ def _ends(one: One) -> Iterator[str]:
 
 
 def _submission(one: One) -> Iterator[str]:
-    """Check that submission and completion latency add up to the whole latency. Of an I/O in flight when a ramp ends,
-    fio counts only one of the two."""
+    """Check that submission and completion latency add up to the whole latency. If an I/O is in flight when a ramp
+    ends, fio counts only one of the two."""
     slat, clat, lat = one.found.slat_ns, one.found.clat_ns, one.found.lat_ns
     for name, latency in (("slat", slat), ("lat", lat)):
         if latency and latency.count and not latency.low - 1 <= latency.mean <= latency.high + 1:
@@ -215,7 +215,7 @@ def _busy(one: One) -> Iterator[str]:
 
 
 def _within_limit(one: One) -> Iterator[str]:
-    """Check that a job kept to its limit. One that is behind may catch up, but it is never ahead for long."""
+    """Check that a job kept to its limit. A job that is behind may catch up, but it is never ahead for long."""
     seconds = one.found.runtime_ms / 1000
     due = (one.limit or 0) * seconds
     if due and one.found.total_ios > 1.25 * due + 5 * due**0.5 + one.depth:

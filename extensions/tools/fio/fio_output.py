@@ -1,7 +1,8 @@
-"""fio's JSON with bins (`--output-format=json+`) and its log of IOPS, read as they are.
+"""Read fio's JSON with bins (`--output-format=json+`) and its log of IOPS, without judging them.
 
-The bins of latencies are a histogram of 64 buckets for each power of two, in nanoseconds (`stat.h` of its source). A
-bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`); below 128 ns each value has a bucket."""
+The bins of latencies are a histogram of 64 buckets for each power of two, in nanoseconds (`stat.h` in fio's source). A
+bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`); below 128 ns each value has a bucket.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ say: FioMessages = speaker(FioMessages)
 NS_PER_S = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
 BUCKETS_END_NS = 1 << 34
-"""The end of the last bucket but one. All longer latencies are in the last bucket."""
+"""The end of the second-to-last bucket. All longer latencies are in the last bucket."""
 
 _MOST_BYTES = 256 << 20
 _EXACT = 128
@@ -76,12 +77,12 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 _MORE_JSON = re.compile(r"[^\S\n]*\S|\s*[]{}\[,\"]")
-"""Text that can't follow the JSON: more on its last line, or more JSON."""
+"""Text that can't follow the JSON: more text on its last line, or more JSON."""
 _BEFORE_BINS = re.compile(r"fio-[12]\.")
 
 
 class NotFio(ValueError):
-    """The text is not a whole JSON output of fio. Says why; `hint` is the next step."""
+    """The text is not a whole JSON output of fio. The message tells why, and `hint` is the next step."""
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
@@ -93,7 +94,7 @@ class _Part(BaseModel):
 
 
 class FioLatencies(_Part):
-    """Latencies in nanoseconds. `bins` and `percentile` have their names as fio prints them."""
+    """Latencies in nanoseconds. `bins` and `percentile` are keyed as fio prints them."""
 
     low: Annotated[Count, Field(alias="min")]
     high: Annotated[Count, Field(alias="max")]
@@ -104,7 +105,7 @@ class FioLatencies(_Part):
 
 
 class Direction(_Part):
-    """What a job did in one direction. `total_ios` counts submitted I/Os, `clat_ns.count` completed ones."""
+    """A job's I/O in one direction. `total_ios` counts submitted I/Os, and `clat_ns.count` counts completed ones."""
 
     io_bytes: Count
     bw_bytes: Count
@@ -138,7 +139,7 @@ class FioJob(_Part):
     steadystate: SteadyState | None = None
     latency_depth: Count = 0
     runtime_ms: Annotated[Count | None, Field(alias="job_runtime")] = None
-    """The times of all the jobs of fio in this entry, added up."""
+    """The times of all fio jobs in this entry, added up."""
 
     @property
     def directions(self) -> Mapping[str, Direction]:
@@ -183,7 +184,7 @@ def read_output(path: Path) -> FioOutput:
 
 
 def parse_output(text: str) -> FioOutput:
-    """Parse the one JSON object. Notes may stand before it, and the text of `--output-format=json+,normal` after it.
+    """Parse the one JSON object. Notes may come before it, and the text of `--output-format=json+,normal` after it.
 
     Raises NotFio.
     """
@@ -232,7 +233,8 @@ def merge_jobs(each: Iterable[FioLatencies]) -> Histogram:
 
 
 def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...]:
-    """Return the operations of all jobs by second, from their logs. Odd lines and a last part of a second are left out.
+    """Return the operations of all jobs by second, from their logs. Unreadable lines and a partial last second are left
+    out.
 
     fio does not log the last second of a job that ended a little early. That second is then left out for all jobs.
     """
@@ -245,7 +247,7 @@ def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...
 
 
 def _counts_by_second(path: Path) -> dict[int, int]:
-    """Return the I/Os of one job in both directions, by the second at whose end fio logged them."""
+    """Return one job's I/Os in both directions, each count under the second at whose end fio logged it."""
     found: dict[int, int] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:

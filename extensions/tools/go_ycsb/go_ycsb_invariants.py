@@ -20,14 +20,14 @@ _PROPORTIONS = {
     _RMW: "readmodifywriteproportion",
 }
 PHASES = {"command": {"load": "load", "run": "run"}, "dotransactions": {"false": "load", "true": "run"}}
-"""The phase that was run, by property and value. Older versions print `dotransactions` alone."""
+"""The phase that was run, by property and value. Older versions print only `dotransactions`."""
 _START_S = 5.0
-"""How long a run may take beside its operations, in seconds: for connecting and for ending."""
+"""How much longer than its operations a run may take, in seconds, as it also connects and ends."""
 
 
 @dataclass(frozen=True)
 class CheckedGoYcsb:
-    """An output with the number of threads behind it; None when unknown."""
+    """An output with the number of threads that produced it; None when unknown."""
 
     text: GoYcsbOutput
     threads: int | None = None
@@ -107,8 +107,7 @@ def _rates(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _total(output: CheckedGoYcsb) -> Iterator[str]:
-    """Check that TOTAL counts each successful operation. It counts a read-modify-write only by its read and
-    its update."""
+    """Check that TOTAL counts each successful operation. A read-modify-write counts only as a read and an update."""
     rows = output.text.final
     total = rows.get(_TOTAL)
     halves = {name: row for name, row in rows.items() if name not in (_TOTAL, _RMW) and not name.endswith(_FAILED)}
@@ -142,20 +141,20 @@ def _ranks(percent: float, count: int) -> tuple[int, int]:
 
 
 def _least_below(row: GoYcsbRow, value: float) -> int:
-    """Return the least number of the row's operations that were faster than `value`, by its percentiles."""
+    """Return the least number of the row's operations that were faster than `value`, according to its percentiles."""
     return max((min(_ranks(p, row.count)) for p, v in row.printed if v < value - 1e-9), default=0)
 
 
 def _most_upto(row: GoYcsbRow, value: float) -> int:
-    """Return the largest number of the row's operations that took `value` at most, by its percentiles."""
+    """Return the largest number of the row's operations that took at most `value`, according to its percentiles."""
     if value >= row.max_s - 1e-9:
         return row.count
     return min((max(_ranks(p, row.count)) - 1 for p, v in row.printed if v > value + 1e-9), default=row.count - 1)
 
 
 def _shares(output: CheckedGoYcsb) -> Iterator[str]:
-    """Check that only the requested operations were done, in the requested shares (such as `readproportion = 0.5`),
-    apart from chance."""
+    """Check that only the requested operations were done, and that their shares (such as `readproportion = 0.5`) are as
+    requested, apart from chance."""
     text = output.text
     shares = {name: parse_printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
     rows = {name: row.count for name, row in text.final.items()}
@@ -228,8 +227,8 @@ def _finished(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _in_time(output: CheckedGoYcsb) -> Iterator[str]:
-    """Check that the operations fit into the time of the run and its threads. A row's time begins when its first
-    operation has ended."""
+    """Check that the operations fit into the run's time and threads. A row's time begins when its first operation has
+    ended."""
     for name, row in output.rows():
         if output.text.finished_s is not None:
             yield from rule.check_run_length(_latencies(name, row), output.text.finished_s, 0.1)

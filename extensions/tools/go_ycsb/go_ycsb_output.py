@@ -1,10 +1,12 @@
-"""What go-ycsb prints (v1.0): cumulative rows every interval, and after `Run finished` the final ones.
+"""Parse the output of go-ycsb (v1.0): cumulative rows every interval, and the final rows after `Run finished`.
 
     READ   - Takes(s): 3.0, Count: 26834, OPS: 8995.2, Avg(us): 292, ..., 99th(us): 3115, 99.9th(us): 6527, ...
     READ_ERROR - Takes(s): 2.8, Count: 22, ...
     TOTAL  - Takes(s): 3.0, Count: 40267, ...
 
-TOTAL counts successes, READ_MODIFY_WRITE what READ and UPDATE count again. Rows stand in alphabetical order."""
+TOTAL counts successes. READ_MODIFY_WRITE counts operations that READ and UPDATE count again. Rows are in alphabetical
+order.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,8 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class GoYcsbRow:
-    """One row; times in seconds. `printed` pairs a percentage with its latency; `cells` are its numbers as printed."""
+    """One row, with times in seconds. `printed` pairs a percentage with its latency; `cells` are its numbers as
+    printed."""
 
     count: int
     seconds: float
@@ -76,11 +79,11 @@ class GoYcsbRow:
 
 @dataclass(frozen=True)
 class GoYcsbOutput:
-    """The parsed output. `final` is empty when the run did not end normally. `interim` has the earlier blocks of rows,
-    in order.
+    """The parsed output. `final` is empty if the run did not end normally. `interim` has the earlier blocks of rows, in
+    order.
 
-    `finished_s` is how long the run took, with its warm-up; None when not printed. `oddities` say which rows appear
-    twice or can't be read. go-ycsb itself prints no such rows.
+    `finished_s` is how long the run took, including its warm-up; None if not printed. `oddities` describe the rows that
+    appear twice or can't be read. go-ycsb itself prints no such rows.
     """
 
     final: Mapping[str, GoYcsbRow]
@@ -136,7 +139,8 @@ def _duration(line: str) -> float | None:
 
 
 def interim(stdout: str) -> Interim | None:
-    """Return the rate between the last two TOTAL rows, and the p99 of the most frequent operation since its start.
+    """Return the rate between the last two TOTAL rows, and the p99 of the most frequent operation since the run's
+    start.
 
     Rows are cumulative. A single TOTAL row gives the rate since the start.
     """
@@ -158,7 +162,7 @@ def interim(stdout: str) -> Interim | None:
 
 
 def _row(text: str) -> GoYcsbRow | None:
-    """Parse a row; None for a half-written one, or one with a number or column that go-ycsb does not write."""
+    """Parse a row; None for a half-written row, or for one with a number or column that go-ycsb does not write."""
     pairs = [_CELL.fullmatch(part) for part in text.split(",")]
     printed_cells = {match[1]: match[2] for match in pairs if match}
     known = all(column in _COLUMNS or _PERCENTILE.fullmatch(column) for column in printed_cells)

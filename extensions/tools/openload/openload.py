@@ -1,8 +1,9 @@
-"""openload, the project's own load generator: `loadgen/README.md` is its contract.
+"""openload, the project's own load generator. `loadgen/README.md` describes its interface.
 
-Its schedule is fixed before the first operation, so a slow reply never delays the next operation: latencies count from
-when an operation was due, and from when it was sent. It judges itself. A run ends with a refusal, and is no
-measurement, when its numbers would be the generator's own or its queue dropped more than the spec accepts.
+openload fixes its schedule before the first operation, so a slow reply never delays the next operation. Latencies are
+counted from when an operation was due, and from when it was sent. openload also judges itself: if its numbers would
+describe the generator and not the system, or if its queue dropped more than the spec accepts, the run ends with a
+refusal and is not a measurement.
 """
 
 from __future__ import annotations
@@ -71,15 +72,15 @@ _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 _LOG_S = 1.5
-"""How much older the last success may be than a log says, in seconds: it has one line a second."""
+"""How much older the last success may be than a log shows, in seconds: the log has one line a second."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """Patterns of the lines that are read: see `tasks.Job.figures`."""
 
 
 class Openload:
-    """The driver of openload on a MongoDB server, and the base of its drivers for other systems.
-    Implements `seams.Driver`."""
+    """The driver of openload on a MongoDB server, and the base class of its drivers for other systems. Implements
+    `seams.Driver`."""
 
     name: ClassVar[str] = "openload"
     program: ClassVar[str] = "openload-mongodb"
@@ -87,11 +88,11 @@ class Openload:
         {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers"}
         | {"seed", "steady-within", "steady-from"}
     )
-    """The flags that identify the cell: the record must have them with the values that were asked for."""
+    """The flags that identify the cell. The record must have them with the requested values."""
     hint: ClassVar[str] = "build it again for this machine: `tools/setup.sh openload` in a checkout"
     oldest: ClassVar[str] = "1.4.0"
-    """The first version that takes turns with others across midnight, and records its findings apart from
-    its advice."""
+    """The oldest supported version: the first that takes turns with other load generators across midnight, and that
+    records its findings apart from its advice."""
 
     def target(self, context: CellContext) -> Flags:
         """Return the flags that name the target, as far as they are known when an output is read again."""
@@ -99,17 +100,17 @@ class Openload:
         return {"target": "mongodb"}
 
     def loading(self, context: CellContext) -> Flags:
-        """Return the flags of the target for a load."""
+        """Return the flags that name the target for a load."""
         return self.running(context)
 
     def running(self, context: CellContext) -> Flags:
-        """Return the flags of the target for a run. Raises PlanRefused."""
+        """Return the flags that name the target for a run. Raises PlanRefused."""
         if context.endpoint.uri is None:
             raise PlanRefused(say.needs_place(tool="openload", place=say.a_server()), say.hint_uri_of())
         return self.target(context)
 
     def own_files(self, context: CellContext) -> tuple[str, ...]:
-        """Return the names of files that a run writes beside its record and its log."""
+        """Return the names of the files that a run writes beside its record and its log."""
         del context
         return ()
 
@@ -162,8 +163,8 @@ class Openload:
         )
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        """Return the measurement. Raises BadOutput unless the record and the log prove it, and openload stands
-        by it."""
+        """Return the measurement. Raises BadOutput unless the record and the log prove the measurement, and openload
+        accepts it."""
         recorded = self._record(output)
         run = without_unasked(recorded, context)
         refused = refusal_error(run, output, context)
@@ -210,11 +211,11 @@ class Openload:
         return interim(text)
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
-        """Implement `seams.NamesKeys`: its keys are YCSB's."""
+        """Implement `seams.NamesKeys`: openload uses YCSB's keys."""
         return inserted_key(number, None if ordered else "little", padding)
 
     def _record(self, output: JobOutput) -> OpenloadRun:
-        """Return the record of a run. Raises BadOutput for one that was interrupted, or whose server was gone."""
+        """Return a run's record. Raises BadOutput for a run that was interrupted, or whose server was gone."""
         require_exit(output, self.program, accepted=(0, _REFUSED, _GAVE_UP))
         try:
             run = read_run(output.directory)
@@ -226,13 +227,14 @@ class Openload:
 
 
 def _is_server_gone(run: OpenloadRun, output: JobOutput) -> bool:
-    """Return whether the run was cut because nothing succeeded any more. A run that was cut while operations still
-    succeeded, since its queue was too long to be done in time, says something about the load."""
+    """Return whether the run was cut because nothing succeeded any more. A run may also be cut while operations still
+    succeed, because its queue is too long to be done in time. Such a run still tells something about the load."""
     return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
 
 
 def _silence_s(output: JobOutput) -> float:
-    """Return for how many seconds nothing had succeeded at the end of the log; infinity when the log can't tell."""
+    """Return how many seconds before the end of the log the last operation succeeded; infinity if the log does not show
+    it."""
     try:
         log = read_log(output.directory / LOG)
     except BadOpenloadLog:

@@ -1,4 +1,4 @@
-"""The command line of openload for a cell: `loadgen/README.md` lists the flags."""
+"""openload's command line for a cell. `loadgen/README.md` lists the flags."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
 TOOL = "openload"
 TRACE_FILE = "trace.txt"
 URI = "OPENLOAD_URI"
-"""The environment variable that names the server, so that no argument shows a password."""
+"""The environment variable that holds the server's URI, so that no argument shows a password."""
 
 Flags = Mapping[str, object]
 
 _USUAL = frozenset({"p99"})
-"""The latencies that openload judges when a spec asks for none."""
+"""The latencies that openload judges if a spec asks for none."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
 """openload's defaults of `--give-up` and `--queue`."""
 _MOST_QUEUED = 1_000_000
-"""The most operations that we let wait. openload needs 24 MB for them."""
+"""How many operations we let wait at most. openload needs 24 MB for them."""
 _APART = 1_000_000
-"""The difference between the seeds of load generators that send together. With one seed they would send in lockstep, so
-that their arrivals would come in batches."""
+"""The difference between the seeds of load generators that send at the same time. With the same seed they would send in
+lockstep, and arrivals would come in batches."""
 _SHARES = {
     "read": "read",
     "update": "update",
@@ -96,7 +96,7 @@ def environment(context: CellContext) -> Mapping[str, Secret]:
 
 
 def arrivals_of(context: CellContext) -> Arrivals | None:
-    """Return how the operations of an offered load are spaced; None in a closed loop."""
+    """Return the spacing of an offered load's operations; None in a closed loop."""
     said = context.experiment.arrivals
     if context.cell.target is None and (said is None or said.kind == "closed"):
         return None
@@ -105,7 +105,7 @@ def arrivals_of(context: CellContext) -> Arrivals | None:
 
 def asked_latencies(context: CellContext) -> frozenset[str]:
     """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` for all operations.
-    Returns p99 alone when it asks for none."""
+    Returns p99 alone if the spec asks for none."""
     return frozenset(AskedStatistics(context.plan).of(context.cell)) - {"throughput"} or _USUAL
 
 
@@ -160,8 +160,8 @@ def _until_steady(context: CellContext) -> dict[str, object]:
 
 
 def _outlasting_events(context: CellContext) -> dict[str, object]:
-    """Return the flags that let a run go on while an event stops the system: openload ends a run in which nothing
-    succeeds for long. Operations that are due meanwhile wait in the queue, unless the spec bounds it."""
+    """Return the flags that let a run continue while an event stops the system. Without them, openload ends a run in
+    which nothing succeeds for long. Operations that are due meanwhile wait in the queue, unless the spec limits it."""
     cell, arrivals = context.cell, arrivals_of(context)
     if not cell.events:
         return {}
@@ -174,7 +174,7 @@ def _outlasting_events(context: CellContext) -> dict[str, object]:
 
 
 def _bounds(context: CellContext) -> dict[str, object]:
-    """Return the bounds that the spec sets itself, by flag."""
+    """Return the limits that the spec itself sets, by flag."""
     said = context.experiment.arrivals
     bounds = {"accept-stalls": said.stalls, "timeout": said.timeout_s, "give-up": said.give_up_s} if said else {}
     return {name: value for name, value in bounds.items() if value is not None}

@@ -34,7 +34,7 @@ _US_PER_NS = 1e-3
 
 
 def find_steady_problems(run: OpenloadRun, log: Log) -> Iterator[str]:
-    """Yield what contradicts the decision that the run was steady, or was not."""
+    """Yield whatever contradicts the decision that the run was steady or not steady."""
     within = float(run.settings.get("steady-within", "0"))
     recorded = run.steady
     if (recorded is not None) != (within > 0):

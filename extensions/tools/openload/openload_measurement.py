@@ -1,4 +1,4 @@
-"""Converting openload's record and log to a measurement: its window, phases, operations, intervals and disclosure."""
+"""Convert openload's record and log to a measurement: its window, phases, operations, intervals and disclosure."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _US = 1e-6
 
 @dataclass(frozen=True)
 class AskedLoad:
-    """What a run was asked for: the load of all load generators together, and how it is to be judged.
+    """The load that a run was asked to generate, over all load generators together, and how the run is judged.
 
     `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those that the
     generator's own lateness is compared with, such as `p99 read`, or `p99` for all operations. `operations` is the
-    number after which the run ends; "" for none.
+    number of operations after which the run ends; "" if it has no such limit.
     """
 
     arrivals: Arrivals | None
@@ -73,8 +73,7 @@ def asked_of(context: CellContext) -> AskedLoad:
 
 
 def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
-    """Return what was measured, without the transient that a rule cuts off. The output must have been
-    checked before."""
+    """Return the measurement, without the transient that a rule cuts off. The output must have been checked before."""
     ended, rule = _steady_of(asked, run), asked.rule
     cut_s = ended.cut_s or 0.0 if ended else 0.0
     start, end = run.started_at + run.warm_up_s + cut_s, run.started_at + run.warm_up_s + run.window_s
@@ -116,7 +115,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
 
 
 def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
-    """Return how a measurement ended that lasts until it is steady; None for one that lasts a fixed time."""
+    """For a measurement that lasts until steady, return how it ended; None for a measurement of a fixed length."""
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None
@@ -134,7 +133,7 @@ def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
 
 
 def _phases(count: int, start: float, end: float) -> Iterator[tuple[int, float, float]]:
-    """Yield (phase, start, end), cut at whole seconds from the start."""
+    """Yield (phase, start, end), cut at whole seconds from the run's start."""
     if count > 1:
         step = (end - start) / count
         cuts = [start + round(step * number) for number in range(count)] + [end]
@@ -182,8 +181,8 @@ def _ended_between(log: Log, start: float, end: float) -> int:
 
 
 def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[Interval]:
-    """Yield each second of the window with the operations that ended and succeeded in it. With `tails`, also with
-    the 99th percentile of their latencies from when they were due."""
+    """Yield each second of the window with the number of operations that ended successfully in it. With `tails`, also
+    give the 99th percentile of their latencies, counted from when they were due."""
     ended: list[list[Histogram]] = [[] for _ in range(ceil(end - start - 1e-6))]
     for piece in successes(log):
         if start <= piece.middle < end:
@@ -216,8 +215,8 @@ def _samples(asked: AskedLoad, run: OpenloadRun, log: Log, window: tuple[float, 
 
 
 def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
-    """Yield how late the generator itself was, as a share of each latency that the spec asks for. openload judges the
-    same share."""
+    """Yield how late the generator itself was, as a share of each latency that the spec asks for. openload judges
+    itself by the same share."""
     pairs = {OPERATIONS[operation]: (each.lag_us, each.intended_us) for operation, each in run.operations.items()}
     pairs[""] = (run.own.lag_us, run.all.intended_us)
     for asked_for in asked.latencies:
@@ -228,9 +227,10 @@ def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
 
 
 def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
-    """Return how late the generator was at a percentile, in microseconds: its own part of operations, or how
-    late its threads woke if that is more. The latest wake-up of all (`max`) does not count, as it may have held
-    up no operation."""
+    """Return how late the generator was at a percentile, in microseconds: the delay that it added to operations, or how
+    late its threads woke if that is more. The latest wake-up of all (`max`) does not count, as it may have delayed no
+    operation.
+    """
     woke = hiccup.get(name, 0.0) if hiccup and name != "max" else 0.0
     return max(lag.get(name, 0.0), woke)
 
@@ -281,13 +281,13 @@ def _disclosed(asked: AskedLoad, run: OpenloadRun, operations: Sequence[Operatio
 
 
 def _bound(run: OpenloadRun) -> str:
-    """Return how many operations may wait at most, in words."""
+    """Return in words how many operations may wait at most."""
     queue = run.settings.get("queue", "")
     return f"{int(queue):,}" if queue.isdecimal() else queue
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
-    """Yield the latency that coordinated omission would have hidden, as a property."""
+    """Yield a property with the latency that coordinated omission would have hidden."""
     due, sent = (
         h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
         for kind in ("intended", "service")

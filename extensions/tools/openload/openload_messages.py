@@ -1,4 +1,4 @@
-"""The sentences of openload."""
+"""The messages about openload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What openload writes: the final record (`record.json`), and the lines of its standard output."""
+"""Read openload's final record (`record.json`), its log, and the lines of its standard output."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ OPERATIONS: Mapping[str, str] = {
     "scan": "scan",
     "read-modify-write": "read_modify_write",
 }
-"""benchbrief's names of operations, by openload's names."""
+"""Maps openload's names of operations to benchbrief's."""
 HICCUP = "hiccup"
 OWN = ("lag", HICCUP)
 _NS_IN_US = 1e-3
 EDGE = 0.1
-"""The share of a second's operations that may lie beyond its edge: a second ends only when a thread wakes."""
+"""The share of a second's operations that may lie beyond the second's edge: a second ends only when a thread wakes."""
 _VERSION = "#[Histogram log format version 1.3]"
 
 
@@ -40,7 +40,7 @@ class BadOpenloadLog(ValueError):
 
 @dataclass(frozen=True)
 class Tag:
-    """What a tag of the log counts. The generator's own tags have their name as `operation`."""
+    """The meaning of a tag in the log. The generator's own tags have their name as `operation`."""
 
     operation: str
     service: bool = False
@@ -102,7 +102,7 @@ def read_log(path: Path) -> Log:
 
 
 def successes(log: Log) -> Iterable[TimeSlice]:
-    """Yield the slices of operations that succeeded, of the warm-up too, each operation once."""
+    """Yield the slices of operations that succeeded, including the warm-up. Each operation is counted once."""
     for name, pieces in log.slices.items():
         tag = tag_of(name)
         if tag and tag.operation in OPERATIONS and not tag.failed and not tag.service:
@@ -129,7 +129,7 @@ class _Part(BaseModel):
 
 
 class Counts(_Part):
-    """The number of operations by what became of them. See `loadgen/README.md`."""
+    """How many operations had each outcome. See `loadgen/README.md`."""
 
     offered: int = Field(ge=0)
     started: int = Field(ge=0)
@@ -158,8 +158,8 @@ class OpenloadOperation(Counts):
 
 
 class Refusal(_Part):
-    """Why openload does not stand by its numbers. Before version 1.4.0, `text` includes the advice, `advice` is None,
-    and the fields after it have their defaults."""
+    """The reason why openload does not accept its numbers. Before version 1.4.0, `text` includes the advice, `advice`
+    is None, and the fields after it have their defaults."""
 
     code: str
     value: float
@@ -233,7 +233,7 @@ _Record = TypeVar("_Record", bound=_Head)
 
 
 class OpenloadRun(_Head, Counts):
-    """The record that openload's command `run` writes. Its counts are of operations that were due in the window."""
+    """The record that openload's command `run` writes. It counts the operations that were due in the window."""
 
     command: Literal["run"]
     warm_up_s: float = Field(ge=0)
@@ -294,8 +294,8 @@ def _why(error: OSError | ValidationError) -> str:
 
 
 def interim(text: str) -> Interim | None:
-    """Return the throughput and p99 in the last whole line of a second. Latencies count from when operations
-    were due."""
+    """Return the throughput and p99 of the last complete line, which covers one second. Latencies count from when
+    operations were due."""
     for line in reversed(text.split("\n")[:-1]):
         if '"second"' not in line:
             continue

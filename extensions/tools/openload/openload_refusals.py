@@ -1,4 +1,4 @@
-"""Errors of a cell for whose numbers openload does not stand, in words."""
+"""The errors of a cell whose numbers openload refuses, in words."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _ALL = "all operations"
 LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
 """The codes of refusals that the generator caused, and of those that the system under test caused."""
 _ADVISED_LAG = 0.5
-"""The `lag` that the hint `hint_openload_late` advises."""
+"""The value of `lag` that the hint `hint_openload_late` advises."""
 
 
 def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
-    """Return the record without refusals for a latency that the spec does not ask for. openload compares its lateness
-    with each percentile of every operation, and the spec may ask for the 99th of reads alone."""
+    """Return the record without refusals for latencies that the spec does not ask for. openload compares its lateness
+    with each percentile of every operation, but the spec may ask for only the 99th of reads."""
     asked = asked_latencies(context)
 
     def is_asked(refusal: Refusal) -> bool:
@@ -38,8 +38,8 @@ def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
 
 
 def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return why openload does not stand by its numbers; None when it does. A late generator and a system that did not
-    do its work are different errors."""
+    """Return the error for a run whose numbers openload refuses; None if openload accepts them. A late generator and a
+    system that did not do its work are different errors."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}
@@ -56,14 +56,14 @@ def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> 
 
 
 def found_by(run: OpenloadRun, code: str) -> str:
-    """Return the reasons of all of a run's refusals: those with this code first, then those farthest beyond their
-    limits. The advice is left to the hint."""
+    """Return the findings of all of a run's refusals: those with this code first, then those farthest beyond their
+    limits. The advice is left out, as the hint gives it."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 
 
 def worst(run: OpenloadRun) -> str:
-    """Return the finding that is the farthest beyond its limit."""
+    """Return the finding that is farthest beyond its limit."""
     return _found(max(run.refusals, key=_excess))
 
 
@@ -72,21 +72,21 @@ def _excess(refusal: Refusal) -> float:
 
 
 def milliseconds(microseconds: float) -> PrintedNumber:
-    """Return a time in milliseconds with three digits, or more when it has more before the decimal point."""
+    """Return a time in milliseconds with three significant digits, or in whole milliseconds from 1000 ms on."""
     value = microseconds / 1e3
     return PrintedNumber(value, f"{value:,.0f} ms" if value >= 1e3 else f"{value:.3g} ms")
 
 
 def _hint_late(context: CellContext) -> Message:
-    """Return the hint for a generator that was late. It advises a higher `lag`, unless the spec already accepts
-    as much."""
+    """Return the hint for a generator that was late. It advises a higher `lag`, unless the spec already accepts that
+    much."""
     arrivals = arrivals_of(context)
     is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
     return say.hint_openload_late_lax() if is_lax else say.hint_openload_late()
 
 
 def _found(refusal: Refusal) -> str:
-    """Return what a refusal found, in words. Records before version 1.4.0 have only openload's own sentence."""
+    """Return a refusal's finding in words. Records before version 1.4.0 have only openload's own sentence."""
     if refusal.advice is None:
         return refusal.text
     value, limit = share_figure(refusal.value, 1), share_figure(refusal.limit, 1)

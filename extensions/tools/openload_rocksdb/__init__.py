@@ -1,1 +1,1 @@
-"""openload on RocksDB, which is a library in openload's process."""
+"""openload on RocksDB, which is a library in the openload process."""

@@ -1,11 +1,11 @@
-"""openload on RocksDB: the database is a library in its process, so it runs on the host under test.
+"""openload on RocksDB: the database is a library in the openload process, so openload runs on the host under test.
 
-Records of several fields are laid out as YCSB's RocksDB binding does: the column family `usertable`, YCSB's keys, and
+Records of several fields are laid out as in YCSB's RocksDB binding: the column family `usertable`, YCSB's keys, and
 each field after its length. As in that binding, an update of one field reads the value first. Records of one field are
-laid out as db_bench does: keys of 16 bytes with the record's number, and values that compress to half. db_bench can
-read them, and an update reads nothing.
+laid out as in db_bench: keys of 16 bytes with the record's number, and values that compress to half. db_bench can read
+them, and an update reads nothing.
 
-A load does not write the log. Its records are flushed, and it waits for the compactions that follow.
+A load does not write the log. It flushes its records, and waits for the compactions that follow.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _layout(workload: Workload) -> dict[str, object]:
 
 
 def _opened(options: Mapping[str, OptionValue], context: CellContext) -> dict[str, object]:
-    """Return the flags that open the database: ours, and RocksDB's own options in its text format."""
+    """Return the flags that open the database: our own flags, and RocksDB's options in RocksDB's text format."""
     flags: dict[str, object] = {}
     ours: list[str] = []
     tables: list[str] = []

@@ -1,1 +1,1 @@
-"""YCSB, the original in Java."""
+"""YCSB, the original version in Java."""

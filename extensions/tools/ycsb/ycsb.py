@@ -1,9 +1,9 @@
-"""YCSB (Java), in the layout of its release: bin/ycsb.sh, lib/, <binding>-binding/lib/, workloads/.
+"""YCSB (Java), in its release's layout: bin/ycsb.sh, lib/, <binding>-binding/lib/, workloads/.
 
-Warm-up and measurement are one process, so that connections, caches and the JIT stay warm. It writes one HDR
-histogram for each operation and second, and all numbers come from the seconds inside the measured window.
-`[OVERALL]` covers start and warm-up too, and counts failed operations. It only serves to prove that the logs are
-complete. The property file is kept beside the logs, so that anyone can run the same client again.
+Warm-up and measurement are one process, so that connections, caches and the JIT stay warm. YCSB writes one HDR
+histogram for each operation and second, and all numbers come from the seconds inside the measured window. `[OVERALL]`
+includes start and warm-up, and counts failed operations, so it only serves to prove that the logs are complete. The
+property file is kept beside the logs, so that anyone can run the same client again.
 
 A measured load is YCSB's `load`. It keeps the same logs, and ends with the last record or when its time is over.
 """
@@ -127,7 +127,7 @@ class Ycsb:
         return measurement_of_rows(context, output, found)
 
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
-        """Implement `seams.TellsInterim`. There is a status line each second."""
+        """Implement `seams.TellsInterim`. YCSB prints a status line each second."""
         return text.interim(text_so_far)
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
@@ -150,7 +150,7 @@ def _command(context: CellContext, verb: str, threads: int, target: float | None
 
 
 def _proven(context: CellContext, output: JobOutput) -> text.YcsbText:
-    """Return the rows of a run that ended normally. Raises BadOutput."""
+    """Return the rows of a run that ended normally. Raises BadOutput for any other run."""
     for path in (output.stderr, output.stdout):
         if any("javax/xml/bind" in line or "DatatypeConverter" in line for line in read_output_lines(path)):
             raise BadOutput(say.old_histogram(), say.hint_histogram())

@@ -27,12 +27,13 @@ _STAMP_S = 0.01
 _LENGTH_OFF = 0.1
 _NEARLY = 0.95
 _PATIENCE = 20.0
-"""An operation at random times is absent for this many times its mean distance only once in 10^8 runs."""
+"""How many times its mean gap an operation may be absent. With operations at random times, only one in 10^8 runs has a
+longer gap."""
 
 
 @dataclass(frozen=True)
 class Logs:
-    """The logs of a run, by YCSB's names of their rows. `text` is None when there are only logs."""
+    """A run's logs, by YCSB's row names. `text` is None if there are only logs."""
 
     slices: Mapping[str, Sequence[TimeSlice]]
     text: YcsbText | None = None
@@ -45,7 +46,7 @@ class Logs:
 
 
 class LogProblem(str):
-    """A contradiction in words. `log` is YCSB's name of the row whose log is wrong; "" when all of them are."""
+    """A contradiction in words. `log` is YCSB's row name of the log that is wrong; "" if all of them are."""
 
     log: str
 
@@ -90,8 +91,8 @@ def _clock(at: float) -> str:
 
 
 def _begin_and_end_together(logs: Logs) -> Iterator[str]:
-    """Check that all logs end together, as one thread writes them, and that logs of successes begin together, unless
-    the operation is rare."""
+    """Check that all logs end together, as one thread writes them, and that the logs of successes begin together. Logs
+    of rare operations may begin later."""
     known = {name: pieces for name, pieces in logs.slices.items() if pieces and operation_of(name)}
     if len(known) < 2:
         return
@@ -158,7 +159,7 @@ def _as_printed(logs: Logs) -> Iterator[str]:
 
 
 def check_against_row(row: YcsbRow, log: Histogram, called: str) -> Iterator[str]:
-    """Yield where the log's latencies differ from those of the row. Both must have the same number of operations.
+    """Yield each difference between the log's latencies and the row's. Both must have the same number of operations.
 
     HdrHistogram's mean takes the middle of each bucket. Its minimum and maximum are ends of buckets.
     """
@@ -202,7 +203,7 @@ LOG_TABLE: tuple[Invariant[Logs], ...] = (
 
 
 _EMPTY = {"NaN", "9.223372036854776E18", "9223372036854775807", "2147483647", "2.147483647E9", "-1", "-1.0"}
-"""What YCSB prints as the mean or minimum of an operation that was never done."""
+"""The mean or minimum that YCSB prints for an operation that was never done."""
 _LATENCY = re.compile(r"(?:Average|Min|Max)Latency\((\w+)\)")
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((\w+)\)")
 _BUCKET = re.compile(r">?\d{1,12}")
@@ -213,7 +214,7 @@ _OTHER_KEYS = re.compile(
 
 @dataclass(frozen=True)
 class CheckedYcsb:
-    """An output with what is known about its run. `threads` is None when unknown. With `intended`, rows with plain
+    """An output with the known facts about its run. `threads` is None when unknown. With `intended`, rows with plain
     names count from the due time."""
 
     text: YcsbText
@@ -328,7 +329,7 @@ def _means(output: CheckedYcsb) -> Iterator[str]:
 
 def _return_codes(output: CheckedYcsb) -> Iterator[str]:
     """Check counts against return codes. Before 0.6.0, an operation's count includes its failures. Later, failures have
-    a row of their own (READ-FAILED)."""
+    their own row (READ-FAILED)."""
     rows = output.text.rows
     for name, row in rows.items():
         if row.ok is None or not _has_codes(name):
@@ -355,7 +356,7 @@ def _failures(row: str) -> bool:
 
 
 def _buckets(output: CheckedYcsb) -> Iterator[str]:
-    """Check that a printed histogram has all operations. A time series has buckets too, but no percentiles."""
+    """Check that a printed histogram contains all operations. A time series has buckets too, but no percentiles."""
     for (name, cells, row), latencies in zip(output.sections(), output.latencies(), strict=True):
         counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := parse_printed(text))]
         overflows = any(key.startswith(">") for key in cells)
@@ -374,9 +375,10 @@ def _buckets(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
-    """Check the order and the last bucket of printed histograms. For each operation, `OneMeasurementHistogram`
-    prints buckets from 0 to n - 1 ms, then `>n` for all above. A printed HDR histogram leaves out empty buckets, and
-    so do people."""
+    """Check the order and the last bucket of printed histograms. For each operation, `OneMeasurementHistogram` prints
+    buckets from 0 to n - 1 ms, then `>n` for everything above. A printed HDR histogram leaves out empty buckets, and so
+    do people who edit files.
+    """
     labels = {
         name: [key for key in cells if _BUCKET.fullmatch(key)] for name, cells, row in output.sections() if row.mean_s
     }
@@ -449,15 +451,15 @@ def _read_modify_write(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _with_latencies(output: CheckedYcsb) -> Iterator[str]:
-    """Check that a row with a count has a mean: YCSB prints it next, for every kind of measurement but raw ones."""
+    """Check that a row with a count has a mean, which YCSB prints next for every measurement kind except raw ones."""
     for name, row in output.text.rows.items():
         if row.count and row.mean_s is None:
             yield f"[{name}] has {row.count} operations, and no AverageLatency: it was cut"
 
 
 def _intended(output: CheckedYcsb) -> Iterator[str]:
-    """Check that each operation has both latencies with `measurement.interval=both`: from its start, and from its
-    due time."""
+    """Check that with `measurement.interval=both` each operation has both latencies: from its start, and from its due
+    time."""
     rows = output.text.rows
     if not any(name.startswith(INTENDED) for name in rows):
         return

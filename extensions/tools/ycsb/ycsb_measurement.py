@@ -1,6 +1,6 @@
-"""Converting a YCSB run's text and logs to a measurement: the declared window, its phases, operations and intervals.
+"""Convert a YCSB run's text and logs to a measurement: the declared window, its phases, operations and intervals.
 
-The warm-up counts from the first operation. What a process does before that (starting a JVM, connecting, waiting
+The warm-up counts from the first operation. Whatever a process does before that (starting a JVM, connecting, waiting
 for a busy machine) warms nothing up, and must not shorten the measured time.
 """
 
@@ -44,7 +44,7 @@ Logs = Mapping[str, tuple[text.TimeSlice, ...]]
 
 @dataclass(frozen=True)
 class _Window:
-    """The measured part of a run. `edges` are the ends of one-second slices; the first is where the measurement begins.
+    """The measured part of a run. `edges` are the ends of one-second slices; the measurement begins at the first edge.
 
     The first operation ended `first_s` after the threads' start, and the warm-up lasted `warm_up_s` from there.
     """
@@ -63,19 +63,19 @@ class _Window:
 
 
 def run_s(cell: Cell) -> int:
-    """Return YCSB's `maxexecutiontime` in whole seconds. YCSB counts from its threads' start, before they connect.
+    """Return YCSB's `maxexecutiontime` in whole seconds. YCSB counts it from its threads' start, before they connect.
 
-    To the declared times it adds one second, as slices begin at the status thread's seconds and not at the first
-    operation, and two seconds for connecting and loading classes. A slower start shortens the measured time, and nine
-    tenths of that must remain. A short run, whose last tenth is less than two seconds, gets up to two more. So every
-    run can start in four seconds, and a long run is not made much longer.
+    One second is added to the declared times, as slices begin at the status thread's seconds and not at the first
+    operation, and two seconds are added for connecting and loading classes. A slower start shortens the measured time,
+    and nine tenths of that must remain. A short run, whose last tenth is less than two seconds, gets up to two more
+    seconds. So every run has four seconds to start, and a long run does not become much longer.
     """
     short = max(0.0, 2 - (1 - _LEAST_SHARE) * cell.measure_s)
     return ceil(cell.warm_up_s + cell.measure_s) + 1 + 2 + ceil(short)
 
 
 def measurement_of_logs(context: CellContext, output: JobOutput, found: text.YcsbText, logs: Logs) -> Measurement:
-    """Return what was measured in the declared window. Raises BadOutput when the logs do not prove it."""
+    """Return the measurement of the declared window. Raises BadOutput if the logs do not prove it."""
     require_consistent(output, "YCSB", ycsb_invariants.find_log_problems(logs, found))
     if mixed := next((row for row in found.rows.values() if row.failed_inside), None):
         raise BadOutput(say.failures_in_logs(row=mixed.name, failed=mixed.failed), say.hint_failures_apart())
@@ -129,7 +129,7 @@ def _window(context: CellContext, output: JobOutput, found: text.YcsbText, logs:
 
 
 def _with_operations(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
-    """Return the slices without the last ones that have no operations: YCSB disconnects and ends in those."""
+    """Return the slices without the empty ones at the end, in which YCSB disconnects and stops."""
     while pieces and not pieces[-1].histogram.count:
         pieces = pieces[:-1]
     return pieces
@@ -142,7 +142,7 @@ def _inserted(logs: Logs) -> int:
 
 
 def _whole_slices(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
-    """Return the slices up to the last full second. A few milliseconds follow in which threads end."""
+    """Return the slices up to the last full second. A few milliseconds follow, in which threads end."""
     while pieces and pieces[-1].end - pieces[-1].start < 0.5:
         pieces = pieces[:-1]
     return pieces
@@ -201,7 +201,7 @@ def _measurement(
 
 
 def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, float]]:
-    """Return (phase, start, end), each cut at the nearest slice; none for a single phase. Raises BadOutput when phases
+    """Return (phase, start, end), each cut at the nearest slice; nothing for a single phase. Raises BadOutput if phases
     are shorter than slices."""
     count = context.cell.phases
     if count == 1:
@@ -215,7 +215,7 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
 
 
 def _p99(logs: Logs, start: float, end: float) -> float | None:
-    """Return the 99th percentile over all operations, from when they were due where YCSB knows it."""
+    """Return the 99th percentile over all operations, counted from their due times if YCSB knows them."""
     done = [each for each in read_logged_operations(logs, None, start, end) if each.histogram and each.count]
     kind = "intended" if any(each.kind == "intended" for each in done) else "service"
     counted = [each for each in done if each.kind == kind and each.operation != "read_modify_write"]
@@ -278,8 +278,7 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
 
 
 def measurement_of_rows(context: CellContext, output: JobOutput, found: text.YcsbText) -> Measurement:
-    """Return the measurement from the rows of a YCSB without HDR logs (before 0.5). Its numbers are of the
-    whole run."""
+    """Return the measurement from the rows of a YCSB without HDR logs (before 0.5). Its numbers cover the whole run."""
     if context.cell.warm_up_s or context.cell.phases > 1:
         raise BadOutput(
             say.no_logs(),
@@ -313,7 +312,7 @@ def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Ycs
 
 
 def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
-    """Return the operations in a whole run's rows. The return codes tell which failed."""
+    """Return the operations in a whole run's rows. The return codes show which of them failed."""
     rows = [row for name, row in found.rows.items() if not (text.operation_of(name) or ("", True))[1]]
     return tuple(
         Operation(
@@ -333,6 +332,6 @@ def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
 
 
 def _version(output: JobOutput) -> str:
-    """Return YCSB's name and version. Up to 0.1.4 it is on standard output, later on standard error."""
+    """Return YCSB's name and version. Up to 0.1.4 they are on standard output, later on standard error."""
     found = (text.version(read_output_lines(path)) for path in (output.stderr, output.stdout))
     return f"YCSB {next(filter(None, found), '')}".strip()

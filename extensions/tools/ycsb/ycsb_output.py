@@ -1,13 +1,14 @@
-"""What YCSB leaves: rows on standard output (from 0.1.4 on), and HDR logs with one line for each second.
+"""Parse YCSB's output: rows on standard output (from 0.1.4 on), and HDR logs with one line for each second.
 
-[OVERALL], Throughput(ops/sec), 3015.2950955943475
-[READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")
-[READ], Return=OK, 18137                           (0.1.4: Return=0; BATCHED_OK is good, too)
-[READ], 0, 4971                                    (measurementtype=histogram: operations of 0 to 1 ms)
-[READ], 412, 3.0                                   (an HDR histogram that is printed: operations of 412 us)
-[HdrREAD], Operations, 978                         (hdrhistogram+histogram; [BucketREAD] has the same ones)
+    [OVERALL], Throughput(ops/sec), 3015.2950955943475
+    [READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")
+    [READ], Return=OK, 18137                           (0.1.4: Return=0; BATCHED_OK is good, too)
+    [READ], 0, 4971                                    (measurementtype=histogram: operations of 0 to 1 ms)
+    [READ], 412, 3.0                                   (an HDR histogram that is printed: operations of 412 us)
+    [HdrREAD], Operations, 978                         (hdrhistogram+histogram; [BucketREAD] has the same ones)
 
-Its JSON exporters write the same rows as objects, in an array or one after the other."""
+YCSB's JSON exporters write the same rows as objects, in an array or one after the other.
+"""
 
 from __future__ import annotations
 
@@ -75,13 +76,14 @@ OPERATIONS: Mapping[str, str] = {
     "DELETE": "delete",
     "READ-MODIFY-WRITE": "read_modify_write",
 }
-"""Our names of operations, by row. A read-modify-write is counted again in READ and UPDATE."""
+"""benchbrief's names of operations, by YCSB's row. READ and UPDATE count a read-modify-write again."""
 
 INTENDED = "Intended-"
 BUCKETS = "Bucket"
-"""How the section of a second histogram begins. Of `[HdrREAD]` and `[BucketREAD]`, only the first is read."""
+"""The beginning of a second histogram's section. If there are both `[HdrREAD]` and `[BucketREAD]`, only `[HdrREAD]` is
+read."""
 _OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
-"""Sections that are not operations, but are read too."""
+"""Sections that are not about operations, but are read too."""
 
 _ROW = re.compile(r"\s*\[([^\]]+)\]\s*,\s*([^,]+?)\s*,\s*(\S+)\s*\Z")
 _BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
@@ -97,7 +99,7 @@ _ELAPSED = re.compile(r"\b(\d{1,9}) sec: ")
 _NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 _GOOD = ("OK", "BATCHED_OK", "0")
-"""Return codes of success: those of YCSB's `Status.isOk`, and the number used up to 0.2."""
+"""Return codes of success: those that YCSB's `Status.isOk` accepts, and the number used up to 0.2."""
 _OBJECT = re.compile(r'"metric"\s*:\s*"([^"]+)",\s*"measurement"\s*:\s*"([^"]+)",\s*"value"\s*:\s*"?([^\s",}]+)"?\s*}')
 
 
@@ -114,11 +116,12 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class YcsbRow:
-    """One operation's rows of the whole run; times in seconds.
+    """One operation's rows for the whole run, with times in seconds.
 
-    `ok` and `failed` are the counts of its return codes, both None when it has none (READ-MODIFY-WRITE, Intended-X).
-    `batched` is how many of the successful ones were put into a batch for later. With `by_ms`, percentiles are the
-    lower ends of buckets of a millisecond. With `zeros`, some percentiles were printed as 0, which says nothing.
+    `ok` and `failed` are the counts of its return codes, both None if it has no return codes (READ-MODIFY-WRITE,
+    Intended-X). `batched` is how many of the successful operations were put into a batch for later. With `by_ms`,
+    percentiles are the lower ends of one-millisecond buckets. With `zeros`, some percentiles were printed as 0, which
+    has no meaning.
     """
 
     name: str
@@ -136,7 +139,7 @@ class YcsbRow:
 
     @property
     def failed_inside(self) -> int:
-        """How many failures are in its count and its latencies: before 0.6.0, failures have no row of their own."""
+        """How many failures the row's count and latencies include: before 0.6.0, failures have no row of their own."""
         return self.failed if self.failed and self.count == (self.ok or 0) + self.failed else 0
 
 
@@ -146,10 +149,10 @@ Cells = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class YcsbText:
-    """The parsed text. `overall` is empty when the run did not end normally.
+    """The parsed text. `overall` is empty if the run did not end normally.
 
-    `cells` are the rows of operations, of OVERALL and of the garbage collector. `oddities` say which rows appear twice
-    or can't be read. YCSB itself prints no such rows.
+    `cells` are the rows of operations, of OVERALL and of the garbage collector. `oddities` describe the rows that
+    appear twice or can't be read. YCSB itself prints no such rows.
     """
 
     overall: Mapping[str, float]
@@ -158,8 +161,8 @@ class YcsbText:
     cells: Cells
     oddities: tuple[str, ...]
     cleanups: int | None = None
-    """How often threads closed their connections: once each. The binding of HBase also counts its own, which
-    makes two."""
+    """How many times threads closed a connection. Each thread does so once, but with HBase's binding it counts as two.
+    """
 
     @property
     def runtime_s(self) -> float:
@@ -188,7 +191,7 @@ class TimeSlice:
 def operation_of(row: str) -> tuple[str, bool] | None:
     """Return (operation, whether the row counts its failures) for the name of a row or a log; None for other names.
 
-    Failures are in READ-FAILED, or in READ-NOT_FOUND and the like when YCSB was asked to separate them.
+    Failures are in READ-FAILED, or in READ-NOT_FOUND and the like if YCSB was asked to separate them.
     """
     name = row.removeprefix(INTENDED)
     if name in OPERATIONS:
@@ -202,7 +205,7 @@ def interim(stderr: str) -> Interim | None:
 
         2026-03-01 10:00:05:120 5 sec: 7512 operations; 1502.4 current ops/sec; [READ: Count=712, ..., 99=4321, ...]
 
-    An interval without operations has no latency, and prints NaN.
+    For an interval without operations, YCSB prints NaN as the latency.
     """
     for line in reversed(stderr.split("\n")[:-1]):
         if match := _NOW.search(line):
@@ -258,7 +261,7 @@ def _add_row(section: dict[str, str], name: str, line: str, oddities: list[str])
 
 
 def rows_of_json(text: str) -> list[str] | None:
-    """Convert a JSON exporter's output to the text exporter's rows; None when the output is not complete."""
+    """Convert a JSON exporter's output to the text exporter's rows; None if the output is not complete."""
     body = text.strip()
     found = _OBJECT.findall(body)
     if not found or len(found) != body.count('"metric"') or body[-1:] not in ("}", "]"):
@@ -267,7 +270,7 @@ def rows_of_json(text: str) -> list[str] | None:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a JSON exporter wrote the text, even if it was cut."""
+    """Return whether a JSON exporter wrote the text, even if the text was cut."""
     return re.match(r'\s*(?:\[\s*)?{\s*"metric"', text) is not None
 
 
@@ -318,11 +321,11 @@ def _row(name: str, values: Mapping[str, str]) -> YcsbRow:
 
 
 def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
-    """Return a printed histogram; None when its counts are not all there.
+    """Return a printed histogram; None if some of its counts are missing.
 
-    `measurementtype=histogram` counts by milliseconds. Its last bucket (`>1000`) holds the overflow, and reaches to
-    the printed maximum. A printed HDR histogram counts by microseconds and omits empty buckets, so its highest
-    bucket is that of the maximum.
+    `measurementtype=histogram` counts by milliseconds. Its last bucket (`>1000`) holds the overflow, and reaches to the
+    printed maximum. A printed HDR histogram counts by microseconds and omits empty buckets, so its highest bucket is
+    the one that contains the maximum.
     """
     highest = max((lowest for over, lowest, number in buckets if number and not over), default=0)
     by_us = not any(over for over, _, _ in buckets) and max_s is not None and abs(highest / 1e6 - max_s) <= max_s / 100
@@ -348,7 +351,7 @@ def _number(text: str) -> float | None:
 
 
 def read_hdr_logs(directory: Path) -> dict[str, tuple[TimeSlice, ...]]:
-    """Return the slices of each row that has a log. Raises ValueError, naming the file, when one is damaged."""
+    """Return the slices of each row that has a log. If a log is damaged, raises ValueError with its file name."""
     found = {}
     for path in sorted(directory.glob("*.hdr")):
         if operation_of(path.stem):
@@ -369,7 +372,7 @@ def _slices(path: Path) -> Iterator[TimeSlice]:
 
 
 def log_start(line: str) -> float | None:
-    """Return the epoch seconds that a log's lines count from; None when this line does not tell."""
+    """Return the epoch seconds that a log's lines count from; None if this line does not contain them."""
     match = _HDR_START.match(line)
     return float(match[1]) if match else None
 
@@ -377,7 +380,7 @@ def log_start(line: str) -> float | None:
 def line_of_log(line: str, base: float) -> tuple[str, TimeSlice]:
     """Return the tag ("" without one) and the slice of a line `[Tag=..,]start,length,max,payload`.
 
-    The start is relative to the log's, unless it is absolute. Raises ValueError.
+    The line's start is relative to the log's start, unless it is absolute. Raises ValueError.
     """
     cells, tag = [cell.strip() for cell in line.split(",")], ""
     if cells[0].startswith("Tag="):
@@ -407,7 +410,7 @@ def _finite(text: str, line: str) -> float:
 
 
 def _is_maximum(printed: float, histogram: Histogram) -> bool:
-    """Return whether a printed number is the histogram's maximum, in one of the units of log writers (Java's divides
-    by 10^6)."""
+    """Return whether a printed number is the histogram's maximum, in one of the units that log writers use (Java
+    divides by 10^6)."""
     last = histogram.buckets[-1]
     return any(last.lo / unit - 5.1e-4 <= printed <= last.hi / unit + 5.1e-4 for unit in (1.0, 1e-3, 1e-6))

@@ -1,4 +1,4 @@
-"""The property file of a YCSB core workload, for YCSB and go-ycsb. It holds the URI, so that no command shows it."""
+"""The property file of a YCSB core workload, for YCSB and go-ycsb. It holds the URI, so that no command shows that."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _BITS, _BYTES = 64, 8
 
 
 def inserted_key(number: int, order: Literal["little", "big"] | None, padding: int = 1) -> str:
-    """Return the key of a record: a FNV hash of its number, from bytes in the `order` of YCSB ("little") or of
-    go-ycsb ("big").
+    """Return a record's key: a FNV hash of its number, from bytes in the `order` that YCSB ("little") or go-ycsb
+    ("big") uses.
 
-    Without an order the key is the number itself. Zeros fill either up to `padding` digits.
+    Without an order, the key is the number itself. Both are filled with zeros up to `padding` digits.
 
     Sources: `CoreWorkload.buildKeyName` and `Utils.fnvhash64` of YCSB 0.17, `util.Hash64` of go-ycsb.
     """
@@ -35,10 +35,11 @@ def _hashed(number: int, order: Literal["little", "big"]) -> int:
 
 FILE = "job.properties"
 MOST_OPERATIONS = 2_000_000_000
-"""An `operationcount` that no run reaches before its time is over. It is a 32-bit integer, and 0 makes zipfian fail."""
+"""An `operationcount` that no run reaches before its time is over. The property is a 32-bit integer, and 0 makes
+zipfian fail."""
 
 _MOST_BATCHED = 100
-"""Documents in one insert. At 1 kB each, they are far below MongoDB's 48 MB for a message."""
+"""How many documents one insert has at most. At 1 kB each, they are far below MongoDB's message limit of 48 MB."""
 _NAMES = {
     "distribution": "requestdistribution",
     "fields": "fieldcount",
@@ -71,7 +72,7 @@ def property_file(context: CellContext, own: dict[str, str]) -> JobFile:
 
 
 def core_properties(workload: Workload) -> dict[str, str]:
-    """Return the core workload's settings. `record_size` is divided over the fields."""
+    """Return the core workload's settings. `record_size` is divided by the number of fields."""
     given = workload.properties
     settings = {name: _text(given[key]) for key, name in _NAMES.items() if key in given}
     if "record_size" in given and "field_length" not in given:
@@ -94,7 +95,7 @@ def count_own_records(context: CellContext) -> int:
 
 
 def _own_keys(context: CellContext) -> dict[str, str]:
-    """Return the properties for one of several load generators' range of keys in a measured load; none otherwise."""
+    """If several load generators share a measured load, return the properties for its key range; otherwise none."""
     if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
         return {}
     own = context.range_of(count_records(context.workload))
@@ -105,7 +106,7 @@ def _own_keys(context: CellContext) -> dict[str, str]:
 class LoadPart:
     """One load generator's part of a load: its keys and threads. Each thread inserts `batch` records at once.
 
-    `properties` tell YCSB the range of keys; empty when there is one host.
+    `properties` give YCSB the key range; empty if there is only one host.
     """
 
     keys: range
@@ -115,10 +116,10 @@ class LoadPart:
 
 
 def load_part(context: CellContext) -> LoadPart:
-    """Return this host's part of a load, divided over its threads.
+    """Return this host's part of a load, divided among its threads.
 
     A thread's number of records is a multiple of the batch: YCSB's MongoDbClient drops an unfinished last batch. YCSB
-    gives each thread an equal number when the threads divide the records.
+    gives each thread an equal number if the number of records is divisible by the number of threads.
     """
     hosts = loading_hosts(context.cell)
     attribute, on_each = SPEC.load_threads or ("", 1)
@@ -133,11 +134,11 @@ def load_part(context: CellContext) -> LoadPart:
 
 
 def operation_count(context: CellContext) -> int:
-    """Return the declared count, or one so large that the time is over before.
+    """Return the declared count, or one so large that the run's time ends first.
 
-    Zipfian with inserts (workload E) is the exception: its key space is about twice the records. YCSB makes room there
-    for twice the inserts to come (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge
-    count would make it draw thousands of times for each operation.
+    Zipfian with inserts (workload E) is the exception: its key space is about twice the records. YCSB reserves keys for
+    twice the coming inserts (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge count
+    would make it draw thousands of times for each operation.
     """
     given = context.workload.properties
     if "operations" in given:

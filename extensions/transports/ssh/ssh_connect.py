@@ -1,4 +1,4 @@
-"""Opening an SSH connection through jump hosts, with known keys only, and explaining why one could not be opened."""
+"""Open an SSH connection through jump hosts, with known keys only, and explain why one could not be opened."""
 
 from __future__ import annotations
 
@@ -124,14 +124,14 @@ class KnownKey:
 
 @dataclass(frozen=True)
 class KnownHost:
-    """What the files say about one host."""
+    """The entries about one host in the known_hosts files."""
 
     name: str
     keys: tuple[KnownKey, ...]
 
     @property
     def key_types(self) -> tuple[str, ...]:
-        """The types of its trusted keys, in the files' order."""
+        """The types of the host's trusted keys, in the files' order."""
         return tuple(dict.fromkeys(key.type for key in self.keys if not key.marker))
 
     def check(self, key_type: str, key: str) -> Literal["known", "unknown", "changed", "revoked"]:
@@ -203,15 +203,15 @@ class Destination:
     jump: str | None
     proxy_command: str | None
     unchecked: bool
-    """The configuration asks not to check host keys, which is ignored."""
+    """Whether the configuration asks not to check host keys. This request is ignored."""
 
     def __str__(self) -> str:
         return f"{self.user}@{self.address} port {self.port}"
 
 
 def resolve(host: Host, config: Path | None = None) -> Destination:
-    """Return where and how to connect. The plan's words on the host override the SSH configuration.
-    Raises HostError."""
+    """Return where and how to connect. The plan's settings for the host override the SSH configuration. Raises
+    HostError."""
     try:
         settings = _parsed(config_text(config)).lookup(host.name)
         port = host.port or int(settings.get("port", 22))
@@ -252,7 +252,7 @@ def resolve(host: Host, config: Path | None = None) -> Destination:
 
 @lru_cache(maxsize=4)
 def _parsed(text: str) -> paramiko.SSHConfig:
-    """Parse a configuration, which all hosts share, once."""
+    """Parse a configuration once for all hosts that share it."""
     return paramiko.SSHConfig.from_text(text)
 
 
@@ -264,13 +264,13 @@ def _paths(setting: str | None, default: list[Path]) -> list[Path]:
 
 _KEEPALIVE_S = 2
 _UNANSWERED_MS = 10_000
-"""Sent data without an acknowledgement for this long means that the network was cut."""
+"""After how long without an acknowledgement of sent data we consider the network cut, in milliseconds."""
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # otherwise it prints tracebacks of failed handshakes
 
 
 class _UntrustedKey(paramiko.SSHException):
-    """The host showed a key that known_hosts does not trust."""
+    """Raised if the host showed a key that known_hosts does not trust."""
 
     def __init__(self, verdict: str, key: paramiko.PKey, known: KnownHost) -> None:
         super().__init__(verdict)
@@ -280,7 +280,8 @@ class _UntrustedKey(paramiko.SSHException):
 
 
 class _Verify(paramiko.MissingHostKeyPolicy):
-    """Judges every key: the client's own list of keys stays empty, so that every key is missing from it."""
+    """Judge every host key. paramiko asks for this for keys missing from the client's list, and we keep that list
+    empty."""
 
     def __init__(self, known: KnownHost) -> None:
         self._known = known
@@ -301,7 +302,7 @@ def close(connection: fabric.Connection | None) -> None:
 
 
 def connect(host: Host, config: Path | None, depth: int = 0) -> fabric.Connection:
-    """Return an open connection, through the host's jump hosts. Raises HostError from the library's own error."""
+    """Return an open connection, through the host's jump hosts. Converts the library's own errors to HostError."""
     to = resolve(host, config)
     gateway: fabric.Connection | str | bool = to.proxy_command or False
     if to.jump:
@@ -342,7 +343,7 @@ def connect(host: Host, config: Path | None, depth: int = 0) -> fabric.Connectio
 
 
 def _jump_host(host: Host, jump: str) -> Host:
-    """Return the last hop of `user@a:port,b`. The hops before it are its own jump."""
+    """Return the last hop of `user@a:port,b`. The hops before it become its own jump."""
     before, _, last = jump.rpartition(",")
     match = re.fullmatch(r"(?:ssh://)?(?:([^@]+)@)?(\[[^]]+\]|[^:]+|[0-9a-fA-F:]+)(?::(\d+))?", last.strip())
     if match is None:
@@ -382,13 +383,14 @@ def _signatures(key_type: str) -> tuple[str, ...]:
 
 
 def may_pass(error: BaseException) -> bool:
-    """Return whether the failure may pass by itself, as after a restart of the host."""
+    """Return whether the failure may be temporary, as after a restart of the host."""
     lasting = (_UntrustedKey, paramiko.AuthenticationException, paramiko.PasswordRequiredException, socket.gaierror)
     return not isinstance(error, lasting)
 
 
 def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -> HostError:
-    """Return the error for a connection that failed. `silent`: the connection is open, but no keys were exchanged."""
+    """Return the error for a connection that failed. `silent` means that the connection was open, but no keys were
+    exchanged."""
     by_hand = f"ssh {'' if to.port == 22 else f'-p {to.port} '}{to.user}@{to.name}"
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)

@@ -1,8 +1,9 @@
-"""The transport over SSH. The host's key is always verified, against the known_hosts files only.
+"""The transport over SSH. The host's key is always verified, and only against the known_hosts files.
 
-fabric opens connections and their gateways. Short commands and files go through shells of our own, for three
-reasons: the time of fabric's capture grows with the square of the output's size, paramiko's SFTP client leaks
-replies that arrive before it has noted their requests, and a server may have no SFTP."""
+fabric opens connections and their gateways. Short commands and files go through our own shells, for three reasons: the
+time of fabric's capture grows with the square of the output's size, paramiko's SFTP client leaks replies that arrive
+before it has noted their requests, and a server may have no SFTP.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ from benchbrief.extensions.transports.ssh.ssh_connect import CONNECT_S, close, c
 _START_S = 15.0
 _KILL_AFTER_S = 2.0
 _STALL_S = 60.0
-"""A streamed script is given up after this long, in seconds, without output."""
+"""After how many seconds without output a streamed script is given up."""
 _PIECE = 1 << 16
 
 
@@ -60,18 +61,18 @@ class ShellChannel(Protocol):
 
 
 class NoShell(Exception):
-    """The account does not run commands. The argument is its answer."""
+    """Raised if the account does not run commands. The argument is the account's answer."""
 
 
 class TookTooLong(Exception):
-    """A script was ended on the host after its time-out."""
+    """Raised if a script was stopped on the host after its time-out."""
 
 
 class WarmShell:
-    """A shell whose scripts are ended on the host when they take too long, even when we have lost the connection.
+    """A shell whose scripts are stopped on the host if they take too long, even if we have lost the connection.
 
-    Raises TimeoutError when nothing answers, and ConnectionResetError when the channel ends. The shell is
-    unusable then.
+    Raises TimeoutError if the host does not answer, and ConnectionResetError if the channel ends. The shell can't be
+    used after that.
     """
 
     def __init__(self, channel: ShellChannel) -> None:
@@ -127,9 +128,9 @@ class WarmShell:
     def _answer(
         self, text: str, err: LimitedText, timeout_s: float, *, by_piece: bool = False
     ) -> Generator[bytes, None, int]:
-        """Yield what the shell prints for a text, without the mark at its end. Returns the exit code.
+        """Yield the shell's output for a text, without the mark at its end. Returns the exit code.
 
-        The time-out is for all of it, or `by_piece` for each piece.
+        The time-out covers the whole output or, with `by_piece`, each piece.
         """
         channel = self._channel
         data = text.encode("utf-8", "surrogateescape")
@@ -168,7 +169,7 @@ _LOOK_S = 0.1
 
 
 class Channel(Protocol):
-    """The methods of a channel that are used here, which a socket has too."""
+    """The methods of a channel that are used here. A socket has them too."""
 
     def settimeout(self, timeout: float | None, /) -> None: ...
     def recv(self, nbytes: int, /) -> bytes: ...
@@ -181,7 +182,7 @@ class Channel(Protocol):
 def forwarded(open_channel: Callable[[], Channel]) -> Iterator[tuple[str, int]]:
     """Listen on a free port of 127.0.0.1 while the block runs. Each connection gets its own channel.
 
-    Closes a connection whose channel can't be opened, which its client sees as a refusal.
+    If a channel can't be opened, closes the connection, which its client sees as a refusal.
     """
     forward = _Forward(open_channel)
     try:
@@ -258,7 +259,7 @@ class _Forward:
 
 
 _IDLE_SHELLS = 4
-"""How many shells are kept open. By default, sshd allows 10 sessions for a connection."""
+"""How many shells are kept open. By default, sshd allows 10 sessions for each connection."""
 
 
 class SshTransport(ReadsByScript):
@@ -298,8 +299,8 @@ class SshTransport(ReadsByScript):
 
     @contextmanager
     def _shell(self) -> Iterator[WarmShell]:
-        """Yield a shell for one script. It is kept for later ones when all went well. Raises ConnectionLost when
-        it breaks."""
+        """Yield a shell for one script. Keeps it for later scripts if all went well. Raises ConnectionLost when the
+        connection breaks."""
         with self._broken_is_lost():
             transport = self._transport()
             try:
