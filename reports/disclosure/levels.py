@@ -74,7 +74,7 @@ def _labelled(level: p.Level, factor: p.Factor, results: Results) -> str:
 
 
 def _value(value: p.Option, factor: p.Factor) -> str:
-    """Return the value that replaces the factor's name. An amount is in the factor's unit."""
+    """Return the text of a factor's value. An amount is in the factor's unit."""
     if isinstance(value, float) and factor.unit:
         unit = parse_unit(factor.unit)
         is_size = unit.dimension == parse_unit("B").dimension

@@ -1,1 +1,1 @@
-"""What limits the numbers of a brief."""
+"""The limits of a brief's numbers."""

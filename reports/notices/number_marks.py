@@ -1,4 +1,4 @@
-"""What stands beside numbers: letters of contenders that can't be told apart, remarks on points, and cautions."""
+"""The marks beside numbers: letters of contenders that cannot be told apart, remarks on points, and cautions."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ from benchbrief.results.compare.comparison import ComparedQuantity, PointValues
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 
 Place = tuple[p.Query, DimKey]
-"""A query of a line, and a key of the table's dimension."""
+"""A query of a line and a key of the table's dimension."""
 
 
 BEST = "best"
-"""The mark of a value that is the best of those it is compared with, or that no test tells from it."""
+"""The mark of a value that is the best of the compared ones, or that no test tells from the best."""
 
 
 @dataclass(frozen=True)
 class Letters:
-    """`of` has the letters of each ranked value, or BEST, and "" where it has none; `note` says what they mean."""
+    """`of` has the letters of each ranked value, or BEST, or "" for a value without a mark. `note` explains
+    the marks."""
 
     of: Mapping[tuple[str, DimKey], str]
     note: str = ""
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison, or the marks of a table that marks the best; for any other table none,
+    """Return the letters of a comparison, or the marks of a table that marks the best. Any other table gets no letters
     and no note."""
     if element.mark:
         return _best_of(element, results)
@@ -78,7 +79,8 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the marks of the best values, by the repeats; none unless they judge each value that is compared."""
+    """Return the marks of the best values according to the repeats, or no marks if the repeats cannot judge every
+    compared value."""
     grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
     for place, line in enumerate(element.lines):
         for key in element.keys if line.tested and line.query else ():
@@ -110,7 +112,7 @@ def _best_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best(line: p.Line, values: Mapping[int, float], ranking: Ranking) -> set[int]:
-    """Return the places of the best value and of those that no test tells from it."""
+    """Return the places of the best value and of the values that no test tells from it."""
     sign = -1 if line.tested and line.tested.better == "lower" else 1
     top = max(sign * value for value in values.values())
     return {place for place, value in values.items() if sign * value == top} | {*ranking.leading}
@@ -119,7 +121,7 @@ def _best(line: p.Line, values: Mapping[int, float], ranking: Ranking) -> set[in
 def _rankings(
     name: str, grid: Mapping[PointKeys, list[tuple[p.Line, DimKey]]], element: p.TableElement, results: Results
 ) -> Sequence[Ranking]:
-    """Return the rankings of the places of a grid. All pairs at all of its points are corrected together."""
+    """Return the rankings of the places of a grid. The correction covers all pairs at all points together."""
     lines = [line for places in grid.values() for line, _ in places]
     unit = lines[0].query.unit if lines[0].query else ""
     better = lines[0].tested.better if lines[0].tested else None
@@ -133,15 +135,15 @@ def _rankings(
 
 
 def letters_beside(line: p.Line, letters: str, *, marked: bool) -> Markup:
-    """Return the letters beside a number, in capitals: footnotes have small ones. If it has none, their room stays, so
-    that the numbers of a column are aligned."""
+    """Return the letters beside a number, in capitals because footnotes have small letters. A number without letters
+    gets their room, so that the numbers of a column stay aligned."""
     if line.tested is None or marked:
         return Markup("")
     return Markup(' <span class="letters">{}</span>').format(letters.upper())
 
 
 def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, DimKey], str]]:
-    """Yield each compared value that has letters: its query, its keys, its letters."""
+    """Yield each compared value that has letters: its query, its keys and its letters."""
     for element in elements:
         if isinstance(element, p.SectionElement):
             yield from letters_in(element.elements, results)
@@ -174,8 +176,8 @@ def _are_by_ratio(lines: Iterable[p.Line]) -> bool:
 
 
 def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> PointValues | None:
-    """Return a contender's value with those of its repeats. If a planned repeat has none, the value is None and is not
-    ranked: the other repeats are not the planned sample."""
+    """Return a contender's value with the values of its repeats. If a planned repeat has no value, the contender's
+    value is None and is not ranked, because the other repeats are not the planned sample."""
     if line.query is None or line.tested is None:
         return None
     value = results.at(line.query, **{dim: key})
@@ -201,7 +203,7 @@ def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
 
 
 def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
-    """Yield remarks on the values of a figure. Candidates that were not measured need none where the axis
+    """Yield remarks on the values of a figure. Candidates that were not measured need no remark if the axis
     marks them."""
     queries = [query for series in element.series for query in series.drawn]
     shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
@@ -212,7 +214,7 @@ def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: R
 
 
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
-    """Say at which point all values are, unless something `shown` beside them says so."""
+    """Return a sentence on the point that all values share, unless something `shown` beside them already says it."""
     found = [*_loads(queries, results), *_places(queries, results)]
     if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
         yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
@@ -246,8 +248,8 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """Say which candidates of each adaptive ramp behind the values were measured, if some were not and the values
-    are from several points."""
+    """For each adaptive ramp behind values from several points, return a sentence on which candidates were measured, if
+    some were not."""
     behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):
@@ -271,11 +273,11 @@ def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
 
 
 ALIKE = 1.1
-"""How many times longer an imported measurement may be than another one without a caution."""
+"""How many times longer one imported measurement may be than another without a caution."""
 
 
 class Cautions:
-    """Reads the store once; `of` and `at` give the cautions of single numbers."""
+    """Finds cautions on single numbers with `of` and `at`, reading the store only once."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -291,7 +293,7 @@ class Cautions:
         self._beyond = Beyond(results.store)
         beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
         self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
-        """The cells with a thread whose operations are in no total."""
+        """The cells with a thread whose operations are not in any total."""
         self._said: set[str] = set()
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
         self._noted: dict[str, list[str]] = {}
@@ -299,8 +301,8 @@ class Cautions:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
     def of(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield the cautions on all values of a query: how it counts latency at an offered load, which workloads'
-        background operations a throughput leaves out, and combinations of levels that are not measured."""
+        """Yield the cautions on all values of a query: how latency is counted at an offered load, which workloads'
+        background operations a throughput leaves out, and which combinations of levels are not measured."""
         yield from self._ragged(query)
         yield from self._without_background(query, **where)
         yield from self._of_time(query, **where)
@@ -339,7 +341,7 @@ class Cautions:
                 yield words["c_sampled"].format(probe=probe, share=share)
 
     def in_text(self, query: Query) -> Iterator[str]:
-        """Return the cautions on a number in running text, the gravest first."""
+        """Return the cautions on a number in running text, the most serious first."""
         yield from open_searches(self._results, query, {})
         yield from self.few(query)
         yield from self._lengths(self._measured(query))
@@ -348,13 +350,14 @@ class Cautions:
         yield from self._ragged(query)
 
     def _ragged(self, query: Query) -> Iterator[str]:
-        """Yield a caution on values that go over different points."""
+        """Yield a caution on values that cover different points."""
         if query.ragged:
             words = self._results.words
             yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension, query.ragged)))
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution on the size of a database: a closed loop of writes leaves more, the faster the writes are."""
+        """Yield a caution on the size of a database, since the faster the writes of a closed loop are, the more data
+        they leave."""
         if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
             return
         workloads = self._results.plan.workloads
@@ -362,7 +365,7 @@ class Cautions:
             yield self._results.words["c_size_of_time"]
 
     def _without_background(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution for each workload whose throughput leaves out a background thread, where it first stands."""
+        """For each workload whose throughput leaves out a background thread, yield a caution at its first use."""
         totals = any(
             read.view == "throughput" and set(read.keys.get("operation", ("all",))) == {"all"}
             for read in reads_of(query)
@@ -377,7 +380,7 @@ class Cautions:
                 yield self._results.words["c_without_background"].format(workload=label)
 
     def _lengths(self, cells: list[ReportedCell]) -> Iterator[str]:
-        """Yield a caution if measurements of one number differ in their warm-up or measured time, which may explain
+        """Yield a caution if the measurements behind one number differ in warm-up or measured time, which may explain
         the number."""
         words, experiments = self._results.words, self._results.plan.experiments
         if is_imported(self._results):  # it was not measured as the spec's experiments say
@@ -405,12 +408,13 @@ class Cautions:
         return self._results.words["d_until_times"].format(**times)
 
     def few(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution if few operations lie beyond a percentile of the values."""
+        """Yield a caution if only few operations lie beyond a percentile of the values."""
         if self._rests_on_few(query, self._measured(query, **where)):
             yield self._results.words["c_few"].format(n=FEWEST)
 
     def _rests_on_few(self, query: Query, cells: list[ReportedCell]) -> bool:
-        """Return whether few operations lie beyond a percentile of a point's repeats together, or of each."""
+        """Return whether only few operations lie beyond a percentile, of a point's repeats together or of each
+        repeat."""
         points: dict[tuple[object, ...], list[ReportedCell]] = {}
         for cell in cells:
             repeat = cell.repeat if "repeat" in query.dims else None

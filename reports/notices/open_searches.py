@@ -1,5 +1,5 @@
-"""What is not known about searched rates: some are only known from below, as the highest candidate kept the promise or
-the load generator could not offer the next one, and some were not decided by their runs."""
+"""Describes doubts about searched rates. Some are only known from below, because the highest candidate kept the promise
+or the load generator could not offer the next one. For others, the runs did not decide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 
 def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -> Iterator[str]:
-    """Yield sentences on each searched rate in doubt behind the value of a query at these keys."""
+    """Yield sentences on each doubtful searched rate behind the value of a query at these keys."""
     reads = [read for read in reads_of(query) if read.view == "sustained"]
     for found in results.promises if reads else ():
         place = found.curve.keys
@@ -27,7 +27,7 @@ def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -
 
 
 def sentences_by_cell(results: Results) -> dict[str, str]:
-    """Return the sentences on searched rates in doubt, by the ids of the cells of their searches."""
+    """Return the sentences on doubtful searched rates, by the ids of the cells of their searches."""
     texts = {found.curve: " ".join(_sentences(found, results)) for found in results.promises}
     places = {cell.cell_id: Curve.of(cell) for cell in results.cells}
     return {cell_id: texts[place] for cell_id, place in places.items() if texts.get(place)}
@@ -48,14 +48,15 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
 
 
 def lowered_late(rates: Sequence[RateRuns], words: Words, key: str) -> Iterator[str]:
-    """Yield a sentence, by the word `key`, on how many held-out runs at these rates had a late load generator."""
+    """Yield a sentence on how many held-out runs at these rates had a late load generator. `key` is its key in the
+    catalogue."""
     if rates:
         late, n = sum(each.held_beyond for each in rates), sum(each.held_out for each in rates)
         yield words[key].format(late=late, n=n, rates=points([each.rate for each in rates]))
 
 
 _MOST = 4
-"""The most searches with sentences of their own; the others are counted."""
+"""The most searches that get their own sentences. Further searches are only counted."""
 
 
 def notice(results: Results) -> Iterator[Notice]:
@@ -93,13 +94,13 @@ def _sustained_sentences(found: Promised, results: Results) -> Iterator[str]:
 
 
 def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:
-    """Return how many runs kept the promise (`met`), and how many kept or broke it (`n`), held-out runs included."""
+    """Return how many runs kept the promise (`met`), and how many kept or broke it (`n`), including held-out runs."""
     of = tuple(rates)
     met = sum(each.all_met for each in of)
     return {"met": met, "n": met + sum(each.all_broken for each in of)}
 
 
 def _late(rates: Sequence[RateRuns], words: Words) -> Iterator[str]:
-    """Yield how many further runs at these rates say nothing of the system, since the load generator was late."""
+    """Yield how many further runs at these rates tell nothing about the system because the load generator was late."""
     if late := sum(each.late for each in rates):
         yield counted(words, "notice_promise_late", late, rates=points([each.rate for each in rates if each.late]))

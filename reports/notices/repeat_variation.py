@@ -1,5 +1,5 @@
-"""How far the repeats of a point differ, in throughput and 99th percentile, and whether hardware and levels of factors
-differ by more."""
+"""How much the repeats of a point differ, in throughput and 99th percentile, and whether hardware and levels of factors
+differ by more than that."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from benchbrief.results.compare.comparison import compare_all
 from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
-"""Pairs with a sentence each. Four hardware make six pairs: one sentence then, and a list."""
+"""The most pairs that get a sentence each. Four hardware make six pairs, which get one sentence and a list instead."""
 MOST_NAMED = 4
-"""Compared things that are named; of more, the pairs are counted."""
+"""The most compared things that are named. If there are more, their pairs are counted."""
 MOST_LISTED = 12
-"""Pairs in such a list: those with the largest share within noise. The others are counted."""
+"""The most pairs in such a list, those with the largest share within noise. The others are counted."""
 MOST_COMPARED = 16
-"""The most compared hardware, or levels of a factor: 120 pairs take a second, and they grow with the square."""
+"""The most compared hardware, or levels of a factor. 120 pairs take a second, and the number of pairs grows with the
+square."""
 NOTICED_CV = 0.10
-"""A share. Above it, differences of some per cent between points say nothing."""
+"""The coefficient of variation, as a share, above which differences of a few per cent between points mean nothing."""
 
 
 class Spread(NamedTuple):
-    """A point with several measurements. `cv` is a share, `low` and `high` are ops/s."""
+    """A point with several measurements. `cv` is a share, and `low` and `high` are in ops/s."""
 
     experiment: str
     hardware: str
@@ -47,18 +48,18 @@ class Spread(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """A pair of hardware or levels, by label: the tested differences, and those within noise."""
+    """A pair of hardware or levels, by label, with its tested differences and the differences within noise."""
 
     first: str
     second: str
     tested: int
     noise: int
     undecided: int
-    """Of those within noise, how many have a side with two repeats."""
+    """How many of the differences within noise have a side with only two repeats."""
 
 
 def spreads(results: Results) -> list[Spread]:
-    """Return the spread of each point with several measurements, the widest first."""
+    """Return the spread of each point that has several measurements, the widest first."""
     point = "experiment, hardware, workload, levels, threads, target"
     rows = results.store.sql(
         f"SELECT {point}, count(value) AS repeats, stddev_samp(value) / avg(value) AS cv, min(value), max(value) "  # noqa: S608  # ours
@@ -70,7 +71,7 @@ def spreads(results: Results) -> list[Spread]:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Yield a notice if repeats of a point differ much, and one if what is compared differs within noise."""
+    """Yield a notice if the repeats of a point differ much, and another if compared things differ only within noise."""
     words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:
@@ -93,13 +94,13 @@ def notice(results: Results) -> Iterable[Notice]:
 
 
 def tested(results: Results) -> str:
-    """Return how differences were told from noise, and between what; "" where none was tested."""
+    """Return how differences were told from noise, and between which things, or "" if none was tested."""
     differences = results.once(_differences)
     return results.words["m_tested"].format(what=_compared(differences, results.words)) if differences else ""
 
 
 def _compared(differences: Sequence[_Differences], words: Words) -> str:
-    """Return what was compared: the two, three or four that were, or how many pairs."""
+    """Return the names of the two, three or four things that were compared, or how many pairs there were."""
     names = list(dict.fromkeys(name for each in differences for name in (each.first, each.second)))
     if len(differences) == 1:
         return words["compared_two"].format(first=names[0], second=names[1])
@@ -127,7 +128,7 @@ def paragraph(results: Results) -> Iterable[Item]:
 
 
 def _percentiles(results: Results) -> Iterable[Item]:
-    """Return the spread of the repeats' own 99th percentiles, over all operations and points."""
+    """Return the spread of the 99th percentiles of single repeats, over all operations and points."""
     point = "experiment, hardware, workload, levels, threads, target, operation"
     rows = results.store.sql(
         f"SELECT {point}, stddev_samp(value) / avg(value) AS cv "  # noqa: S608  # ours
@@ -145,10 +146,10 @@ def _percentiles(results: Results) -> Iterable[Item]:
 
 
 def _differences(results: Results) -> list[_Differences]:
-    """Return the differences between each two hardware, and each two named levels of a factor, where any can be tested:
-    together they are one set of comparisons.
+    """Return the differences between every two hardware and every two named levels of a factor that can be tested,
+    corrected together as one set of comparisons.
 
-    None for too many of them.
+    Return None if there are too many.
     """
     found = [
         (first.label, second.label, [each for each in both if each.name.startswith(("throughput", "latency.p99["))])
@@ -166,8 +167,8 @@ def _differences(results: Results) -> list[_Differences]:
 
 
 def _contenders(results: Results) -> list[list[Contender]]:
-    """Return what is compared among each other: the hardware, and the named levels of each factor. Levels that are
-    numbers are an axis, as numbers of threads are."""
+    """Return the groups of things that are compared with each other: the hardware, and the named levels of each factor.
+    Numeric levels are an axis, like numbers of threads, and are not compared."""
     plan, store = results.plan, results.store
     levels = [
         [
@@ -181,7 +182,8 @@ def _contenders(results: Results) -> list[list[Contender]]:
 
 
 def _sentences(differences: Sequence[_Differences], results: Results) -> Iterable[str]:
-    """Return a sentence for each pair; for many pairs, one sentence, and the pairs with differences within noise."""
+    """Return a sentence for each pair. For many pairs, return one sentence and the pairs with differences
+    within noise."""
     words = results.words
     if len(differences) <= MOST_SENTENCES:
         for each in differences:
@@ -218,6 +220,7 @@ def _point(point: Point, results: Results) -> str:
 
 
 def _share(value: float) -> str:
-    """Write a share as a percentage with two digits; with more if it would read the same as `NOTICED_CV`."""
+    """Write a share as a percentage with two digits, or with more if it would otherwise read the same as
+    `NOTICED_CV`."""
     digits = 1 - magnitude(100 * value) if 0 < value < 0.0995 else 0
     return percent(value, digits, unlike=NOTICED_CV)

@@ -1,6 +1,6 @@
 """Further limits of a brief's numbers: errors, busy load generators, single repeats, earlier runs, one machine.
 
-The brief has each limit in few words, the disclosure in full.
+The brief has each limit in few words, and the disclosure has it in full.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
 STILL_GAINS = 1.10
-"""The gain over the point before, above which a ramp's last point is not its peak."""
+"""If a ramp's last point gains more than this over the point before, the last point is not the ramp's peak."""
 
 
 class ResultLimit(NamedTuple):
-    """`short` is part of a sentence; empty for a limit that only the disclosure has. A grave one stands on page 1."""
+    """`short` is part of a sentence, and is empty for a limit that only the disclosure has. A grave limit is
+    on page 1."""
 
     short: str
     full: str
@@ -34,7 +35,7 @@ class ResultLimit(NamedTuple):
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return the grave limits in one notice, and the others in another, in few words."""
+    """Return one notice with the grave limits, and another with the other limits in few words."""
     words, found = results.words, [limit for limit in limits(results) if limit.short]
     for title, is_grave in (("notice_limits_first", True), ("notice_limits", False)):
         if short := [limit.short for limit in found if limit.is_grave == is_grave]:
@@ -61,9 +62,9 @@ def limits(results: Results) -> Iterator[ResultLimit]:
 
 
 def _errors(results: Results) -> Iterator[ResultLimit]:
-    """Return the failed operations of counted measurements, first where they exceed the accepted share.
+    """Return the failed operations of counted measurements, beginning with those that exceed the accepted share.
 
-    go-ycsb counts the operations that it interrupts at the end, one of each thread: these don't count here.
+    go-ycsb also counts the operations that it interrupts at the end, one for each thread. Those do not count here.
     """
     accepted = {e.name: accepted_share(e, results) for e in results.plan.experiments.values()}
     stopped = () if is_imported(results) else results.plan.cells  # nobody knows whether someone stopped the others
@@ -95,7 +96,7 @@ def busy_generators_of(results: Results) -> list[BusyGenerator]:
 
 
 def _busy_clients(results: Results) -> Iterator[ResultLimit]:
-    """Return load generators whose processors were busy, as a limit of the results."""
+    """Return the load generators whose processors were busy, as a limit of the results."""
     busy = results.once(busy_generators_of)
     if not busy:
         return
@@ -115,10 +116,11 @@ def _busy_clients(results: Results) -> Iterator[ResultLimit]:
 
 
 def _still_rising(results: Results) -> Iterator[ResultLimit]:
-    """Return ramps whose throughput grew up to their last thread count: the load generator's threads were the limit.
+    """Return the ramps whose throughput grew up to their last thread count, because the load generator's threads were
+    the limit.
 
-    In a closed loop all threads are always busy (throughput times latency is their number), so only the gain of more
-    threads shows the limit. A search ends by its own rule.
+    In a closed loop all threads are always busy (throughput times latency is their number), so only the gain from more
+    threads shows the limit. A search is left out because it ends by its own rule.
     """
     rows = results.store.sql(
         "SELECT experiment, hardware, workload, levels, threads, avg(ops_per_s) AS rate "
@@ -148,9 +150,9 @@ def _still_rising(results: Results) -> Iterator[ResultLimit]:
 
 
 def _other_work(results: Results) -> Iterator[ResultLimit]:
-    """Return measurements during which a load generator's host did other work, of those that could be judged.
+    """Return the measurements during which a load generator's host did other work, among those that can be judged.
 
-    A load generator beside a server can't be: the server's part in the load is not known.
+    A load generator on a server's machine cannot be judged, because the server's part of the load is not known.
     """
     rows = read_other_work(results.store)
     busy = [cores for _, cores in rows if cores is not None]
@@ -169,8 +171,8 @@ def _other_work(results: Results) -> Iterator[ResultLimit]:
 
 
 def _beside_servers(results: Results) -> Iterator[ResultLimit]:
-    """Return measurements whose load generator ran on a machine of the server: each takes time from the other, and
-    what else runs there can't be told from them."""
+    """Return the measurements whose load generator ran on a machine of the server. Each takes time from the other, and
+    other programs on the machine cannot be told from them."""
     if is_imported(results):
         return
     shared = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
@@ -182,12 +184,12 @@ def _beside_servers(results: Results) -> Iterator[ResultLimit]:
 
 
 def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:
-    """Return whether each of the cell's load generators runs beside a server."""
+    """Return whether each of the cell's load generators runs on a machine of a server."""
     return cell.client is not None and set(cell.load_hosts) <= set(plan.hardware[cell.hardware].hosts)
 
 
 def _unsteady(results: Results) -> Iterator[ResultLimit]:
-    """Return measurements without a steady state by SNIA's rule: they may not describe a warm system."""
+    """Return the measurements without a steady state by SNIA's rule, which may not describe a warm system."""
     rows = results.store.sql(
         "SELECT count(DISTINCT cell_id), (SELECT count(*) FROM cells WHERE status = 'ok') FROM notes "
         "JOIN cells USING (run_id, cell_id) JOIN sentences USING (run_id, text) "
@@ -212,7 +214,7 @@ def _assertions(results: Results) -> Iterator[ResultLimit]:
 
 
 def _shared_machines(results: Results) -> Iterator[ResultLimit]:
-    """Return compared hardware groups with a common host. Variants are meant to share a machine."""
+    """Return the compared hardware groups that share a host. Variants are meant to share a machine."""
     if is_imported(results):  # the plan's hosts did not measure these results
         return
     used = dict.fromkeys(cell.hardware for cell in results.plan.cells)
@@ -227,18 +229,19 @@ def _shared_machines(results: Results) -> Iterator[ResultLimit]:
 
 
 def measures_all_once(results: Results) -> bool:
-    """Return whether the first page says of all points that they were measured once."""
+    """Return whether the first page says that all points were measured once."""
     return bool(said_once(results))
 
 
 def said_once(results: Results) -> str:
-    """Return the sentence of the first page that says of all points that they were measured once; "" without it."""
+    """Return the first page's sentence that all points were measured once, or "" if it has none."""
     found = (limit.short for limit in _single_repeats(results) if limit.is_grave and limit.short)
     return next((as_sentence(short, results.words) for short in found), "")
 
 
 def _single_repeats(results: Results) -> Iterator[ResultLimit]:
-    """Return points with a single measurement, first where the report claims or expects something."""
+    """Return the points with a single measurement, beginning with those that the report makes claims or expectations
+    about."""
     once = [e for e in results.plan.experiments.values() if e.repeats == 1]
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     labels = [e.label for e in once if e.name in measured]
@@ -265,7 +268,7 @@ def _claims(elements: Iterable[p.Element]) -> bool:
 
 
 def _earlier(results: Results) -> Iterator[ResultLimit]:
-    """Return measurements of earlier runs, which the disclosure names already."""
+    """Return the measurements from earlier runs, which the disclosure already names."""
     rows = results.store.sql(
         "SELECT count(*), count(reused_from), count(DISTINCT reused_from) FROM cells WHERE status = 'ok'"
     ).rows

@@ -19,11 +19,12 @@ from benchbrief.results.analysis.cautions import patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _MOST_REASONS = 3
-"""The most reasons that a notice lists; the rest are counted."""
+"""The most reasons that a notice lists. The rest are counted."""
 
 
 def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item]:
-    """Return the rule, how often points were measured, the level of the intervals, and why no repeat followed."""
+    """Return the rule for repeats, how often points were measured, the level of the intervals, and why no further
+    repeat was made."""
     words, rows = results.words, _rows(experiment, results)
     if not rows:
         return
@@ -50,7 +51,7 @@ def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item
 
 
 def budget_setting(experiment: p.Experiment, results: Results) -> str:
-    """Return the setting of the experiment in the disclosure."""
+    """Return the experiment's setting for the disclosure."""
     return results.words["d_budget"].format(budget=_budget(experiment, results.plan), high=experiment.repeats)
 
 
@@ -60,9 +61,9 @@ def _budget(experiment: p.Experiment, plan: p.Plan) -> str:
 
 
 def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float | None]]:
-    """Return for each point how often it was measured, and half the width of its interval as a share of the mean.
+    """Return how often each point was measured, and half the width of its interval as a share of the mean.
 
-    The interval has the level that the brief draws, even if the experiment's own looks need only a lower one.
+    The interval has the level that the brief draws, even if the experiment's own looks only need a lower one.
     """
     found: list[tuple[int, float | None]] = []
     for name, repeats, mean, sd in results.store.sql(
@@ -77,7 +78,7 @@ def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float |
 
 
 def _wide(experiment: p.Experiment, widths: list[float | None], results: Results) -> str:
-    """Return how many points stayed wider than the target, or without an interval; "" without a target."""
+    """Return how many points have no interval, or one wider than the target. Return "" if there is no target."""
     if experiment.confident is None:
         return ""
     within = experiment.confident.within
@@ -91,7 +92,8 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
 
 
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
-    """Return why the last repeats were not made. Those that differ in their numbers only are one, with their range."""
+    """Return why the last repeats were not made. Reasons that differ only in their numbers are merged, with a range of
+    numbers."""
     known = results.words.sentences
     of_points = {cell.reason for cell in results.cells if _is_lost(cell, experiment, results)}
     alike: dict[Hashable, list[str]] = {}
@@ -116,7 +118,7 @@ def _as_one(group: list[str]) -> str:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return what a reader must know before any number: transients, missed loads, probes with too few samples."""
+    """Return what a reader must know before any number: transients, missed loads, and probes with too few samples."""
     words = results.words
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
     _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead", "limit_short_all")
@@ -161,7 +163,7 @@ def paragraphs(results: Results) -> Iterable[Item]:
 
 
 def _transients(results: Results, key: str = "v_transient") -> str:
-    """Return how many measured windows begin unsteadily, and the worst of them; "" for none."""
+    """Return how many measured windows begin unsteadily, and the worst of them, or "" if none does."""
     # A window that the rule can't judge counts as a measurement too.
     rows = results.store.sql(
         "SELECT cell_id, transient_s, measured_s, count(*) OVER (), (SELECT count(*) FROM cells WHERE status = 'ok') "
@@ -177,7 +179,7 @@ def _transients(results: Results, key: str = "v_transient") -> str:
 
 
 def _never_steady(results: Results, key: str, none: str) -> str:
-    """Return how many measurements had their longest time without being steady; "" for none."""
+    """Return how many measurements took their longest time without becoming steady, or "" if there are none."""
     rows = results.store.sql(
         "SELECT cell_id, steady, most_s FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
         "ORDER BY cell_id"
@@ -200,11 +202,13 @@ def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled
 def _offered(
     results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead", key_none: str = ""
 ) -> tuple[str, str, str]:
-    """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any.
+    """Return a sentence that all offered loads were achieved, or that some were missed or exceeded, or "" if none was
+    offered.
 
-    `key_none` is the sentence where several were offered and none was achieved.
+    `key_none` is the sentence for several offered loads of which none was achieved.
 
-    Rates that a search for a promise went beyond do not count: it offers them to find where the load is not kept.
+    Rates beyond the limit that a search for a promise found do not count, because the search offers them only to find
+    that limit.
     """
     loads, cells = results.loads, _judged(results)
     if not cells:
@@ -235,20 +239,21 @@ def _offered(
 
 
 def none_kept(results: Results) -> list[str]:
-    """Return the cells that a limit says to have missed their loads, all of several; [] where some kept theirs."""
+    """Return the cells that a limit names for missing their loads if all of several did, or [] if some kept theirs."""
     cells = _judged(results)
     return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
 
 
 def _judged(results: Results) -> list[str]:
-    """Return the cells whose loads count, the one that achieved the least of its load first."""
+    """Return the cells whose loads count, beginning with the one that achieved the smallest share of its load."""
     loads, beyond = results.loads, set(_beyond_promises(results))
     known = [cell.cell_id for cell in results.cells if cell.cell_id in loads and cell.cell_id not in beyond]
     return sorted(known, key=lambda cell: loads[cell].share)
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:
-    """Yield the cells at rates at which searches found their promises broken, or beyond the load generator."""
+    """Yield the cells at rates for which searches found that the promise is broken, or that the load generator is too
+    slow."""
     found = {
         (*search.curve, runs.rate)
         for search in results.promises
@@ -259,7 +264,7 @@ def _beyond_promises(results: Results) -> Iterable[str]:
 
 
 def _service_only(results: Results) -> Iterable[Item]:
-    """Return the tools that, at an offered load, hide how long operations wait for their turn, or may hide it."""
+    """Return the tools that, at an offered load, hide or may hide how long operations wait for their turn."""
     rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
     intended = {cell for (cell,) in rows}
     offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]

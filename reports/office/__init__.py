@@ -1,1 +1,1 @@
-"""The brief as files to edit, from the view model of its pages."""
+"""Writes the brief as files to edit, from the view model of its pages."""

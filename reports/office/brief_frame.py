@@ -1,5 +1,5 @@
-"""What stands around the figures of a brief in each file to edit: its title, how it was measured, its limits and legal
-lines, and the properties of the file. Each writer lays them out in its own way."""
+"""The parts around the figures of a brief in each file to edit: its title, its method, its limits and legal lines, and
+the properties of the file. Each writer lays them out in its own way."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from benchbrief.reports.view.house_style import template_of
 from benchbrief.reports.words.brief_words import Words
 
 _LONGEST = 255
-"""The most characters of a property."""
+"""The most characters of a file's property."""
 
 
 @dataclass(frozen=True)
 class Front:
-    """`origin` says where the numbers are from, `warnings` what limits them: in a line, or each notice of a brief
-    without a disclosure of its own."""
+    """The beginning of a brief. `origin` says where the numbers are from. `warnings` are their limits: in one line, or
+    as notices if the brief has no separate disclosure."""
 
     kicker: str
     title: str | Markup
@@ -34,7 +34,7 @@ class Front:
 
 
 def front_of(view: ReportView, report: Report, words: Words) -> Front:
-    """Return what a brief begins with."""
+    """Return the beginning of a brief."""
     template = template_of(report.template)
     return Front(
         words.get(template.word) or template.label(view.language),
@@ -73,12 +73,12 @@ class Chapter:
 
     @property
     def said_alone(self) -> tuple[Paragraph, ...]:
-        """Its numbered texts alone."""
+        """Only the numbered texts."""
         return tuple(Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
 
 
 def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
-    """Yield how it was measured, then the limits with what names the disclosure and how to measure again."""
+    """Yield the method, and then the limits with references to the disclosure and to how to measure again."""
     if view.method and view.method.items:
         yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items)
     items = []
@@ -104,7 +104,7 @@ def noted(notes: Iterable[Footnote]) -> list[Paragraph]:
 
 
 def properties_of(view: ReportView) -> dict[str, object]:
-    """Return the properties of a file, by the names that they have in all three libraries."""
+    """Return the properties of a file, under the names that all three libraries use."""
     origin = " · ".join((*(tag.text for tag in view.origin), f"benchbrief {view.version}, {view.run_id}"))
     texts = {
         "title": view.title,

@@ -1,4 +1,4 @@
-"""Writes a brief as a document for Word: styles by name, so that a house's template sets its look."""
+"""Writes a brief as a document for Word. Its styles have names, so that a house's template can set its look."""
 
 from __future__ import annotations
 
@@ -69,28 +69,28 @@ from benchbrief.reports.view.house_style import typeface_of
 
 _DPI = 300
 _PIXEL = 0.75
-"""Points of a pixel of a drawing."""
+"""The size in points of one pixel of a drawing."""
 _HEADLINE_PT, _BOLD = 34.0, 1.12
 """The type of the headline's numbers, and how much wider than thought they are in bold."""
 _CARD_PT = 22.0
-"""The type of a box's numbers side by side; where they have no room, they stand in lines."""
+"""The type size of a box's numbers when side by side. If they do not fit, they are written on lines."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 """The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
-"""Those of Latin letters: in Japanese, names and units would part anywhere."""
+"""The languages with Latin letters. In Japanese, names and units would be broken anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """What is written on the band of the first page, and the tag there that says where the numbers are from."""
 _BOX_PAD, _QR = 8.0, Mm(20)
 """The room within a box, and the size of the code that leads to the disclosure."""
 _MARGIN_OF_DRAWINGS = 8.0
-"""The pixels at the left of a drawing that are free, where it is as wide as the page."""
+"""The free pixels at the left of a drawing that is as wide as the page."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 
 @dataclass(frozen=True)
 class _Style:
-    """A style of ours: that of a paragraph, unless `of` says otherwise. `based` is the style that it changes."""
+    """One of our own styles, for a paragraph unless `of` says otherwise. `based` is the style that it modifies."""
 
     points: float = 0.0
     bold: bool | None = None
@@ -130,15 +130,15 @@ _STYLES = {
     "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
     "footnote reference": _Style(0, None, "", of="character", based="Default Paragraph Font"),
 }
-"""The styles that a document uses. Those of a house's template by these names stand in place of ours."""
+"""The styles that a document uses. A house's template may replace them by styles of the same names."""
 _BASES = ("Normal", "Default Paragraph Font", "Table Grid", "Normal Table")
 _LIMITS = "limits"
-"""The name of the place where the limits stand."""
+"""The name of the bookmark at the limits."""
 _MARK, _NOTE = "footnote reference", "footnote text"
 
 
 def written(brief: HandOver) -> bytes:
-    """Return the document. Raises ReportError where the house's template can't be used."""
+    """Return the document. Raises ReportError if the house's template cannot be used."""
     document = opened(brief.template, "Word", docx.Document) if brief.template else docx.Document()
     writer = _Writer(brief, document)
     with written_as(brief.words.locale):
@@ -152,14 +152,14 @@ def written(brief: HandOver) -> bytes:
 class _Writer:
     brief: HandOver
     document: Any
-    """Of python-docx, whose types are not whole."""
+    """The python-docx document, whose types are incomplete."""
     footnotes: Footnotes = field(init=False)
     cell: _Cell | None = None
-    """The cell that is written into; None for the page."""
+    """The cell that is being written, or None for the page."""
     width: Emu = field(init=False)
-    """The width of what is written."""
+    """The width of the cell or page that is being written."""
     notes: dict[int, Footnote] = field(default_factory=dict)
-    """The footnotes of running text, by their numbers."""
+    """The footnotes of running text, by number."""
 
     def __post_init__(self) -> None:
         self.footnotes = Footnotes(self.document)
@@ -189,7 +189,8 @@ class _Writer:
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
 
     def write_front(self, front: Front) -> None:
-        """Write what the document is: on a band of the brand's colour, or in the styles of a house alone."""
+        """Write the title and the lines below it, on a band of the brand's colour, or in the house's styles without a
+        band."""
         with nullcontext() if self.brief.template else self.inside(self.box(self.brand, pad=12.0)):
             parts = (front.kicker, front.byline) if not self.brief.template else (front.kicker,)
             kicker = self.paragraph("Brief Kicker", [Run("\t".join(map(str, filter(None, parts))))])
@@ -210,7 +211,7 @@ class _Writer:
             self.gap()
 
     def write_limits(self, said: Iterable[Said]) -> None:
-        """Write the line of limits, whose end leads to them."""
+        """Write the line about limits, with a link at its end to the full list."""
         for each in said:
             last = each.runs[-1:]
             if not (self.view.disclosed and last and last[0].text.endswith(self.view.limits_line)):
@@ -221,7 +222,7 @@ class _Writer:
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
     def write_chapter(self, chapter: Chapter) -> None:
-        """Write a part of the ending. What names the disclosure has its code beside it."""
+        """Write a part of the ending. The text that names the disclosure has the disclosure's code beside it."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
@@ -254,8 +255,8 @@ class _Writer:
             self.write_paragraphs(said_of(chapter.items), "Brief Ending")
 
     def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> None:
-        """Write paragraphs in a style; the items of lists in theirs, and with marks of ours where that has none. Those
-        that lead to a figure or a table stay with it."""
+        """Write paragraphs in a style. List items get the list style, with our own marks if that style has none.
+        Paragraphs that introduce a figure or a table stay on its page."""
         lists = {"bullet": "List Bullet", "number": "List Number"}
         numbering, count = None, 0
         for each in said:
@@ -358,7 +359,7 @@ class _Writer:
         self.write_notes(block.notes)
 
     def write_figures(self, figures: Sequence[FigureView]) -> None:
-        """Write a figure, or several side by side: what each says, its drawing, and its notes."""
+        """Write a figure, or several side by side: its message, its drawing, and its notes."""
         keys = dict(zip((figure.number for figure in figures[1:]), (figure.key for figure in figures), strict=False))
         parts: tuple[Callable[[FigureView], None], ...] = (
             self.write_message,
@@ -393,7 +394,7 @@ class _Writer:
             picture.paragraph_format.keep_with_next = True
 
     def write_below(self, block: FigureView, beside: str = "") -> None:
-        """Write what stands below a figure, without its key where that of the one `beside` it is the same."""
+        """Write the texts below a figure, without its key if the figure `beside` it has the same one."""
         if block.key and block.key != beside:
             self.paragraph("Brief Note", runs_of(block.key))
         if block.note:
@@ -401,7 +402,7 @@ class _Writer:
         self.write_notes(block.notes)
 
     def picture(self, block: FigureView) -> Any:
-        """Add the drawing of a figure; None where there is none."""
+        """Add the drawing of a figure and return it, or None if there is none."""
         if not block.svg:
             return None
         size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', block.svg)
@@ -423,7 +424,7 @@ class _Writer:
 
     @contextmanager
     def inside(self, cell: _Cell) -> Iterator[None]:
-        """Write into a cell, in place of its empty paragraph."""
+        """Write into a cell, replacing its empty paragraph."""
         self.cell, self.width = cell, Emu((cell.width or self.width) - Pt(_CELL_GAP))
         try:
             yield
@@ -433,7 +434,7 @@ class _Writer:
                 cell._tc.remove(cell.paragraphs[0]._p)
 
     def write_formula(self, block: FormulaView) -> None:
-        """Write a worked example in a box that stays whole: its steps, and what comes out of them."""
+        """Write a worked example, with its steps and its result, in a box that no page break divides."""
         title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
         with self.inside(self.box(_SHADED, self.accent)):
             self.paragraph("Brief Box", runs_of(title, block.marks))
@@ -493,7 +494,7 @@ class _Writer:
         return self.brief.report.theme.accent or ACCENT
 
     def box(self, ground: str, bar: str = "", pad: float = _BOX_PAD) -> _Cell:
-        """Add a box as wide as the text, which no page parts, and return its cell."""
+        """Add a box as wide as the text, which no page break divides, and return its cell."""
         table = self.grid(1, 1, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         _pad(table, pad)
@@ -521,7 +522,7 @@ class _Writer:
         return table
 
     def write_grid(self, grid: Grid, *, noted: bool = False) -> None:
-        """Write a table, which stays on one page with what is `noted` below it where it is short."""
+        """Write a table. If the table is short, it stays on one page with the notes (`noted`) below it."""
         table = self.grid(grid.rows, grid.columns)
         widths = column_widths(grid, self.width.pt, _TABLE_PT, _CELL_GAP)
         for column, width in zip(table.columns, widths, strict=True):
@@ -553,13 +554,13 @@ class _Writer:
         self.gap().paragraph_format.keep_with_next = noted
 
     def gap(self) -> Any:
-        """Leave a little room below a table."""
+        """Leave a small gap below a table."""
         made = self.paragraph("Brief Figure", ())
         made.paragraph_format.line_spacing = Pt(4)
         return made
 
     def paragraph(self, style: str, runs: Iterable[Run], place: _Cell | None = None, *, first: bool = False) -> Any:
-        """Add a paragraph to the document, or to a cell, whose `first` one is there."""
+        """Add a paragraph to the document or to a cell. The `first` paragraph of a cell already exists."""
         place = place or self.cell
         made = place.paragraphs[0] if place and first else (place or self.document).add_paragraph()
         made.style = self.document.styles[style]
@@ -567,7 +568,7 @@ class _Writer:
         return made
 
     def add_runs(self, paragraph: Paragraph, runs: Iterable[Run], *, links: bool = True) -> None:
-        """Add runs to a paragraph, with footnotes and links where it may have them: no cell of a table has."""
+        """Add runs to a paragraph, with footnotes and links unless the paragraph is in a table's cell."""
         for run in (replace(run, text=writable(run.text)) for run in runs):
             if run.note in self.notes and links:
                 note = self.notes[run.note]
@@ -589,7 +590,7 @@ class _Writer:
         return Emu((page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0))
 
     def set_styles(self) -> None:
-        """Add the styles that the template lacks. Without a template, all of them are ours."""
+        """Add the styles that the template lacks. Without a template, add all of our own styles."""
         styles, family = self.document.styles, typeface_of(self.brief.report)
         usual = {name.casefold(): name for name in (*_STYLES, *_BASES)}
         for style in styles:
@@ -642,7 +643,8 @@ class _Writer:
             break
 
     def set_page(self, origin: str) -> None:
-        """Set the page, with the title at its head after the first one, and the origin and the number at its foot."""
+        """Set up the page, with the title in the header from the second page on, and the origin and the page number in
+        the footer."""
         section = self.document.sections[0]
         feet = [section.footer]
         if not self.brief.template:
@@ -669,7 +671,7 @@ class _Writer:
             add_field(foot, "NUMPAGES", "1")
 
     def running(self, place: Any, runs: Iterable[Run]) -> Any:
-        """Write a head or a foot of pages, below what the house's template has there."""
+        """Write a header or a footer below the content that the house's template has there."""
         own = place.paragraphs[-1] if not place.paragraphs[-1].text else place.add_paragraph()
         own.style = self.document.styles["Brief Note"]
         self.add_runs(own, runs)
@@ -685,7 +687,7 @@ def _notes_of_texts(blocks: Iterable[Block]) -> Iterator[Footnote]:
 
 
 def _set_font(style: Any, family: str) -> None:
-    """Set a style's typeface, for all scripts."""
+    """Set a style's typeface for all scripts."""
     style.font.name = family
     fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
     for kind in list(fonts.attrib):
@@ -696,7 +698,7 @@ def _set_font(style: Any, family: str) -> None:
 
 
 def _empty_body(document: Any) -> None:
-    """Take out what a template says; its page stays."""
+    """Remove the texts of a template, and keep its page setup."""
     body = document.element.body
     for child in list(body):
         if child.tag != qn("w:sectPr"):
@@ -708,7 +710,7 @@ def _shade(cell: _Cell, colour: str) -> None:
 
 
 def _border(cell: _Cell, left: str) -> None:
-    """Draw a line at the left of a box."""
+    """Draw a line at the left side of a box."""
     if left:
         borders = element("w:tcBorders")
         borders.append(line("left", left, 24))
@@ -716,7 +718,7 @@ def _border(cell: _Cell, left: str) -> None:
 
 
 def _pad(table: Any, points: float) -> None:
-    """Set the room within a table's cells."""
+    """Set the padding of a table's cells."""
     margins = element("w:tblCellMar")
     for side, share in (("top", 0.5), ("left", 1.0), ("bottom", 0.5), ("right", 1.0)):
         margins.append(element(f"w:{side}", w=int(points * share * 20), type="dxa"))
@@ -724,7 +726,7 @@ def _pad(table: Any, points: float) -> None:
 
 
 def _rule(table: Any) -> None:
-    """Draw thin lines between the rows of a table, and thicker ones around it."""
+    """Draw thin lines between the rows of a table, and thicker lines above and below it."""
     borders = element("w:tblBorders")
     for side, eighths in (("top", 8), ("bottom", 8), ("insideH", 4)):
         borders.append(line(side, _RULE, eighths))

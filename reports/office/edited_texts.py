@@ -1,5 +1,5 @@
 """Finds the numbers of an office file that were changed since it was made, whatever else was edited: texts may be
-reworded, moved and added, and slides left out."""
+reworded, moved and added, and slides may be left out."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from benchbrief.reports.office.kept_ledger import KeptLedger, count_of, is_unit,
 _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,’']*\d)?")
 _CLOSE = 1e-9
 _ALIKE = 0.6
-"""How alike two texts are at least that are taken for one, of which words were changed."""
+"""How similar two texts must be at least to count as one text that was reworded."""
 _MOST_PAIRS, _MOST_COMPARED = 4_000, 200
 
 
 @dataclass(frozen=True)
 class EditedNumber:
-    """A number that a file does not show as it was made. `id` is that of the ledger, "" for a value of a chart or of a
-    sheet. `found` is "" where nothing stands in its place."""
+    """A number that a file no longer shows as it was made. `id` is its id in the ledger, or "" for a value of a chart
+    or of a sheet. `found` is the text in its place, or "" if there is none."""
 
     id: str
     place: str
@@ -34,14 +34,15 @@ class EditedNumber:
 
 @dataclass(frozen=True)
 class ComparedTexts:
-    """`added` are the places of texts with numbers that the file did not have when it was made."""
+    """The result of a comparison. `added` are the places of texts with numbers that were added to the file since it was
+    made."""
 
     edited: tuple[EditedNumber, ...]
     added: tuple[str, ...]
 
 
 def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[NumberEntry]) -> ComparedTexts:
-    """Compare what a file says with what it said when it was made. `numbers` are those of the brief."""
+    """Compare the texts of a file with its texts when it was made. `numbers` are the numbers of the brief."""
     found = _paired(kept.texts, now)
     named = _Named(numbers)
     edited = [each for then, text in found.same for each in _changed(then, text, named)]
@@ -61,7 +62,7 @@ def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[N
 def _missing(
     found: _Paired, kept: KeptLedger, now: Sequence[FileText], named: _Named, edited: Counter[str]
 ) -> Iterator[EditedNumber]:
-    """Yield the numbers of texts that were reworded or left out, as far as they stand nowhere else now."""
+    """Yield the numbers of texts that were reworded or left out, unless the numbers now occur elsewhere."""
     lost = [each for then, text in found.reworded for each in _changed(then, text, named)]
     gone = (text for text in found.gone if not text.drawn)
     lost += [each for text in gone for at, cell in enumerate(text.cells) for each in _lost(text, cell, "", at, named)]
@@ -76,15 +77,15 @@ def _missing(
 
 
 class _Named:
-    """The numbers of the ledger, to be found by where they stand."""
+    """The numbers of the ledger, to be found by their places in texts."""
 
     def __init__(self, numbers: Sequence[NumberEntry]) -> None:
         self._numbers = [(number, pattern_of(number.shown)) for number in numbers if number.value is not None]
         self._used: set[str] = set()
 
     def at(self, cell: str, start: int, end: int) -> tuple[NumberEntry, int] | None:
-        """Return the number of the ledger that stands there, and where it ends; of several that read alike, each
-        once."""
+        """Return the number of the ledger at this place, and where it ends. Numbers that read alike are returned in
+        turn."""
         found = [
             (number, match.end())
             for number, pattern in self._numbers
@@ -102,8 +103,8 @@ _Pairs = list[tuple[FileText, FileText]]
 
 @dataclass(frozen=True)
 class _Paired:
-    """The texts that have the same words as when the file was made and other numbers; those that were `reworded`; those
-    that are gone; and those that are new."""
+    """The texts with the same words as when the file was made but with other numbers, those that were `reworded`, those
+    that are gone, and those that are new."""
 
     same: _Pairs
     reworded: _Pairs
@@ -127,7 +128,7 @@ def _has_words(text: FileText) -> bool:
 
 
 def _take(left: list[FileText], rest: list[FileText], key: Callable[[FileText], object]) -> _Pairs:
-    """Take the texts with equal keys from both lists, in order."""
+    """Remove the texts with equal keys from both lists, in order, and return them."""
     by_key: dict[object, list[FileText]] = {}
     for text in rest:
         by_key.setdefault(key(text), []).append(text)
@@ -176,7 +177,7 @@ def _skeleton(text: FileText) -> tuple[str, ...]:
 
 
 def _changed(then: FileText, now: FileText, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers that one text has and the other has not, or has in another form."""
+    """Yield the numbers that one text has and the other lacks, or has in another form."""
     if len(then.cells) != len(now.cells):
         yield from _lost(then, "\t".join(then.cells), "\t".join(now.cells), 0, named)
         return
@@ -195,7 +196,8 @@ _NEXT = re.compile(r"\s?([^\s\d,.;:()]+)")
 
 
 def _in_another_unit(then: FileText, cell: str, found: str, at: int, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers of the ledger that have another unit behind them now, and a head that names another one."""
+    """Yield the numbers of the ledger that now have another unit after them, and a table's head that names another
+    unit."""
     old, new = list(_NUMBER.finditer(cell)), list(_NUMBER.finditer(found))
     for one, other in zip(old, new, strict=False):
         was, now = _NEXT.match(cell, one.end()), _NEXT.match(found, other.end())
@@ -214,7 +216,7 @@ def _span(cell: str) -> tuple[int, int]:
 
 
 def _lost(then: FileText, cell: str, found: str, at: int, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers of the ledger in a cell's text that another text has not."""
+    """Yield the numbers of the ledger that are in a cell's text but missing in another text."""
     old, new = list(_NUMBER.finditer(cell)), [match.group() for match in _NUMBER.finditer(found)]
     if len(old) == len(new) and _NUMBER.sub("\0", cell) == _NUMBER.sub("\0", found):
         changes = [(match, other) for match, other in zip(old, new, strict=True) if match.group() != other]

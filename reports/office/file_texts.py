@@ -1,4 +1,4 @@
-"""What a file of an office program says: each paragraph, row of a table and series of a chart, with its place."""
+"""Reads the texts of an office file: each paragraph, row of a table and series of a chart, with its place."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ MAIN_PARTS: dict[Kind, str] = {
     "docx": "word/document.xml",
 }
 LONG = 2 << 20
-"""The most bytes of a sheet that is read: longer ones have the points of a run, and no numbers of the ledger."""
+"""The largest size in bytes of a sheet that is read. Longer sheets have the points of a run, and no numbers of the
+ledger."""
 _MOST_TEXTS = 200_000
 
 
 @dataclass(frozen=True)
 class FileText:
-    """A paragraph, or the cells of a row; a chart's series has its name, then its values (`drawn`). `values` are the
-    numbers in cells of a sheet, and `columns` the places of its cells."""
+    """A paragraph, or the cells of a row. A chart's series (`drawn`) has its name, and then its values. `values` are
+    the numbers in cells of a sheet, and `columns` the columns of those cells."""
 
     place: str
     cells: tuple[str, ...]
@@ -43,7 +44,7 @@ class FileText:
 
 @dataclass
 class FileTexts:
-    """`unread` are the sheets that are too long to be read."""
+    """The texts of a file. `unread` are the sheets that are too long to be read."""
 
     texts: list[FileText] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
@@ -55,7 +56,7 @@ class FileTexts:
 
 
 def kind_of(package: Package) -> Kind:
-    """Return what a file is. Raises ReportError for another one."""
+    """Return the kind of an office file. Raises ReportError for any other file."""
     for kind, part in MAIN_PARTS.items():
         if part in package.names:
             return kind
@@ -63,7 +64,7 @@ def kind_of(package: Package) -> Kind:
 
 
 def texts_of(package: Package, unread: Iterable[str] = ()) -> FileTexts:
-    """Return the texts of a file in its order, without the sheets that are `unread` already. Raises ReportError."""
+    """Return the texts of a file in their order, without the sheets that are already `unread`. Raises ReportError."""
     found = FileTexts(unread=list(unread))
     read = {"pptx": _slides, "docx": _document, "xlsx": _sheets}[kind_of(package)]
     for text in read(package, found.unread):
@@ -72,7 +73,7 @@ def texts_of(package: Package, unread: Iterable[str] = ()) -> FileTexts:
 
 
 def column_letters(column: int) -> str:
-    """Return the name of a column, counted from 1: A, Z, AA."""
+    """Return the letters of a column that is counted from 1, such as A, Z, AA."""
     found = ""
     while column > 0:
         column, rest = divmod(column - 1, 26)
@@ -81,7 +82,7 @@ def column_letters(column: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text with single blanks, since a program may set others."""
+    """Return a text with single blanks, because a program may have added others."""
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -89,7 +90,8 @@ def plain(text: str) -> str:
 
 
 class _Prose:
-    """Gathers paragraphs and rows of tables of a part. DrawingML and WordprocessingML call them alike."""
+    """Gathers the paragraphs and the rows of tables in a part. DrawingML and WordprocessingML use the same names for
+    them."""
 
     def __init__(self) -> None:
         self.found: list[tuple[str, ...]] = []
@@ -118,7 +120,7 @@ class _Prose:
                 self._field(attributes.get("fldCharType", ""))
 
     def _field(self, kind: str) -> None:
-        """Follow a field of a document: what is between its separator and its end is computed by the program."""
+        """Follow a field of a document. The program computes the text between the field's separator and its end."""
         if kind == "begin":
             self._fields.append(False)
         elif kind == "separate" and self._fields:
@@ -212,7 +214,7 @@ _MOST_EMBEDDED = 16 << 20
 
 
 def _embedded(package: Package, chart: str) -> dict[_Place, float]:
-    """Return the numbers of the workbook inside of a chart, from which programs draw it anew."""
+    """Return the numbers of the workbook inside a chart, from which programs redraw the chart."""
     found: dict[_Place, float] = {}
     for part in package.related(chart, "/package").values():
         inner = Package(package.read(part), f"{part} of {package.name}", most=_MOST_EMBEDDED)
@@ -225,7 +227,7 @@ def _embedded(package: Package, chart: str) -> dict[_Place, float]:
 
 
 def _with_stored(shown: str, stored: float | None) -> str:
-    """Return what a chart shows; with the value of its workbook, where that is another."""
+    """Return the value that a chart shows, together with the value of its workbook if that is different."""
     value = _number(shown)
     if stored is None or value is None or math.isclose(value, stored, rel_tol=1e-9, abs_tol=1e-300):
         return shown
@@ -242,7 +244,7 @@ _CELLS = re.compile(r"[^!]*!\$?([A-Z]{1,3})\$?(\d{1,7})\b.*")
 
 
 class _Chart:
-    """Gathers the titles of a chart, and its series with the values that it keeps, each with its cell in the chart's
+    """Gathers the titles of a chart, and its series with the stored values, each with its cell in the chart's
     workbook."""
 
     def __init__(self) -> None:
@@ -340,7 +342,7 @@ _BUILT_IN = {1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
 
 
 def _formats(package: Package, part: str) -> list[str]:
-    """Return the number format of each style of cells."""
+    """Return the number format of each cell style."""
     codes, found, inside = dict[str, str](), list[str](), False
 
     def start(tag: str, attributes: Attributes) -> None:
@@ -435,7 +437,7 @@ _FORMAT = re.compile(
 
 
 def shown_by(value: float, form: str) -> str:
-    """Return a number as a program shows it by a simple format; one by another format as it is."""
+    """Return a number as a program shows it in a simple format, or unchanged for any other format."""
     before, digits, after, per_cent = "", "", "", False
     for part in _FORMAT.finditer(form.partition(";")[0] if '"' not in form else form):
         if part["digits"] and digits:

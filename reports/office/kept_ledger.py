@@ -1,6 +1,8 @@
-"""The ledger inside of an office file: a part of its own, which programs keep when they save the file.
+"""The ledger inside an office file: a separate part, which programs keep when they save the file.
 
-It has the file of the brief's numbers, and the texts of the file as it was made, so that an edited number is found."""
+The part contains the file of the brief's numbers, and the texts of the office file as it was made, so that edited
+numbers can be found.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ _PROPERTIES = "application/vnd.openxmlformats-officedocument.customXmlProperties
 
 @dataclass(frozen=True)
 class KeptLedger:
-    """`numbers` is the file of the numbers, and `texts` what the file said when it was made. `absent` are the ids of
-    numbers of the brief that the file never had, and `unread` its sheets that were too long."""
+    """`numbers` is the file of the numbers, and `texts` are the texts of the office file when it was made. `absent` are
+    the ids of numbers of the brief that the office file never had, and `unread` are its sheets that were too long."""
 
     numbers: bytes
     texts: tuple[FileText, ...]
@@ -42,8 +44,8 @@ class KeptLedger:
 
 
 def with_ledger(content: bytes, numbers: Sequence[NumberEntry], file: Iterable[bytes]) -> bytes:
-    """Return a file with the ledger in it. `numbers` are those of the brief, and `file` is the file of them. Raises
-    ReportError for a file that can't be read."""
+    """Return a file with the ledger inside. `numbers` are the numbers of the brief, and `file` is the numbers file.
+    Raises ReportError for a file that cannot be read."""
     package = Package(content, "the file")
     kind = kind_of(package)
     found = texts_of(package)
@@ -68,7 +70,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _with_part(content: bytes, main: str, part: bytes) -> bytes:
-    """Return a package with one more part of custom XML, to which its main part refers."""
+    """Return a package with an added part of custom XML, which the main part refers to."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -121,7 +123,8 @@ _MOST_KEPT = 32 << 20
 
 
 def kept_ledger(package: Package) -> KeptLedger | None:
-    """Return the ledger in a file; None where it has lost it. Raises ReportError for one that can't be read."""
+    """Return the ledger in a file, or None if the file has lost it. Raises ReportError for a file that cannot
+    be read."""
     for part in package.names:
         if _PART.fullmatch(part) and (files := _files(package, part)):
             try:
@@ -149,7 +152,7 @@ def _text(kept: Any) -> FileText:
 
 
 def _files(package: Package, part: str) -> dict[str, bytes]:
-    """Return the files in a part of custom XML; none where it is another's."""
+    """Return the files in a part of custom XML, or nothing if the part does not belong to benchbrief."""
     texts: dict[str, list[str]] = {}
     path: list[str] = []
 
@@ -174,7 +177,7 @@ def _files(package: Package, part: str) -> dict[str, bytes]:
 
 
 def _unpacked(text: str) -> bytes | None:
-    """Return what was packed; None for what was not, or is larger than any ledger."""
+    """Return unpacked content, or None if it was not packed or is larger than any ledger."""
     try:
         unpacking = zlib.decompressobj()
         found = unpacking.decompress(base64.b64decode(text, validate=False), _MOST_KEPT)
@@ -198,12 +201,12 @@ def is_unit(text: str) -> bool:
 
 
 def units_of(text: str) -> list[str]:
-    """Return the units in brackets, as heads of tables and axes have them."""
+    """Return the units in brackets, as used in the heads of tables and axes."""
     return [unit for unit in _STATED_UNIT.findall(text) if is_unit(unit)]
 
 
 def occurs(shown: str, texts: Iterable[FileText]) -> bool:
-    """Return whether a number stands in these texts as it was printed, and not as a part of another number."""
+    """Return whether a number occurs in these texts as it was printed, and not as part of another number."""
     wanted = pattern_of(shown)
     return any(wanted.search(cell) for text in texts if not text.drawn for cell in text.cells)
 
@@ -214,7 +217,7 @@ def count_of(shown: str, texts: Iterable[FileText]) -> int:
 
 
 def pattern_of(shown: str) -> re.Pattern[str]:
-    """Return what finds a number in plain texts."""
+    """Return a pattern that finds a number in plain texts."""
     text = re.escape(plain(shown)).replace(r"\ ", " ?")
     before = r"(?<![\d])(?<!\d[.,])" if plain(shown)[:1].isdigit() else ""
     after = r"(?![\d])(?![.,]\d)" if plain(shown)[-1:].isdigit() else ""

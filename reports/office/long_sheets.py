@@ -1,5 +1,5 @@
-"""Fills the long sheets of a finished workbook: XlsxWriter takes ten times as long for 100,000 rows, and their XML does
-not fit in memory."""
+"""Fills the long sheets of a finished workbook, because XlsxWriter takes ten times as long for 100,000 rows, and their
+XML does not fit in memory."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from benchbrief.reports.office.sheet_values import cell_text
 
 _AT_ONCE = 500
 _MOST_KNOWN = 10_000
-"""Texts of cells that are remembered: most stand in many rows."""
+"""How many texts of cells are remembered, since most texts occur in many rows."""
 _BYTES_OF_A_CELL = 100
 _MOST_WITHOUT_ZIP64 = (1 << 31) - 1
 QUICKLY = 3
-"""The level of compression: higher ones take several times as long for a tenth less."""
+"""The level of compression. Higher levels take several times as long and save only a tenth."""
 
 
 @dataclass(frozen=True)
 class LongRows:
-    """The rows of a table for the sheet of this number, from the row `first` on, counted from 1. `said` has the words
-    for a column's texts, where these are keys."""
+    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. `said` has the
+    words for a column's texts if these are keys."""
 
     sheet: int
     first: int
@@ -48,7 +48,7 @@ class LongRows:
 
 
 def with_long_rows(content: bytes, sheets: Iterable[LongRows]) -> bytes:
-    """Return a workbook with these rows below those that its sheets have."""
+    """Return a workbook with these rows added below the existing rows of its sheets."""
     by_part = {each.part: each for each in sheets}
     out = io.BytesIO()
     with (
@@ -79,7 +79,7 @@ def _chunks(rows: LongRows) -> Iterator[str]:
 
 
 class _Rows:
-    """Writes rows as SpreadsheetML has them (ECMA-376, part 1, 18.3.1)."""
+    """Writes rows in the form of SpreadsheetML (ECMA-376, part 1, 18.3.1)."""
 
     def __init__(self, rows: LongRows) -> None:
         self._letters = [column_letters(number) for number in range(1, len(rows.table.columns) + 1)]
@@ -100,7 +100,7 @@ class _Rows:
         return f'<row r="{number}">{"".join(cells)}</row>'
 
     def _text(self, at: int, text: str) -> str:
-        """Return the rest of the element of a text."""
+        """Return the rest of the XML element of a text."""
         key = (at, text)
         if key not in self._known:
             said = self._said[at]

@@ -1,4 +1,4 @@
-"""Which formats are files to edit, and what each needs."""
+"""The formats of files to edit, and what each one needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class HandOver:
-    """What a file to edit is made of. `template` is the house's own: its name and content; None without one."""
+    """The input for a file to edit. `template` is the name and content of the house's template, or None."""
 
     view: ReportView
     plan: Plan
@@ -29,13 +29,13 @@ class HandOver:
     converter: Converter
     template: tuple[str, bytes] | None = None
     faults: list[str] = field(default_factory=list)
-    """What a writer can't do as asked."""
+    """The parts of the request that a writer cannot carry out."""
 
 
 @dataclass(frozen=True)
 class OfficeFormat:
-    """`program` opens the files; `library` is the Python module that writes them, of the `package`; and `writer` names
-    our module, whose function `written` turns a HandOver into a file."""
+    """`program` opens the files. `library` is the Python module that writes them, from `package`. `writer` names our
+    module, whose function `written` turns a HandOver into a file."""
 
     program: str
     library: str
@@ -43,7 +43,7 @@ class OfficeFormat:
     writer: str
 
     def require_library(self) -> None:
-        """Raise ReportError when the library is missing."""
+        """Raise ReportError if the library is missing."""
         try:
             import_module(self.library)
         except ImportError as error:
@@ -53,7 +53,7 @@ class OfficeFormat:
             ) from error
 
     def write(self, brief: HandOver) -> bytes:
-        """Return the file. Raises ReportError when the library is missing, and where the house's template is broken."""
+        """Return the file. Raises ReportError if the library is missing, or if the house's template is broken."""
         self.require_library()
         written: Callable[[HandOver], bytes] = import_module(f"benchbrief.reports.office.{self.writer}").written
         try:

@@ -1,4 +1,5 @@
-"""The packages of office programs, which are ZIP files: opening a house's template, and the same bytes each time."""
+"""Handles the packages of office programs, which are ZIP files: opens a house's template, and makes packages
+reproducible."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ _KINDS = {
     b"presentationml.template.main+xml": b"presentationml.presentation.main+xml",
     b"wordprocessingml.template.main+xml": b"wordprocessingml.document.main+xml",
 }
-"""What a template calls itself, and what a file made of it must."""
+"""The content type of each kind of template, and the content type that a file made from it must have."""
 
 
 def opened(template: tuple[str, bytes], program: str, open_: Callable[[io.BytesIO], T]) -> T:
-    """Return a house's template, opened as a file to fill. Raises ReportError when it can't be read."""
+    """Return a house's template, opened as a file to fill. Raises ReportError if it cannot be read."""
     name, content = template
     try:
         package = Package(content, "it")
@@ -45,7 +46,7 @@ def _as_document(name: str, content: bytes) -> bytes:
 
 
 def settled(content: bytes, made: str) -> bytes:
-    """Return a package without the time of its writing: it was made when the run ended."""
+    """Return a package dated at the end of the run, instead of the time when the package was written."""
     at = time_of(made).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
 
     def settle(name: str, part: bytes) -> bytes:
@@ -58,7 +59,7 @@ def settled(content: bytes, made: str) -> bytes:
 
 
 def time_of(made: str) -> datetime:
-    """Return when a run ended, in UTC; the first day of ZIP files where that is unknown."""
+    """Return when a run ended, in UTC, or the first day of ZIP files if this is unknown."""
     try:
         found = datetime.fromisoformat(made)
     except ValueError:

@@ -1,4 +1,4 @@
-"""All points of a run as rows for a sheet: one for each planned measurement, with what was measured of it."""
+"""All points of a run as rows for a sheet: one row for each planned measurement, with its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchbrief.reports.text.number_format import unit_text
 
 _STATISTICS = ("mean", "p50", "p95", "p99", "p99.9", "max")
 _MOST_LATENCIES = 60
-"""The most columns of latencies: an output may have any number of operations."""
+"""The most columns of latencies, because an output may have any number of operations."""
 
 
 _OF_REPEATS = "phase IS NULL AND repeat IS NOT NULL AND source IS NULL AND reported"
@@ -20,7 +20,7 @@ _OF_REPEATS = "phase IS NULL AND repeat IS NOT NULL AND source IS NULL AND repor
 
 @dataclass(frozen=True)
 class PointColumn:
-    """A column with its head, in which its unit stands."""
+    """A column with its head, which contains its unit."""
 
     head: str
     is_number: bool = False
@@ -28,7 +28,7 @@ class PointColumn:
 
 @dataclass(frozen=True)
 class PointsTable:
-    """`count` is the number of rows, and `left_out` that of columns for which there is no room."""
+    """`count` is the number of rows, and `left_out` is the number of columns that did not fit."""
 
     columns: tuple[PointColumn, ...]
     count: int
@@ -38,13 +38,13 @@ class PointsTable:
 
     @contextmanager
     def rows(self) -> Iterator[Iterable[Sequence[object]]]:
-        """Yield the rows one by one. Nothing else can be asked of the store meanwhile."""
+        """Yield the rows one by one. The store cannot be asked anything else meanwhile."""
         with self.store.each(self.sql) as found:
             yield found
 
 
 def measured_points(results: Results) -> PointsTable:
-    """Return a row for each planned measurement: where it is, its state with the reason, its throughput, its errors and
+    """Return a row for each planned measurement: its place, its state with the reason, its throughput, its errors and
     its latencies over the whole measured window. Values are in base units."""
     words, store = results.words, results.store
     asked = store.sql(f"SELECT DISTINCT operation, statistic FROM latency WHERE {_OF_REPEATS} ORDER BY operation").rows  # noqa: S608  # a constant
@@ -121,7 +121,7 @@ def probed_means(results: Results) -> PointsTable:
 
 
 def labels_of(results: Results) -> Mapping[str, Mapping[str, str]]:
-    """Return the names that readers know: labels of hardware and workloads, by their keys."""
+    """Return the labels of hardware and workloads, by key."""
     plan = results.plan
     return {
         "hardware": {key: each.label for key, each in plan.hardware.items()},
