@@ -71,27 +71,29 @@ def _apart(name: str, its: str, of_base: str, words: Words) -> Iterator[str]:
 def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
     """Yield the durations and data sizes in which the cells of a claim differ from the cells that they are compared
     with."""
-    found: tuple[dict[str, set[str]], ...] = ({}, {})
+    found: tuple[dict[tuple[str, str], set[float]], ...] = ({}, {})
     unvaried = dict.fromkeys(plan.factors)
     reads = [(read, int(is_base(read, claim))) for read in claim.points.reads or ()]
     for cell in plan.cells:
         keys = {**unvaried, **Point.of(cell).keys}
         for side in {side for read, side in reads if read.covers(keys)}:
-            for name, value in _settings(cell, plan):
-                found[side].setdefault(name, set()).add(value)
-    for name, its in found[0].items():
-        of_base = found[1].get(name, its)
+            for name, unit, value in _settings(cell, plan):
+                found[side].setdefault((name, unit), set()).add(value)
+    for (name, unit), values in found[0].items():
+        its, of_base = (
+            {quantity(value, unit) for value in each} for each in (values, found[1].get((name, unit), values))
+        )
         if its != of_base:
             sides = {"its": words.locale.listed(sorted(its)), "base": words.locale.listed(sorted(of_base))}
             yield words["sheet_differs"].format(fact=words[f"sheet_{name}"], **sides)
 
 
-def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str]]:
+def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str, float]]:
     experiment = plan.experiments[cell.experiment]
-    yield "warm_up", quantity(experiment.warm_up_s, "s")
-    yield "measured_time", quantity(experiment.measure_s, "s")
+    yield "warm_up", "s", experiment.warm_up_s
+    yield "measured_time", "s", experiment.measure_s
     if isinstance(records := plan.workloads[cell.workload].properties.get("records"), float):
-        yield "records", quantity(records, "records")
+        yield "records", "records", records
 
 
 def _is_named_for(hardware: Hardware, name: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -151,13 +152,16 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def claims_sheet(plan: Plan, store: AskedStore) -> list[SheetRow]:
-    """Return the claims of each brief, and then the claims that no brief makes, with details in English. Raises
-    RunnerError."""
+def claims_sheet(
+    plan: Plan, store: AskedStore, judged: Mapping[str, Sequence[ClaimVerdict]] = MappingProxyType({})
+) -> list[SheetRow]:
+    """Return the claims of each brief, and then the claims that no brief makes, with details in English. `judged` has
+    the verdicts that are known already, by the name of their brief. Raises RunnerError."""
     rows: list[SheetRow] = []
     for report in plan.reports:
         results = Results(plan, store, words_of(report))
-        rows += sheet_of(report, claims_of(report, results), results, CATALOGUES["en"])
+        verdicts = judged[report.name] if report.name in judged else claims_of(report, results)
+        rows += sheet_of(report, verdicts, results, CATALOGUES["en"])
     said = {row.verdict.claim.name for row in rows}
     results = Results(plan, store, CATALOGUES["en"])
     if rest := [claim for claim in plan.claims if claim.name not in said]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.cli.terminal import show, warn
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
     from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.results.analysis.cautions import Patchy
+    from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.results.ingest.run_evidence import Evidence
 
@@ -61,22 +63,26 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
         return Stored(verdicts, claims, tuple(patchy(results)), lost)
 
 
-def claims_of_briefs(plan: Plan, results: Store) -> list[SheetRow]:
-    """Return the claims in the plan's briefs, judged. Raises RunnerError."""
+def claims_of_briefs(
+    plan: Plan, results: Store, judged: Mapping[str, Sequence[ClaimVerdict]] = MappingProxyType({})
+) -> list[SheetRow]:
+    """Return the claims in the plan's briefs, judged: by `judged` where a brief, by its name, has its verdicts there.
+    Raises RunnerError."""
     if not plan.claims:
         return []
     from benchbrief.reports.claims_sheet import claims_sheet
 
-    return [row for row in claims_sheet(plan, results) if row.brief]
+    return [row for row in claims_sheet(plan, results, judged) if row.brief]
 
 
 class Briefs(NamedTuple):
-    """The files and main numbers of each report, by the report's name, and the figures that could not be drawn, with
-    the reasons."""
+    """The files, main numbers and verdicts on claims of each report, by the report's name, and the figures that could
+    not be drawn, with the reasons."""
 
     files: dict[str, list[Path]]
     undrawn: tuple[str, ...]
     results: dict[str, ReportResult]
+    judged: Mapping[str, Sequence[ClaimVerdict]]
 
 
 def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Briefs:
@@ -144,7 +150,8 @@ def render_briefs(
     for name in _without_capsule(files) if sign else ():
         warn(f"{name} has no capsule, so nothing of it is signed")
     said = {name: each.result for name, each in rendered.items()}
-    return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn), said)
+    judged = {name: each.claims for name, each in rendered.items()}
+    return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn), said, judged)
 
 
 def warn_of_holder(plan: Plan) -> None:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.native_chart import NativeChart
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, ProvenanceView
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 from benchbrief.results.analysis.stated_numbers import StatedNumber
 
 EMPTY = Markup("")
@@ -589,6 +590,8 @@ class ReportView:
     """Returns the cells behind the numbers. The store cannot be asked anything else while they are read."""
     stated: tuple[StatedNumber, ...] = ()
     """The brief's claims and the spec's expectations, for the capsule."""
+    claims: tuple[ClaimVerdict, ...] = ()
+    """The verdicts on the brief's claims, for the sheet of claims."""
     simulated: bool = False
     """Whether the run is simulated: see `reports/render/watermark.py`."""
     imported: bool = False

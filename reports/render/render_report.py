@@ -59,6 +59,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
 
 if TYPE_CHECKING:
     from benchbrief.reports.render.page_html import Answer, Medium
+    from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _MOST = 3
 """The most warnings; further ones are counted."""
@@ -126,6 +127,8 @@ class Rendered:
     undrawn: tuple[str, ...] = ()
     """What of the brief could not be made, each with its reason."""
     result: ReportResult = ReportResult("", ())
+    claims: tuple[ClaimVerdict, ...] = ()
+    """The verdicts on its claims."""
 
 
 def render(
@@ -201,7 +204,7 @@ def render(
     html, pdf = (out_dir / f"{brief.stem}{suffix}" for suffix in (".html", ".pdf"))
     made_pdf = pdf if "pdf" in chosen else None
     undrawn = (*brief.undrawn(), *not_made)
-    return Rendered(html, made_pdf, side, (*files, *beside), warnings, undrawn, result_of(view))
+    return Rendered(html, made_pdf, side, (*files, *beside), warnings, undrawn, result_of(view), view.claims)
 
 
 @dataclass(frozen=True)

@@ -403,6 +403,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
         numbers=builder.ledger.file(report, common).model_copy(update={"not_made": not_made, "claims": tuple(entries)}),
         cells=builder.ledger.cells,
         stated=builder.gaps.tried(lambda: tuple(state_numbers(report, builder.claims, results)), ()),
+        claims=tuple(builder.claims),
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
         keywords=d.keywords(results.plan),

@@ -115,7 +115,7 @@ def command(
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
     warn_of_holder(plan)
     with open_results(run_dir) as results:
-        verdicts, claims, simulated = evaluate(plan, results), claims_of_briefs(plan, results), results.simulated
+        verdicts, simulated = evaluate(plan, results), results.simulated
         briefs = render_briefs(
             run_dir,
             plan,
@@ -131,6 +131,7 @@ def command(
         if deposit is not None:
             with making_brief():
                 added = complete_deposit(deposit, plan, results, briefs.results, licence)
+        claims = claims_of_briefs(plan, results, briefs.judged)
     _show(plan, briefs, verdicts, claims, added, as_json=as_json)
     for verdict in verdicts:
         if verdict.holds is not True or verdict.decided is False:
