@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.render.fill_pages import Arrangement, fit_figures, notes_elsewhere
-from benchbrief.reports.render.remembered_lines import remembering_lines, with_memory
+from benchbrief.reports.render.remembered_lines import once_a_style, remembering_lines, with_memory
 from benchbrief.reports.text.html_markup import letters
 
 if TYPE_CHECKING:
@@ -296,4 +296,5 @@ def _weasyprint() -> Any:
         ctypes.util.find_library = search
     for module in (weasyprint.layout.inline, weasyprint.layout.preferred):
         module.split_first_line = with_memory(module.split_first_line)
+    weasyprint.layout.inline.strut = once_a_style(weasyprint.layout.inline.strut)
     return weasyprint

@@ -41,10 +41,28 @@ def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[An
     def remembered(text: str, style: Any, context: Any, *fit: Any, **more: Any) -> tuple[Any, ...]:
         if (known := _known.get()) is None:
             return split(text, style, context, *fit, **more)
-        key = text, str(_LOOK(style)), fit, *more.items()
+        key = text, _look(style), fit, *more.items()
         if (found := known.get(key)) is None:
             found = known[key] = split(text, style, context, *fit, **more)
         line, *measured = found
         return copy(line), *measured
 
     return remembered
+
+
+def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the function with a memory in each style: WeasyPrint changes none of its texts' before it copies it."""
+    name = f"remembered_{read.__name__}"
+
+    def remembered(style: Any) -> Any:
+        known = vars(style)
+        if name not in known:
+            known[name] = read(style)
+        return known[name]
+
+    return remembered
+
+
+@once_a_style
+def _look(style: Any) -> str:
+    return str(_LOOK(style))

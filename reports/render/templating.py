@@ -61,6 +61,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
     from jinja2.utils import Cycler, Joiner, Namespace
 
     open_to_templates = (
+        *_DATA,
         *(BlockReference, LoopContext, Macro, TemplateReference, TemplateModule),
         *(Cycler, Joiner, Namespace, Words),
     )
@@ -81,7 +82,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
             if is_dataclass(obj):
                 safe = isinstance(value, _DATA) or is_dataclass(value)
             else:
-                safe = isinstance(obj, (*_DATA, *open_to_templates))
+                safe = isinstance(obj, open_to_templates)
             return safe and super().is_safe_attribute(obj, attr, value)
 
     def load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
