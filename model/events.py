@@ -496,7 +496,7 @@ class ReportMade(Record):
     """A report of the run was written. `files` maps each file's path in `directory` to its SHA-256.
 
     `directory` is relative to the run's directory if it is inside. The record may come after the run's end, and tells
-    nothing about the run itself: only `reports_made` reads it.
+    nothing about the run itself: only `records_of` reads it.
     """
 
     type: Literal["report_made"] = "report_made"

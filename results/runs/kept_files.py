@@ -14,7 +14,7 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, read_run, reports_made, sum_at
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, read_run, records_of, sum_at
 from benchbrief.runners.journal.run_folder import HELD_OUT, REPORTS, held_out_folder
 from benchbrief.runners.plain_files import why_not_kept
 
@@ -115,7 +115,7 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
 def recorded_files(journal: Path) -> dict[str, str]:
     """Return the SHA-256 that each file of a report had when the report was last made, by path in the run's folder.
     Raises RunnerError."""
-    inside = (record for record in reports_made(journal) if not Path(record.directory).is_absolute())
+    inside = (record for record in records_of(journal, ReportMade) if not Path(record.directory).is_absolute())
     return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
 
 
@@ -150,7 +150,7 @@ class MadeReports:
 def made_of(run_dir: Path, report: str) -> MadeReports:
     path = run_dir / JOURNAL
     try:
-        found = reports_made(path) if path.exists() else []
+        found = records_of(path, ReportMade) if path.exists() else []
     except RunnerError as error:
         return MadeReports((), str(error))
     return MadeReports(tuple(record for record in found if record.report == report))

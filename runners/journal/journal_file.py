@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from benchbrief.model.events import RECORD, AnyRecord, JournalPlace, ReportMade, RunStarted
+from benchbrief.model.events import RECORD, AnyRecord, JournalPlace, Record, ReportMade, RunStarted
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import Damaged, DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.plain_files import NotPlain, open_plain
 
+_Record = TypeVar("_Record", bound=Record)
 _BEGIN, _END = b',"sum":"', b'"}\n'
 _DIGITS = 32
 
@@ -159,18 +160,25 @@ def each_record(
     Skips a torn last line. Raises RunnerError for any other bad line, and for a line with a wrong checksum. Leaves out
     the records of reports, as they are not part of the run.
     """
-    for place, record in _all_records(path, size, keep_open=keep_open):
+    for place, record in _records(path, size, keep_open=keep_open):
         if not isinstance(record, ReportMade):
             yield place, record
 
 
-def reports_made(path: Path) -> list[ReportMade]:
-    """Return the journal's records of the run's reports, in order of time. Raises RunnerError as `each_record` does."""
-    return [record for _, record in _all_records(path, None) if isinstance(record, ReportMade)]
+def records_of(path: Path, kind: type[_Record]) -> list[_Record]:
+    """Return the journal's records of one kind, in order of time. Raises RunnerError for a line with a wrong sum, and
+    for a bad one of this kind."""
+    named = b'"%s"' % str(kind.model_fields["type"].default).encode()
+    return [record for _, record in _records(path, None, named) if isinstance(record, kind)]
 
 
-def _all_records(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[JournalPlace, AnyRecord]]:
+def _records(
+    path: Path, size: int | None, named: bytes = b"", *, keep_open: bool = True
+) -> Iterator[tuple[JournalPlace, AnyRecord]]:
+    """Yield the records of the lines that have the bytes `named` in them."""
     for place, content, number, _ in _lines(path, size, keep_open=keep_open):
+        if named not in content:
+            continue
         try:
             yield place, RECORD.validate_json(content)
         except ValidationError:
