@@ -1,6 +1,7 @@
-"""The engine: a server that is started for the run, or one that runs already, asked by the program `mariadb`.
+"""The engine: a MariaDB server that we start for the run, or one that already runs. We talk to it through the program
+`mariadb`.
 
-The data set is noted in the comment of the first table, so that the note goes with the table.
+The data set is noted in the first table's comment, so that the note disappears with the table.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from benchbrief.extend.engines import StartedServer, writes
 
 _NOT_FOUND = 127
 _LONG_S = 3600.0
-"""How long counting all rows may take."""
+"""How long counting all rows may take, in seconds."""
 _SLACK_S = 2.0
-"""The server tells whole seconds of its uptime."""
+"""How far off a start time may be, in seconds: the server reports its uptime in whole seconds."""
 _MAKE_DATA = read_script(__file__, "make_data.sh")
 _SQL = f"""FLUSH PRIVILEGES;
 CREATE DATABASE {DATABASE};
@@ -49,11 +50,11 @@ OR (variable_name LIKE 'innodb%' AND global_value_origin IN ('CONFIG', 'SQL')) O
 
 
 class Mariadb(StartedServer):
-    """Implements `engines.CountsWriters` and `engines.TellsStatus`, too."""
+    """The MariaDB engine. It also implements `engines.CountsWriters` and `engines.TellsStatus`."""
 
     name: ClassVar[str] = "mariadb"
     _since = 0.0
-    """Since when the server runs; 0 before it was asked."""
+    """When the server started, in epoch seconds; 0 before the first query."""
 
     # --- its life ---
 
@@ -86,7 +87,7 @@ class Mariadb(StartedServer):
         return f"mariadb://{USER}@{self.address}:{self.port}/{DATABASE}"
 
     def healthy(self) -> None:
-        """Raises ServerFailed also when it was restarted since it was asked last."""
+        """Raise ServerFailed if the server does not run, or was restarted since the last check."""
         super().healthy()
         up = self.status()["Uptime"]
         since = now() - up
@@ -125,7 +126,7 @@ class Mariadb(StartedServer):
         self._note(cell.dataset.hash)
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Take back the note before a cell that writes, so that the next one loads again."""
+        """Overwrite the note before a cell that writes, so that the next cell loads again."""
         written = writes(self.plan.workload_of(cell), cell.events)
         if cell.dataset is not None and written and self.database.reset != "reuse":
             self._note("written")
@@ -150,7 +151,7 @@ class Mariadb(StartedServer):
         self._ask(f"ALTER TABLE sbtest1 COMMENT = '{text}'")
 
     def _ask(self, sql: str, timeout_s: float = 60.0) -> list[list[str]]:
-        """Return the rows of an answer. Raises ServerFailed, and ToolMissing without the program `mariadb`."""
+        """Run a query and return its rows. Raises ServerFailed, or ToolMissing if there is no program `mariadb`."""
         to = read_login(self.endpoint().uri, self.database)
         words = ("--no-defaults", "--batch", "--skip-column-names", "--protocol=tcp", "--connect-timeout=10")
         at = (f"--host={to.host}", f"--port={to.port}", f"--user={to.user}", f"--database={to.database}")

@@ -1,4 +1,4 @@
-"""Where a server is and who asks it, from a URI: `mariadb://user:password@host:3306/database`."""
+"""A server's address and login, from a URI: `mariadb://user:password@host:3306/database`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench_mariadb.messages import say_mariadb
 from benchbrief.extend.common import Database, RunnerError, Secret
 
 USER = DATABASE = "sbtest"
-"""What sysbench itself takes where nothing else is said."""
+"""sysbench's own default."""
 
 
 class Login(NamedTuple):
@@ -21,7 +21,7 @@ class Login(NamedTuple):
 
 
 def read_login(uri: Secret | None, database: Database) -> Login:
-    """Raises RunnerError with a text that does not show the URI."""
+    """Parse the URI. Raises RunnerError with a message that does not show the URI."""
     try:
         parts = urlsplit(uri.value if uri else "")
         host, port = parts.hostname, parts.port or 3306

@@ -1,4 +1,4 @@
-"""The probe: which counter of the server's status each measure is."""
+"""The probe, which maps counters of the server's status to measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs and briefs say of MariaDB and sysbench, with the words of each code by language."""
+"""The messages about MariaDB and sysbench in runs and briefs, by code and language."""
 
 from __future__ import annotations
 

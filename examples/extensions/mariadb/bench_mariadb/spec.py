@@ -1,4 +1,4 @@
-"""What the engine, its load generator, probe and importer say of themselves: read without their code."""
+"""Descriptions of the engine, load generator, probe and importer. They can be read without loading the code."""
 
 from __future__ import annotations
 

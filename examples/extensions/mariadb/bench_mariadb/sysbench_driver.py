@@ -1,7 +1,7 @@
-"""sysbench, from the load generator's host: https://github.com/akopytov/sysbench.
+"""sysbench, run on the load generator's host: https://github.com/akopytov/sysbench.
 
-A warm-up is a run of its own. Latencies are from sysbench's histogram. With an offered load (`--rate`), transactions
-are due at random times, and a latency begins then: it is the intended one.
+A warm-up is a separate run. Latencies come from sysbench's histogram. With an offered load (`--rate`), transactions are
+due at random times, and latencies count from those times: they are the intended latencies.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_LOADING = 8
 
 
 class Sysbench:
-    """Implements `tools.Driver` and `tools.TellsInterim`."""
+    """The driver of sysbench. Implements `tools.Driver` and `tools.TellsInterim`."""
 
     name: ClassVar[str] = "sysbench"
 
@@ -47,7 +47,7 @@ class Sysbench:
         return _job(context, "load", "prepare", {"threads": min(_whole(context, "tables"), _MOST_LOADING)})
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        """Return how many rows were made."""
+        """Return how many rows were created."""
         require_exit(output, self.name)
         lines = list(read_output_lines(output.stdout))
         indexed = sum(line.startswith("Creating a secondary index on") for line in lines)

@@ -1,4 +1,4 @@
-"""Finished outputs of sysbench. The measured time is the whole run, which has no date."""
+"""Import finished sysbench outputs. The measured time is the whole run, whose date is not known."""
 
 from __future__ import annotations
 

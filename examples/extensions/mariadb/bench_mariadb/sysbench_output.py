@@ -1,4 +1,4 @@
-"""What sysbench prints of a run, and how it may not contradict itself: https://github.com/akopytov/sysbench."""
+"""Parse the output of a sysbench run, and find contradictions in it: https://github.com/akopytov/sysbench."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NEEDED = (
 
 
 class NotWhole(ValueError):
-    """The text is no output of a whole run."""
+    """Raised if the text is not the output of a whole run."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -49,7 +49,8 @@ class NotWhole(ValueError):
 
 @dataclass(frozen=True)
 class Second:
-    """A line about the last second: when it ended, and its rates. `slowest_s` is the percentile that was asked for."""
+    """A report line about the last second: when the second ended, and its rates. `latency_s` is the percentile
+    `percent` of the latencies."""
 
     end: int
     transactions: float
@@ -60,7 +61,7 @@ class Second:
 
 @dataclass(frozen=True)
 class Summary:
-    """`rate` is that of an offered load. Times are in seconds."""
+    """The parsed output of a run. `rates` are per second, and times are in seconds."""
 
     version: str
     value: dict[str, float]
@@ -83,7 +84,7 @@ class Summary:
 
 
 def read_summary(lines: Iterable[str]) -> Summary:
-    """Raises NotWhole."""
+    """Parse the output of a run. Raises NotWhole."""
     version, value, rates, buckets = "", dict[str, float](), dict[str, float](), Counter[int]()
     seconds, queue = list[Second](), list[tuple[int, int]]()
     number = 0
@@ -112,7 +113,7 @@ def read_summary(lines: Iterable[str]) -> Summary:
 
 
 def contradictions(found: Summary) -> Iterator[str]:
-    """Yield what an output says twice, with the two values, each as rounded."""
+    """Yield the contradictions between printed numbers, each with both values. Allows for rounding."""
     value, count, took = found.value, found.count, found.took
     if not count or not took:
         return
@@ -135,7 +136,7 @@ def contradictions(found: Summary) -> Iterator[str]:
 def measurement(
     found: Summary, began: float, cell: Cell | None = None, more: tuple[tuple[str, str], ...] = ()
 ) -> Measurement:
-    """Put together what was measured in the whole run, which began at that time."""
+    """Return the measurement of the whole run, which began at the given time."""
     value, printed = found.value, tuple[tuple[float, float], ...]()
     if not found.buckets:
         shown = ((match[1], key) for key in value if (match := _PERCENTILE.fullmatch(key)))

@@ -1,7 +1,7 @@
-"""A connection string as the environment of libpq's programs, so that no process argument has a secret.
+"""Convert a connection string to environment variables for libpq's programs, so that no process argument has a secret.
 
-https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING has the form of connection strings,
-https://www.postgresql.org/docs/15/libpq-envars.html the variables.
+https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING describes connection strings, and
+https://www.postgresql.org/docs/15/libpq-envars.html describes the variables.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ _VARIABLES = {
     "target_session_attrs": "PGTARGETSESSIONATTRS",
 }
 _USUAL = {"PGAPPNAME": "benchbrief", "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
-"""What holds where the connection string says nothing. The programs translate what they print, but in the locale C."""
+"""The defaults for variables that the connection string does not set. The locale C keeps programs from translating
+their output."""
 
 
 def environment(uri: Secret, database: Database) -> Mapping[str, CommandWord]:
-    """Return the variables for a connection string. Raises RunnerError with a text that does not show the string."""
+    """Return the variables for a connection string. Raises RunnerError with a message that does not show the string."""
     match = _URI.fullmatch(uri.value)
     if match is None:
         raise _unreadable(database, "postgresql://")
@@ -60,7 +61,7 @@ def environment(uri: Secret, database: Database) -> Mapping[str, CommandWord]:
 
 
 def _addresses(hosts: str) -> dict[str, str]:
-    """The hosts and ports, which libpq has as two lists of the same length."""
+    """Return the variables for hosts and ports, which libpq takes as two lists of the same length."""
     pairs = [re.fullmatch(r"\[?(.*?)\]?(?::(\d{1,5}))?", each) for each in hosts.split(",")]
     names = [each[1] if each else "" for each in pairs]
     ports = [(each[2] if each else "") or "5432" for each in pairs]

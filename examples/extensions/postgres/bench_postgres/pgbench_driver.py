@@ -1,11 +1,12 @@
-"""pgbench, from the load generator's host: https://www.postgresql.org/docs/15/pgbench.html.
+"""pgbench, run on the load generator's host: https://www.postgresql.org/docs/15/pgbench.html.
 
-Its numbers:
-- Warm-up and measurement are one process (`-T` has both), so that connections stay; the warm-up is cut off by the log.
-- Throughput is the transactions that ended in the measured time, by the log.
-- Latency is that of each transaction (`--log`). An offered load (`--rate`) has a schedule with Poisson arrivals; then
-  the logged time begins with the scheduled start. It is the intended latency, and without the schedule lag, which is
-  logged beside it, the service time.
+How to read its numbers:
+- Warm-up and measurement are one process (`-T` covers both), so that connections stay open. The log shows where the
+  warm-up ends.
+- Throughput counts the transactions that ended in the measured time, according to the log.
+- Latency is measured for each transaction (`--log`). With an offered load (`--rate`), transactions are scheduled with
+  Poisson arrivals, and the logged time counts from the scheduled start: it is the intended latency. The service time is
+  the logged time without the schedule lag, which pgbench logs too.
 """
 
 from __future__ import annotations
@@ -54,15 +55,15 @@ BUILTIN = {
     "simple_update": ("simple-update", "<builtin: simple update>"),
     "select_only": ("select-only", "<builtin: select only>"),
 }
-"""Each workload's script by pgbench's name (`--builtin`), and as it prints that."""
+"""Each workload's script: pgbench's name for it (`--builtin`), and the name that pgbench prints."""
 FOLDED = "transactions"
 _SCRIPT = "script.sql"
 _PACKAGED = ("/usr/lib/postgresql/{}/bin/pgbench", "/usr/pgsql-{}/bin/pgbench")
 _VERSIONS = range(19, 13, -1)
-"""Debian's and PostgreSQL's own packages. Debian's `pgbench` on the PATH is a wrapper that goes by its own name, which
-is lost where links are resolved."""
+"""The PostgreSQL versions to look for in Debian's packages and in PostgreSQL's own. Debian's `pgbench` on the PATH is a
+wrapper that depends on the name under which it is called, and resolving links loses that name."""
 _SHORT_S = 0.5
-"""How much shorter a measurement may be than asked for: pgbench's time begins before it connects."""
+"""How much shorter a measurement may be than requested, in seconds: pgbench's time begins before it connects."""
 _LOADED = re.compile(r"(\d+) of (\d+) tuples \(100%\)(?: of \w+)? done.*")
 _PROGRESS = re.compile(r"progress: [\d.]+ s, ([\d.]+) tps, lat ([\d.]+) ms")
 _FIGURES = (
@@ -94,7 +95,7 @@ class Pgbench:
         return Job("load", _command(context, (*words, fill)), timeout_s(context.cell, "load"))
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        """Return how many accounts were made. Raises BadOutput."""
+        """Return how many accounts were created. Raises BadOutput."""
         del context
         require_exit(output, self.name)
         text = [line.rpartition("\r")[2] for line in read_output_lines(output.stderr)]
@@ -108,7 +109,7 @@ class Pgbench:
         return None
 
     def measure(self, context: CellContext) -> Job:
-        """Return the measured job. Raises RunnerError for what pgbench can't run."""
+        """Return the measured job. Raises RunnerError for a cell that pgbench can't run."""
         cell = context.cell
         if cell.phases > 1:
             raise RunnerError("pgbench is run for one time, so it can't measure phases", "use `measure` instead")
@@ -155,7 +156,7 @@ class Pgbench:
 
 
 def measurement(found: Summary, log: Transactions, output: JobOutput, context: CellContext) -> Measurement:
-    """Put together what was measured. Raises BadOutput when nothing was, or too much failed."""
+    """Return the measurement. Raises BadOutput if nothing was measured, or too many transactions failed."""
     operations = operations_of(log)
     count = operations[0].count if operations else 0
     if not count:
@@ -183,7 +184,7 @@ def measurement(found: Summary, log: Transactions, output: JobOutput, context: C
 
 
 def operations_of(log: Transactions) -> tuple[Operation, ...]:
-    """Return the transactions with their service times, and those of an offered load with their intended latencies."""
+    """Return the transactions with their service times and, for an offered load, also with their intended latencies."""
     return tuple(
         Operation(
             operation="transaction",
@@ -201,7 +202,7 @@ def operations_of(log: Transactions) -> tuple[Operation, ...]:
 
 
 def describe(*, offered: bool) -> dict[str, Message]:
-    """Say what the numbers count."""
+    """Describe how the numbers are defined."""
     return {
         "latency": say.latency_both() if offered else say.latency_service(),
         "loop": say.loop_open() if offered else say.loop_closed(),
@@ -210,7 +211,7 @@ def describe(*, offered: bool) -> dict[str, Message]:
 
 
 def disclosed(found: Summary) -> dict[str, str]:
-    """What pgbench says about how it ran."""
+    """Return pgbench's own description of how it ran."""
     facts = {"pgbench --jobs": str(found.threads), "pgbench script": found.script, "pgbench --protocol": found.protocol}
     tries = {"pgbench --max-tries": str(found.tries)} if found.tries > 1 else {}
     return {name: text for name, text in {**facts, **tries}.items() if text}
@@ -259,7 +260,7 @@ def _flags(context: CellContext) -> Iterator[str]:
 
 
 def _foreign(context: CellContext, found: Summary) -> Iterator[str]:
-    """Yield what shows that the output is of another cell."""
+    """Yield each difference that shows that the output belongs to another cell."""
     cell, given = context.cell, context.workload.properties
     script = BUILTIN.get(context.workload.benchmark, ("", _SCRIPT))[1]
     asked: dict[str, tuple[object, object]] = {

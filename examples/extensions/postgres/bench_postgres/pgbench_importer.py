@@ -1,6 +1,7 @@
-"""Finished outputs of pgbench, with the logs of transactions beside them.
+"""Import finished pgbench outputs, with the transaction logs beside them.
 
-The measured time is the whole run, which may include a warm-up. Without logs, latency has a mean alone, and no date.
+The measured time is the whole run, which may include a warm-up. Without logs, only the mean latency is known, and the
+date is unknown.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from benchbrief.extend.importers import (
 from benchbrief.extend.tools import Measurement, Operation, PhaseThroughput, judge_window
 
 _LOG = re.compile(r".+?\.(\d{1,10})(?:\.(\d{1,4}))?")
-"""`prefix.PID` of the first thread, and `prefix.PID.N` of the others."""
+"""The names of logs: `prefix.PID` for the first thread, and `prefix.PID.N` for the others."""
 _SETTINGS = {
     re.compile(r"number of clients: (\d+)"): "threads",
     re.compile(r"scaling factor: (\d+)"): "scale",
@@ -87,7 +88,7 @@ class PgbenchImporter(OutputImporter):
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
     ) -> Iterator[ImportProblem]:
-        """Say which outputs have no logs."""
+        """Add a remark to each output that has no logs."""
         del paths, places, where
         for of in cells.values():
             for host, files in of.files.items():
@@ -97,7 +98,8 @@ class PgbenchImporter(OutputImporter):
 
 
 def _is_output(path: Path) -> bool:
-    """A thread that ended no transaction leaves an empty log: such a file is known by its name."""
+    """Return whether the file is an output and not a log. An empty log, from a thread that ended no transaction, is
+    recognized by its name."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             first = file.readline(200)
@@ -152,7 +154,8 @@ def _measured(found: Summary, log: Transactions) -> Measurement:
 
 
 def _without_logs(found: Summary) -> Measurement:
-    """The mean of an offered load begins with the scheduled start; without the mean lag it is that of service."""
+    """Return the measurement from the summary alone. An offered load's mean latency counts from the scheduled start;
+    minus the mean lag, it is the mean service time."""
     errors = found.failed + found.skipped
     mean = found.mean_ms / 1000 if found.mean_ms is not None else None
     lag = found.lag_ms[0] / 1000 if found.lag_ms else 0.0

@@ -1,7 +1,7 @@
-"""What pgbench prints at its end, and how it may not contradict itself or its log of transactions.
+"""Parse pgbench's summary, and find contradictions within it or with the transaction log.
 
-https://www.postgresql.org/docs/15/pgbench.html has a sample. Versions before 14 print no version of their own, and the
-rate twice, once with the time of connecting.
+https://www.postgresql.org/docs/15/pgbench.html has a sample. Versions before 14 do not print their own version. They
+print the rate twice, once including the time of connecting.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from benchbrief.extend.invariants import QUANTISED, format_number
 
 _MS = 1000.0
 _HALF_DIGIT_MS = 0.0005
-"""Latencies are printed in milliseconds with three digits behind the point."""
+"""Half of the last digit of a printed latency, which is in milliseconds with three decimals."""
 _SLACK_S = 0.1
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What pgbench prints of a run. Latencies are in milliseconds; `measured` says that their mean is of every
-    transaction, not of the rate. What is not printed is None."""
+    """pgbench's summary of a run. Latencies are in milliseconds; with `measured`, their mean is over all transactions,
+    not computed from the rate. Values that were not printed are None."""
 
     version: str
     server: str
@@ -46,7 +46,7 @@ class Summary:
 
     @property
     def seconds(self) -> float:
-        """How long it ran, without the time of connecting."""
+        """How long the run lasted, without the time of connecting."""
         return self.done / self.rate if self.rate else 0.0
 
 
@@ -80,16 +80,17 @@ _BUILTIN_BEFORE_9_6 = {
 
 
 def script_of(printed: str) -> str:
-    """Return a transaction type as pgbench prints it from 9.6 on: an own script has had no name before that."""
+    """Return a transaction type in the form that pgbench prints from 9.6 on. Before that, users' own scripts had no
+    name."""
     return _BUILTIN_BEFORE_9_6.get(printed, printed)
 
 
 class TwoRuns(NotALog):
-    """A second run begins at this line."""
+    """Raised if a second run begins at this line."""
 
 
 def read_summary(lines: Iterable[str]) -> Summary:
-    """Read what pgbench printed, with what it says about its progress between. Raises NotALog when it is not whole."""
+    """Parse pgbench's output, including the progress lines in it. Raises NotALog if the output is not complete."""
     found: dict[str, re.Match[str]] = {}
     head: re.Match[str] | None = None
     for at, line in enumerate(lines, start=1):
@@ -130,7 +131,8 @@ def _told(name: str) -> str:
 
 
 def contradictions(found: Summary, elapsed_s: float | None = None) -> Iterator[str]:
-    """Yield what a summary says twice, with the two values. `elapsed_s` is how long the job took; None: unknown."""
+    """Yield the contradictions within a summary, each with both values. `elapsed_s` is how long the job took; None if
+    unknown."""
     if not found.done:
         return
     run = found.seconds + found.connecting_ms / _MS
@@ -151,7 +153,7 @@ def contradictions(found: Summary, elapsed_s: float | None = None) -> Iterator[s
 
 
 def against_log(found: Summary, log: Transactions) -> Iterator[str]:
-    """Yield what a summary says and its log does not."""
+    """Yield the contradictions between a summary and its log."""
     if found.done != log.done:
         yield f"it did {found.done} transactions, and its log has {log.done}"
         return

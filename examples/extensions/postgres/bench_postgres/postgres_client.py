@@ -1,4 +1,4 @@
-"""Asks a PostgreSQL server by psql, on the host of the load generator: it is reached as the load reaches it."""
+"""Query a PostgreSQL server with psql from the load generator's host, so that it is reached as the load reaches it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from benchbrief.extend.common import (
 
 _NOT_FOUND = (126, 127)
 _NO_CONNECTION = 2
-"""psql's exit code when the connection went bad: https://www.postgresql.org/docs/15/app-psql.html (Exit Status)."""
+"""psql's exit code for a broken connection: https://www.postgresql.org/docs/15/app-psql.html (Exit Status)."""
 _QUOTE = 300
 _TIMEOUT_S = 60.0
 
 
 class Client:
-    """A way to ask the server. Every method raises ServerFailed, or RunnerError without psql."""
+    """A client of the server. Every method raises ServerFailed, or RunnerError if there is no psql."""
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts, uri: Secret) -> None:
         cells = [cell for cell in plan.cells if plan.databases[cell.database] == database]
@@ -41,7 +41,7 @@ class Client:
         self._environment = environment(uri, database)
 
     def ask(self, sql: str, timeout_s: float = _TIMEOUT_S) -> Mapping[str, Any]:
-        """Return the answer to a query of one row with one column, an object of JSON."""
+        """Return the JSON object that a query gives as its only row and column."""
         said = self.do(sql, timeout_s=timeout_s)
         try:
             found = json.loads(said)
@@ -54,7 +54,7 @@ class Client:
         return found
 
     def do(self, *statements: str, timeout_s: float = _TIMEOUT_S) -> str:
-        """Run statements, each by itself, and return what they print."""
+        """Run statements one by one, and return their output."""
         words = [word for sql in statements for word in ("-c", sql)]
         command = Command((*self._psql, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *words), env=self._environment)
         done = run_persistently(self._at, command, timeout_s=timeout_s)
@@ -72,7 +72,7 @@ class Client:
 
 
 def _beside(tool: str | None) -> tuple[str, ...]:
-    """psql is in the folder of pgbench where the spec says that; else it is found by the PATH."""
+    """Return the places to look for psql: pgbench's folder if the spec names it, otherwise the PATH."""
     if tool is None:
         return ("psql",)
     path = PurePosixPath(tool)
@@ -83,7 +83,7 @@ def _beside(tool: str | None) -> tuple[str, ...]:
 
 
 def _last(text: str) -> str:
-    """The line that says what is wrong, without the name of the program."""
+    """Return the line with the error, without the name of the program."""
     lines = [line.strip() for line in printable(text).splitlines() if line.strip()]
     wrong = [line for line in lines if "FATAL" in line or "ERROR" in line or "error:" in line]
     said = (wrong or lines or ["it said nothing"])[-1]

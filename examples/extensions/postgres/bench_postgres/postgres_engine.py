@@ -1,6 +1,6 @@
-"""PostgreSQL: a server that runs already, asked by psql. See `benchbrief.runners.seams.Engine`.
+"""PostgreSQL: a server that already runs, queried with psql. See `benchbrief.runners.seams.Engine`.
 
-The data set is noted in the comment of the table `pgbench_accounts`, so that the note goes with the table.
+The data set is noted in the comment of the table `pgbench_accounts`, so that the note disappears with the table.
 """
 
 from __future__ import annotations
@@ -52,15 +52,16 @@ _CHECKPOINTS = {
     False: "SELECT checkpoints_timed AS timed, checkpoints_req AS requested, buffers_checkpoint AS buffers "
     "FROM pg_stat_bgwriter",
 }
-"""From version 17 on, checkpoints have a view of their own."""
+"""The queries for checkpoints: for version 17 and later, which have a separate view, and for earlier versions."""
 _CHECKPOINTER = 170_000
 _COUNTERS = ("wal_bytes", "commits", "rollbacks", "deadlocks", "blocks_hit", "blocks_read", "temp_bytes")
 _TIDY = ("VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history")
-"""What pgbench itself does before a built-in script (`--no-vacuum`): https://www.postgresql.org/docs/15/pgbench.html."""
+"""The statements that pgbench itself runs before a built-in script, unless it has `--no-vacuum`:
+https://www.postgresql.org/docs/15/pgbench.html."""
 _LONG_S = 3600.0
-"""How long counting all accounts, or a checkpoint, may take."""
+"""How long counting all accounts, or a checkpoint, may take, in seconds."""
 _CATCH_UP_S = 60.0
-"""How long standbys may take to come within the allowed lag, beside that lag."""
+"""How long standbys may take to come within the allowed lag, in addition to that lag."""
 _RESTART_SLACK_S = 2.0
 _LOOK_EVERY_S = 0.2
 
@@ -70,7 +71,7 @@ def _sql(name: str) -> str:
 
 
 class Postgresql:
-    """Implements `seams.Engine`, `Restores`, `Settles`, `ShapesData`, `TellsSize`,
+    """The PostgreSQL engine. Implements `seams.Engine`, `Restores`, `Settles`, `ShapesData`, `TellsSize`,
     `OutlivesController` and `engines.TellsStatus`."""
 
     name: ClassVar[str] = "postgresql"
@@ -128,7 +129,7 @@ class Postgresql:
         return shaping | command_files(self._database, self._hardware, self._hosts)
 
     def healthy(self) -> None:
-        """Raises ServerFailed when the server does not answer, was restarted, or no longer takes writes."""
+        """Raise ServerFailed if the server does not answer, was restarted, or no longer takes writes."""
         found = self._facts()
         if found["started"] != self._started_at:
             raise ServerFailed(
@@ -199,7 +200,7 @@ class Postgresql:
         return warn_of_aged(writers)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.Settles`. The accounts are not read: the measurement is to find the caches as they are."""
+        """Implement `seams.Settles`. Does not read the accounts, so that the measurement finds unchanged caches."""
         workload = self._plan.workloads[cell.workload]
         remarks: tuple[str, ...] = ()
         if workload.benchmark in BUILTIN:
@@ -256,7 +257,7 @@ class Postgresql:
             )
 
     def _require_connections(self) -> None:
-        """Raises RunnerError when the server has too few connections for a cell's threads, and one to ask it by."""
+        """Raise RunnerError if the server has too few connections for a cell's threads and for our own queries."""
         own = [cell for cell in self._plan.cells if self._plan.databases[cell.database] == self._database]
         threads = max((cell.threads or 0 for cell in own), default=0)
         free = int(self._facts()["free_connections"])
@@ -267,10 +268,10 @@ class Postgresql:
             )
 
     def _wait_for_standbys(self) -> None:
-        """Wait until the standbys have replayed what the server has written by now. Raises RunnerError when
-        they do not.
+        """Wait until the standbys have replayed everything that the server has written so far. Raises RunnerError if
+        they take too long.
 
-        The server's `replay_lag` proves nothing: it keeps its last value when a standby falls silent.
+        The server's `replay_lag` proves nothing: it keeps its last value if a standby falls silent.
         """
         most = self._database.max_lag_s
         deadline = time.monotonic() + _CATCH_UP_S + most
@@ -292,7 +293,8 @@ class Postgresql:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _writers(self, dataset: Dataset) -> int | None:
-        """How many cells wrote to the data set since its load, by its note; None without one of this data set."""
+        """Return how many cells wrote to the data set since its load, according to the note; None if there is no note,
+        or if it is about another data set."""
         found = self._reached().ask(_NOTE)
         try:
             note = json.loads(found["note"] or "{}")
@@ -303,7 +305,7 @@ class Postgresql:
         return int(note.get("writers", 0))
 
     def _left_by_reset(self, workload: Workload) -> tuple[str, ...]:
-        """A remark on the tables that an own script writes to, and that no load makes anew."""
+        """Return a remark on the tables that a user's own script writes to, but no load recreates."""
         if self._database.reset not in ("drop_and_load", "after_writes"):
             return ()
         tables = [each for each in written_tables(workload.files.get("file", "")) if each not in _TABLES]

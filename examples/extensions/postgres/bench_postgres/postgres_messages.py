@@ -1,4 +1,4 @@
-"""What the engine, the driver and the probe say, with the words of each code by language."""
+"""The messages of the engine, the driver and the probe, by code and language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the probe says about itself."""
+"""The description of the probe."""
 
 from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 

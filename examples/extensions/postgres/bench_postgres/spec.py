@@ -1,4 +1,4 @@
-"""What the engine, the load generator and the importer say about themselves."""
+"""Descriptions of the engine, the load generator and the importer."""
 
 from benchbrief.extend.spec import (
     Attribute,

@@ -1,9 +1,9 @@
-"""The log of transactions of pgbench, folded: counts by latency, and by second. Latencies are in microseconds.
+"""pgbench's transaction log, summed up as counts by latency and by second. Latencies are in microseconds.
 
 A line of the log is `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]`. `time` is
-the elapsed time of the transaction, or why it has none (`skipped`, `failed`, `serialization`, `deadlock`). Of an
-offered load it begins with the scheduled start, and `schedule_lag` is how long after that the transaction began:
-https://www.postgresql.org/docs/15/pgbench.html (Per-Transaction Logging, and `--rate`).
+the transaction's elapsed time, or the reason why it has none (`skipped`, `failed`, `serialization`, `deadlock`). With
+an offered load, `time` counts from the scheduled start, and `schedule_lag` is how long after that the transaction
+began: https://www.postgresql.org/docs/15/pgbench.html (Per-Transaction Logging, and `--rate`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from benchbrief.extend.histograms import US_PER_S, from_counts
 from benchbrief.extend.tools import Histogram, Interval
 
 _EXACT = 256
-"""Below this, each microsecond has a bucket. Above, 128 buckets share each power of two."""
+"""Below this latency, each microsecond has a bucket. Above it, each power of two has 128 buckets."""
 _LINE = re.compile(r"\d+ \d+ (\d+|[a-z]+) \d+ (\d{1,12}) (\d{1,6})(?: (\d+))?(?: (\d+))?")
 _LONGEST = 1 << 12
-"""The most characters of a line that are read at once: no line of a log is so long."""
+"""How many characters of a line are read at most. No line of a log is so long."""
 _FOLDED = re.compile(r"(window|whole|failed|latency|bucket|second) ((?:[a-z]+ )?[\d. ]+)")
 
 
 class NotALog(ValueError):
-    """The text is not a log of transactions, or not a whole one. Says why."""
+    """Raised if the text is not a complete transaction log. The message tells why."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -37,7 +37,7 @@ class NotALog(ValueError):
 
 @dataclass
 class Latencies:
-    """Latencies of one kind, by bucket: its lower end and its width."""
+    """Latencies of one kind, by bucket: the bucket's lower end and its width."""
 
     count: int = 0
     total: int = 0
@@ -58,17 +58,17 @@ class Latencies:
         return self.total / self.count / US_PER_S
 
     def histogram(self) -> Histogram:
-        """Return the buckets in seconds. A logged microsecond v stands for [v, v + 1)."""
+        """Return the buckets in seconds. A logged microsecond v means the range [v, v + 1)."""
         counts = (((lo, lo + width), count) for (lo, width), count in self.buckets.items())
         return from_counts(counts, US_PER_S)
 
 
 @dataclass
 class Transactions:
-    """What a log has: in the whole run, and inside the measured `window` (epoch seconds by the host's clock).
+    """The contents of a log: for the whole run, and inside the measured `window` (epoch seconds by the host's clock).
 
-    `failed` and `failed_inside` count by reason. `seconds` are those of the window, with how many transactions ended in
-    each, and the sum of their schedule lags.
+    `failed` and `failed_inside` count failures by reason. `seconds` are the seconds of the window, each with the number
+    of transactions that ended in it, and the sum of their schedule lags.
     """
 
     window: tuple[float, float]
@@ -90,7 +90,7 @@ class Transactions:
         return sum(self.failed_inside.values())
 
     def intervals(self) -> tuple[Interval, ...]:
-        """Return the whole seconds of the window, also those in which nothing ended."""
+        """Return the whole seconds of the window, including those in which no transaction ended."""
         whole = math.floor(self.measured_s + 0.05)
         return tuple(Interval(float(second), 1.0, self.seconds.get(second, (0, 0))[0]) for second in range(whole))
 
@@ -105,7 +105,7 @@ class Transactions:
 
 
 def read_folded(path: Path) -> Transactions:
-    """Read what `fold_log.awk` wrote. Raises NotALog when it is not whole."""
+    """Read the output of `fold_log.awk`. Raises NotALog if it is not complete."""
     try:
         text = path.read_text(encoding="ascii").splitlines()
     except (OSError, ValueError) as error:
@@ -149,7 +149,7 @@ def _fold_in(found: Transactions, what: str, words: list[str]) -> None:
 
 @dataclass(frozen=True)
 class LogFile(Iterable[str]):
-    """The lines of a log, read from its file each time."""
+    """The lines of a log. Each iteration reads the file again."""
 
     path: Path
 
@@ -168,10 +168,10 @@ class _Entry:
 
 
 def fold_logs(texts: Mapping[str, Iterable[str]], seconds: float, warm_up_s: float, *, offered: bool) -> Transactions:
-    """Fold raw logs of one run, by their names. `seconds` is how long pgbench says that it ran.
+    """Sum up the raw logs of one run, given by name. `seconds` is how long the run lasted according to pgbench.
 
-    Reads the logs twice, and keeps no line: the window is known from the end of the last transaction. Raises NotALog
-    for a line that is none, such as one of `--aggregate-interval`.
+    Reads the logs twice and keeps no line, as the window is known only from the end of the last transaction. Raises
+    NotALog for a line that does not belong to a transaction log, such as one of `--aggregate-interval`.
     """
     end = max((each.at for each in _entries(texts, offered)), default=None)
     if end is None:

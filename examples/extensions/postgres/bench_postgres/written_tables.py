@@ -1,6 +1,6 @@
-"""Which tables a script of pgbench writes to, as far as its text says: https://www.postgresql.org/docs/15/sql-commands.html.
+"""Find the tables that a pgbench script writes to, from its text: https://www.postgresql.org/docs/15/sql-commands.html.
 
-What functions and triggers write is not seen.
+Tables that functions and triggers write to are not found.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ _WRITES = re.compile(
     r"|(?<!FOR )(?<!KEY )(?<!DO )(?<!ON )UPDATE)(?: IF(?: NOT)? EXISTS)?(?: ONLY)? " + _NAME,
     re.IGNORECASE,
 )
-"""Not `SELECT ... FOR UPDATE`, `FOR NO KEY UPDATE`, `ON CONFLICT ... DO UPDATE` or `REFERENCES ... ON UPDATE`."""
+"""A command that writes. It does not match `SELECT ... FOR UPDATE`, `FOR NO KEY UPDATE`, `ON CONFLICT ... DO UPDATE` or
+`REFERENCES ... ON UPDATE`."""
 
 
 def written_tables(script: str) -> tuple[str, ...]:
-    """Return the tables that the script's commands name, each once, in their order, without quotes or `public`."""
+    """Return the tables that the script's writing commands name, each once and in order, without quotes or `public`."""
     text = " ".join(_NOT_SQL.sub(" ", script).split())
     names = (match[1].replace('"', "").removeprefix("public.") for match in _WRITES.finditer(text))
     return tuple(dict.fromkeys(names))

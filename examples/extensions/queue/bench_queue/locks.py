@@ -1,4 +1,4 @@
-"""Locks on files, which end with the processes that hold them."""
+"""Locks on files, which end when the processes that hold them end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def take(path: Path) -> int | None:
-    """Lock a file; return its descriptor, with which the lock ends. None when another process holds it."""
+    """Lock a file and return its descriptor; closing it ends the lock. Returns None if another process has the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

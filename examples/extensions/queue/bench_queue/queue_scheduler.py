@@ -1,4 +1,5 @@
-"""The queue, as benchbrief asks for it. What it knows is in files, so any process can look at it and cancel jobs."""
+"""The queue's interface to benchbrief. The queue keeps its state in files, so any process can look at it and cancel
+jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def home() -> Path:
 
 
 class QueueScheduler:
-    """See `benchbrief/runners/fleet/scheduler.py`."""
+    """The queue as a scheduler: see `benchbrief/runners/fleet/scheduler.py`."""
 
     def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
         places = max((_places(each) for each in needs), default=_USUAL)
@@ -65,7 +66,7 @@ class QueueScheduler:
         return [_job(lane.parent) for lane in sorted((home() / name).glob("*/lane")) if lane.read_text()]
 
     def release(self, job: str) -> None:
-        """No job of the queue is ever stuck."""
+        """Do nothing: no job of the queue is ever stuck."""
 
     def cancel(self, name: str) -> None:
         for job in self.jobs(name):
@@ -77,7 +78,7 @@ class QueueScheduler:
 
 
 def _places(needs: LaneNeeds) -> int:
-    """Return how many lanes may go on at once. Raises SchedulerRefused."""
+    """Return how many lanes may run at once. Raises SchedulerRefused."""
     value = needs.settings.get("places", _USUAL)
     for option in needs.options:
         name, _, value = option.partition("=")
@@ -93,7 +94,7 @@ def _places(needs: LaneNeeds) -> int:
 
 
 def _new_job(folder: Path) -> tuple[Path, int]:
-    """Make the folder of the next job. Returns it with the lock that says that it lives."""
+    """Create the next job's folder. Returns the folder with the lock that shows that the job is alive."""
     folder.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(each.name) for each in folder.iterdir()), default=0)
     (folder / str(number)).mkdir()

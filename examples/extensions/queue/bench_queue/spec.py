@@ -1,4 +1,4 @@
-"""What the queue says about itself: read by the checker, editors and the reference, without the code that does it."""
+"""The description of the queue. The checker, editors and the reference read it without loading the queue's code."""
 
 from benchbrief.extend.spec import Key, Number, SchedulerSpec
 

@@ -1,4 +1,4 @@
-"""The load generator redis-benchmark: its command, and what its report means."""
+"""The load generator redis-benchmark: its command, and parsing its report."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ class RedisBenchmark:
         return None
 
     def measure(self, context: CellContext) -> Job:
-        """With whole pipelines: it may say of another number of requests that all clients disconnected, and fail."""
+        """Return the measured job. The number of requests fills whole pipelines, as with any other number
+        redis-benchmark may fail and report that all clients disconnected."""
         host, port, number = _address(context)
         threads, pipeline = _whole(context, "load_threads"), _whole(context, "pipeline")
         words = (
@@ -166,7 +167,7 @@ class RedisBenchmark:
 
 
 def contradictions(told: Sequence[float]) -> Iterator[str]:
-    """Find what can't be true of a mean, a least latency, percentiles that rise, and the greatest latency."""
+    """Yield contradictions between the printed mean, and the minimum, percentiles and maximum, which must rise."""
     mean, *rising = told
     if rising != sorted(rising):
         yield "its percentiles do not rise"
@@ -175,7 +176,7 @@ def contradictions(told: Sequence[float]) -> Iterator[str]:
 
 
 def _report(output: JobOutput) -> dict[str, tuple[str, ...]]:
-    """Return the numbers of the one report that the output must have. Raises BadOutput."""
+    """Return the numbers of the output's report. Raises BadOutput unless there is exactly one report."""
     found: dict[str, tuple[str, ...]] = {}
     for line in read_output_lines(output.stdout):
         for name, pattern in _PATTERNS.items():
@@ -189,7 +190,7 @@ def _report(output: JobOutput) -> dict[str, tuple[str, ...]]:
 
 
 def _address(context: CellContext) -> tuple[str, str, str]:
-    """Return the host, the port and the number of the database."""
+    """Return the host, the port and the database number."""
     uri = context.endpoint.uri
     at = urlsplit(uri.value if uri else "")
     return at.hostname or "", str(at.port or 6379), at.path.strip("/") or "0"

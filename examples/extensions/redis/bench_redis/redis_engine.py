@@ -1,4 +1,4 @@
-"""The engine: a server that is started for the run, or one that runs. It is asked by redis-cli."""
+"""The engine: a Redis server that we start for the run, or one that already runs. We talk to it through redis-cli."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class Redis(StartedServer):
     _run_id = ""
 
     def arguments(self) -> Sequence[CommandWord]:
-        """Without protected mode: it would let in nobody from other hosts, whatever `--bind` says."""
+        """Return the server's arguments. Protected mode is off, as it would refuse all other hosts, whatever `--bind`
+        allows."""
         given = (
             word
             for name, value in self.database.options.items()
@@ -112,21 +113,21 @@ class Redis(StartedServer):
     # --- the data set ---
 
     def holds(self, cell: Cell) -> bool:
-        """Whether the data of the cell are there as they were loaded: all of them, and no cell has written since."""
+        """Return whether the cell's data are complete, and no cell has written to them since the load."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
         noted = self._ask("GET", _NOTE) == f"{cell.dataset.hash} {cell.dataset.records}"
         return noted and self._records() == cell.dataset.records
 
     def reset(self, cell: Cell) -> None:
-        """Empty the database. A server that was there before the run may have keys of others: those stay."""
+        """Empty the database. If the server was there before the run, refuses to delete keys that are not ours."""
         if self.attached:
             self._require_ours()
         self._ask("FLUSHDB")
         self._note(cell, "loading")
 
     def _require_ours(self) -> None:
-        """Raise RunnerError where it has more keys than our note counts, or some that we would name otherwise."""
+        """Raise RunnerError if the database has more keys than our note counts, or keys named unlike ours."""
         note = self._ask("GET", _NOTE)
         ours = int(noted[1]) if (noted := _NOTED.fullmatch(note)) else 0
         more = int(self._ask("DBSIZE")) - ours - bool(note)
@@ -135,7 +136,7 @@ class Redis(StartedServer):
             raise RunnerError(said, say_redis.redis_not_ours_hint())
 
     def _foreign_name(self, ours: int) -> str:
-        """Return the name of a key that is none of so many of ours; "" if the names that are looked at have none."""
+        """Return a key that is not one of our `ours` keys; "" if none is among the keys that we look at."""
         cursor = "0"
         for _ in range(_SCANS):
             cursor, *names = self._ask("SCAN", cursor, "COUNT", str(_AT_ONCE)).splitlines()
@@ -146,7 +147,8 @@ class Redis(StartedServer):
         return ""
 
     def _note(self, cell: Cell, state: str) -> None:
-        """Note what the data are: the data set that was loaded, or why they are none; and how many keys at most."""
+        """Note the data set that was loaded, or the `state` of data that are not a whole load, and the largest number
+        of keys."""
         self._ask("SET", _NOTE, f"{state} {cell.dataset.records if cell.dataset else 0}")
 
     def loaded(self, cell: Cell, records: int) -> None:
@@ -158,7 +160,7 @@ class Redis(StartedServer):
         self._note(cell, cell.dataset.hash)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Write the snapshot that the load makes due now, not during the measurement, and wait until it is written."""
+        """Write the snapshot that is due after a load, so that none is written during the measurement. Waits for it."""
         if self._settings().get("save"):
             self._ask("BGSAVE", "SCHEDULE")
         while any(self._info().get(name, "0") != "0" for name in _BUSY):
@@ -168,7 +170,7 @@ class Redis(StartedServer):
         return ()
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Forget the note before a cell that writes, so that the next cell loads again."""
+        """Overwrite the note before a cell that writes, so that the next cell loads again."""
         written = writes(self.plan.workload_of(cell), cell.events)
         if cell.dataset is not None and written and self.database.reset != "reuse":
             self._note(cell, "written")
@@ -184,7 +186,7 @@ class Redis(StartedServer):
         return dict(line.split(":", 1) for line in self._ask("INFO").splitlines() if ":" in line)
 
     def _settings(self) -> dict[str, str]:
-        """Its settings; none of a hosted server that does not tell them."""
+        """Return the server's settings; none for a hosted server that does not show them."""
         try:
             lines = self._ask("CONFIG", "GET", "*").splitlines()
         except ServerFailed:
@@ -195,7 +197,7 @@ class Redis(StartedServer):
         return int(self._ask("DBSIZE")) - 1
 
     def _ask(self, *words: str) -> str:
-        """Ask the server, from its own host or from a load generator's. Raises ServerFailed."""
+        """Send a command from the server's own host or a load generator's. Raises ServerFailed."""
         uri = self.endpoint().uri
         at = urlsplit(uri.value if uri else "")
         to = ("-h", at.hostname or "", "-p", str(at.port or 6379), "-n", at.path.strip("/") or "0")

@@ -1,4 +1,4 @@
-"""The importer of what redis-benchmark prints with `--csv`: a line of each test that it did, one after the other."""
+"""Import the output of `redis-benchmark --csv`, which has a line for each test, in the order of the tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RedisBenchmarkCsv(OutputImporter):
     name: ClassVar[str] = "redis_benchmark"
 
     def may_repeat(self, name: str) -> bool:
-        """A file may have lines of several tests, each for a cell of its own."""
+        """Return True: a file may have lines of several tests, each for its own cell."""
         return True
 
     def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:

@@ -1,4 +1,4 @@
-"""The probe: what INFO counts."""
+"""The probe, which reads the counters of INFO."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine, its load generator, probe and importer say of themselves: read by `bench check` and briefs."""
+"""Descriptions of the engine, load generator, probe and importer, which `bench check` and briefs read."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ IMPORTER = ImporterSpec(
 
 
 def check(plan: Plan) -> Iterator[PlanFinding]:
-    """Find what redis-benchmark can do with no server."""
+    """Yield a finding for each database whose password redis-benchmark would show to others."""
     for database in plan.databases.values():
         if database.engine == "redis" and any("@" in str(uri) for uri in database.uri):
             yield PlanFinding(
