@@ -249,7 +249,7 @@ def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: floa
         "w": inner.width / area.width,
         "h": inner.height / area.height,
     }
-    said = "".join(f'<c:{name} val="{share:.5f}"/>' for name, share in shares.items())
+    said = "".join(f'<c:{name} val="{share:.10g}"/>' for name, share in shares.items())
     plot = made._chartSpace.find(f".//{qn('c:plotArea')}")
     for old in plot.findall(qn("c:layout")):
         plot.remove(old)
