@@ -84,8 +84,8 @@ class _Named:
         self._used: set[str] = set()
 
     def at(self, cell: str, start: int, end: int) -> tuple[NumberEntry, int] | None:
-        """Return the number of the ledger at this place, and where it ends. Numbers that read alike are returned in
-        turn."""
+        """Return the number of the ledger at this place of a cell, and where it ends. If several numbers match, prefer
+        one that was not returned yet."""
         found = [
             (number, match.end())
             for number, pattern in self._numbers
@@ -128,7 +128,7 @@ def _has_words(text: FileText) -> bool:
 
 
 def _take(left: list[FileText], rest: list[FileText], key: Callable[[FileText], object]) -> _Pairs:
-    """Remove the texts with equal keys from both lists, in order, and return them."""
+    """Pair the texts of both lists that have equal keys, in order, and remove them from the lists."""
     by_key: dict[object, list[FileText]] = {}
     for text in rest:
         by_key.setdefault(key(text), []).append(text)

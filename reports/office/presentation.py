@@ -1,5 +1,5 @@
-"""Writes a brief as a presentation for PowerPoint: a message a slide, with charts, tables and texts that can be
-edited, and where their numbers come from in the notes."""
+"""Writes a brief as a presentation for PowerPoint, with one message on each slide. Charts, tables and texts can be
+edited, and the notes say where their numbers come from."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _BRAND = "#0b3a5b"
 _TEXT_PT, _READ_PT, _LARGE_PT, _STATED_PT = 14.0, 16.0, 24.0, 28.0
 """The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
 _TITLE_PT = 16.0
-"""The smallest type of a title."""
+"""The smallest type size of a title."""
 _TEXT_SHARE, _NOTES_SHARE = 0.35, 0.3
 """The most of a slide that texts take above a figure or a table, and its notes below."""
 _TABLE_PT = (20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
@@ -92,11 +92,11 @@ _MOST_CARDS = 8
 _GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 """The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
 _CODE = (70.0, 100.0)
-"""The least and the largest size of the code that leads to the disclosure."""
+"""The smallest and the largest size of the code that leads to the disclosure."""
 _FEW_ROWS = 3
-"""The most rows of a table that stands below a figure."""
+"""The most rows of a table that is placed below a figure."""
 _TAG_WIDER = 1.12
-"""How much wider than thought the text of a tag may be."""
+"""How much wider than estimated the text of a tag may be."""
 _COLUMN_GAP, _RULE_TOP, _CLOSING = 48.0, 36.0, 110.0
 """The room between columns, where the line between them begins, and the least room for the headline at the end."""
 _LINE_LESS, _ONE_LINE = 30.0, 0.75
@@ -106,15 +106,15 @@ _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
 _DPI = 220
 _MOST_SCALE = 1.6
-"""The most points of a slide that a pixel of a drawing takes: its texts then have about 16."""
+"""The most points on a slide for one pixel of a drawing, at which the drawing's texts have about 16 points."""
 _SMALLEST_SHARE = 0.55
-"""The least share of its height that a picture is drawn again at."""
+"""The smallest share of its height to which a picture is redrawn."""
 _AIR, _WIDEST, _WIDEST_OF_HOUSES = 8.0, 1.1, 1.4
 """The room between parts of a slide; and how much wider than thought a large number may be in another typeface."""
 
 
 def written(brief: HandOver) -> bytes:
-    """Return the presentation. Raises ReportError where the house's template can't be used."""
+    """Return the presentation. Raises ReportError if the house's template cannot be used."""
     deck = _Deck(brief)
     with written_as(brief.words.locale):
         deck.write()
@@ -127,21 +127,22 @@ def written(brief: HandOver) -> bytes:
 class _Deck:
     brief: HandOver
     shown: list[str] = field(default_factory=list)
-    """The numbers of the slide that is written, by their ids."""
+    """The numbers on the present slide, by their ids."""
     sources: list[str] = field(default_factory=list)
-    """The expressions of its figures and tables."""
+    """The expressions of the figures and tables on the present slide."""
     aside: list[str] = field(default_factory=list)
-    """What its notes say beside the origin of its numbers: texts that were shortened, and why a figure is a picture."""
+    """Further lines for the slide's notes besides the origin of its numbers: texts that were shortened, and why a
+    figure is a picture."""
 
     used: float = math.inf
-    """The height that texts alone take on the last slide."""
+    """The height that the texts on the last text-only slide take."""
     slide_of_limits: int = 0
     taken: int = 0
     """The topics on the last slide of columns."""
     free: Area | None = None
-    """What is free below the second column of the last slide of columns."""
+    """The free space below the second column of the last slide of columns."""
     closed: bool = False
-    """Whether the headline stands at the end, too."""
+    """Whether the headline is also shown at the end."""
 
     def __post_init__(self) -> None:
         brief = self.brief
@@ -204,8 +205,8 @@ class _Deck:
             self.flow(escape(view.title), said)
 
     def write_cover(self, front: Front, said: Sequence[Paragraph]) -> None:
-        """Write what stands around the title and the subtitle of our first slide: what it is, where its numbers are
-        from, its headline, and what limits it."""
+        """Write the texts around the title and the subtitle of our first slide: the kind of document, the origin of its
+        numbers, its headline, and its limits."""
         whole = self.masters.content
         above = Area(whole.left, 34, whole.width, 20)
         add_text(self.slide, above, paragraphs(escape(front.kicker)), 14.0, "#ffffff", bold=True)
@@ -228,7 +229,7 @@ class _Deck:
         self.put(said, Area(whole.left, foot - height, whole.width, height), points)
 
     def write_tags(self, texts: Sequence[str], area: Area) -> None:
-        """Write where the numbers are from as tags above the lower end of the band."""
+        """Write the origin of the numbers as tags above the lower edge of the band."""
         left = area.left
         for text in texts:
             points = 14.0 if left + text_width(text, 14.0) * _TAG_WIDER + 28 <= area.left + area.width else LEAST_PT
@@ -247,7 +248,7 @@ class _Deck:
             left += width + 12
 
     def name_slide_of_limits(self) -> None:
-        """Add to the line of limits on the first slides where they stand."""
+        """Add the number of the slide with the limits to the line about limits on the first slides."""
         line, slides = closed_up(self.view.limits_line), list(self.masters.presentation.slides)
         if not line or not self.slide_of_limits:
             return
@@ -258,7 +259,7 @@ class _Deck:
                     shape.click_action.target_slide = slides[self.slide_of_limits - 1]
 
     def topics_of(self, slide: Slide) -> list[Topic]:
-        """Return the topics that a slide of ours consists of; none where it has more than texts."""
+        """Return the topics that make up a slide of ours, or none if the slide has more than texts."""
         if not self.masters.is_ours:
             return []
         if slide.topics:
@@ -274,7 +275,7 @@ class _Deck:
         return []
 
     def write_topics(self, topics: Sequence[Topic], spare: float = 0.0) -> None:
-        """Write topics in two columns, as many on a slide as have room; one alone as large as it gets, with the
+        """Write topics in two columns, as many on a slide as fit. A single topic is set as large as possible, with the
         headline below. The last slide keeps `spare` points free."""
         rest = list(topics)
         while rest:
@@ -290,7 +291,7 @@ class _Deck:
             rest = rest[taken:]
 
     def write_columns(self, topics: Sequence[Topic], spare: float) -> bool:
-        """Write topics in two columns of one slide; return False where they have no room."""
+        """Write topics in two columns of one slide, or return False if they do not fit."""
         whole = self.masters.content
         width, least = whole.width - _COLUMN_GAP, title_size(self.masters.others) * _ONE_LINE
         narrow = replace(whole, width=width * 0.4)
@@ -317,7 +318,7 @@ class _Deck:
         return True
 
     def close_with_headline(self, width: float) -> bool:
-        """Write the headline below the last texts, once, where it has room; return whether it does."""
+        """Write the headline below the last texts, once, if there is room, and return whether there is."""
         left = replace(self.content.below(self.used + 20), width=width)
         if not self.headline or not self.ink or self.closed or left.height < _CLOSING:
             return False
@@ -326,7 +327,7 @@ class _Deck:
         return True
 
     def write_ending(self, waiting: Sequence[Topic]) -> None:
-        """Write the last texts, how it was measured with the limits, and the small print."""
+        """Write the closing texts, the method with the limits, and the small print."""
         view = self.view
         legal = [*paragraphs(view.legal), *noted(view.legal_notes)]
         small = height_of_all(legal, self.masters.content.width, LEAST_PT)
@@ -342,7 +343,7 @@ class _Deck:
         self.write_legal(legal, small)
 
     def add_code(self, area: Area) -> None:
-        """Add the code that leads to the disclosure, where it has room."""
+        """Add the code that leads to the disclosure, if there is room for it."""
         other = self.view.companion
         size = min(_CODE[1], area.height)
         if other is None or not other.qr or size < _CODE[0]:
@@ -357,14 +358,15 @@ class _Deck:
         picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
 
     def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
-        """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
+        """Write the subtitle and the lines below it. A subtitle that is too long is shortened, and the notes have all
+        of it."""
         area = area_of(shape)
         width = max(200.0, area.width - 15)
         own = "".join(run.text for run in subtitle)
         others = ["".join(run.text for run in line) for line in below]
 
         def left(points: float) -> int:
-            """Return the lines that the others leave."""
+            """Return the lines that are left by the other texts."""
             return int(area.height / (points * 1.25)) - sum(lines_of(text, width, points) for text in others)
 
         points = next((size for size in (16.0, 14.0) if lines_of(own, width, size) <= left(size)), LEAST_PT)
@@ -374,7 +376,7 @@ class _Deck:
         fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
     def write_legal(self, said: Sequence[Paragraph], height: float) -> None:
-        """Write the small print at the foot of the last slide, or on one of its own."""
+        """Write the small print at the foot of the last slide, or on a slide of its own."""
         area = self.content
         if said and self.used + 2 * _AIR + height <= area.height:
             self.put(said, area.below(area.height - height), LEAST_PT)
@@ -390,8 +392,8 @@ class _Deck:
         within: Area | None = None,
         beside: tuple[Markup, Area] | None = None,
     ) -> Any:
-        """Begin a slide under its claim, and set its `content`. The claim stands `within` the width of an area, with
-        another `beside` it in one of its own."""
+        """Begin a slide with a claim as its title, and set its `content`. With `within`, the claim is as wide as that
+        area, and the claim `beside` it has its own area."""
         self.close()
         masters, self.used, self.free = self.masters, math.inf, None
         self.slide = masters.presentation.slides.add_slide(masters.others)
@@ -417,8 +419,8 @@ class _Deck:
         return self.slide
 
     def size_of(self, title: Markup, area: Area) -> float:
-        """Return the largest type in which a title of a slide fits its place, of one line if that is not much smaller;
-        0 where it fits in none."""
+        """Return the largest type size in which a slide's title fits its place, preferring one line if that is not much
+        smaller, or 0 if no size fits."""
         most = title_size(self.slide.slide_layout)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
         for rows, least in ((1, most * _ONE_LINE), (99, 0.0)):
@@ -432,8 +434,8 @@ class _Deck:
         return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
 
     def entitle(self, shape: Any, title: Markup, size: float = 0.0) -> int:
-        """Write a title in the largest type in which it fits its place, at most that of the layout, and return its
-        lines; one that fits in none is shortened, and whole in the notes."""
+        """Write a title in the largest type that fits its place, up to the layout's size, and return its lines. A title
+        that does not fit in any size is shortened, and the notes have all of it."""
         runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
         points = size or self.size_of(title, area)
         if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
@@ -445,7 +447,7 @@ class _Deck:
         return lines_of("".join(run.text for run in runs), area.width, points, bold=True)
 
     def close(self) -> None:
-        """Write where the numbers of the slide come from into its notes."""
+        """Write the origin of the slide's numbers into its notes."""
         if self.slide is None:
             return
         view, words = self.view, self.words
@@ -477,8 +479,8 @@ class _Deck:
         *,
         closes: bool = False,
     ) -> None:
-        """Write texts alone, on as many slides as they need. They leave `spare` points free where one has room. Those
-        that close a brief have its headline below them, where there is room for it."""
+        """Write texts without figures on as many slides as needed. They leave `spare` points free if possible. If they
+        close a brief, its headline follows them if there is room."""
         if not said:
             return
         area, most = self.masters.content, most or (_STATED_PT if len(said) == 1 else _LARGE_PT)
@@ -520,7 +522,7 @@ class _Deck:
             texts, after = [], []
 
     def write_with_table(self, head: Markup, figure: FigureView, table: TableView, texts: Sequence[Paragraph]) -> bool:
-        """Write a figure with a short table below it; return False where there is no room for both."""
+        """Write a figure with a short table below it, or return False if there is no room for both."""
         grid, whole = grid_of(table), self.masters.content
         said = [Paragraph(runs_of(Markup("<b>{}</b>").format(table.title_html or table.title), table.marks))]
         height = _height_within(grid, whole) + height_of_all(said, whole.width, _TEXT_PT)
@@ -541,7 +543,7 @@ class _Deck:
         after: Sequence[Paragraph],
         spare: float = 0.0,
     ) -> None:
-        """Write a block under its claim, with texts above and below. The foot keeps `spare` points free."""
+        """Write a block below its claim, with texts above and below the block. The foot keeps `spare` points free."""
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
@@ -631,7 +633,7 @@ class _Deck:
         return area.height
 
     def picture_of(self, block: FigureView, area: Area) -> tuple[str, float]:
-        """Return the drawing of a figure for an area, and the points of a pixel of it."""
+        """Return the drawing of a figure for an area, and how many points one of its pixels takes."""
         svg = block.svg
         wide, high = _size(svg)
         needed = min(area.width / wide, _MOST_SCALE) * high
@@ -641,7 +643,7 @@ class _Deck:
         return svg, min(area.width / wide, _MOST_SCALE, area.height / high)
 
     def add_picture(self, block: FigureView, area: Area, name: str, data: Grid | None) -> float:
-        """Add the drawing of a figure, at the left where it leaves room for its data. Returns its width."""
+        """Add the drawing of a figure, at the left if that leaves room for its data. Returns its width."""
         svg, scale = self.picture_of(block, area)
         wide, high = _size(svg)
         try:
@@ -673,7 +675,7 @@ class _Deck:
         return height + self.draw_grid(head, grid, area.below(height + (_AIR if said else 0)))
 
     def draw_formula(self, block: FormulaView, area: Area) -> float:
-        """Draw a worked example: its steps, and what comes out of them large, in a box."""
+        """Draw a worked example in a box: its steps, and its result in large type."""
         *steps, found = (Paragraph((Run("= "), *runs_of(step))) for step in block.steps)
         pad = 20.0 if self.ink else 0.0
         inner = Area(area.left + pad + 4, area.top + pad, area.width - 2 * pad - 4, area.height - 2 * pad)
@@ -692,7 +694,7 @@ class _Deck:
         return height(points) + 2 * pad
 
     def add_ground(self, area: Area) -> None:
-        """Add the ground of a box, with a line at its left."""
+        """Add the background of a box, with a line at its left."""
         add_box(self.slide, area, self.look.ground)
         add_box(self.slide, replace(area, width=5.0), self.accent)
 
@@ -722,7 +724,7 @@ class _Deck:
         return CardLook("", "", "", "", _WIDEST_OF_HOUSES)
 
     def write_cards(self, cards: Sequence[Card], area: Area, most: float) -> float:
-        """Set numbers large, each above what it is of. Returns their height."""
+        """Write numbers in large type, each above its description. Returns their height."""
         for card in cards:
             self.seen(card.value)
         return add_cards(self.slide, cards, area, most, self.look)
@@ -738,8 +740,8 @@ class _Deck:
                 self.draw_grid(head, grid_of_levels(table), None)
 
     def draw_grid(self, head: Markup, grid: Grid, area: Area | None) -> float:
-        """Draw a table in the largest type in which it fits, or on several slides, of which those after the first one,
-        and all without an `area`, are new ones. Returns the height of the last piece."""
+        """Draw a table in the largest type that fits, or split it over several slides. New slides are made for all
+        pieces after the first, or for all pieces without an `area`. Returns the height of the last piece."""
         for cell in grid.cells:
             self.seen(cell.runs)
         whole = self.masters.content
@@ -767,7 +769,7 @@ class _Deck:
 
 
 def _with_short_tables(slides: Sequence[Slide]) -> list[Slide]:
-    """Return the slides; a table of a few rows, with nothing else on its slide, stands with the figure before it."""
+    """Return the slides, moving each table of a few rows that is alone on its slide to the figure before it."""
     found: list[Slide] = []
     for slide in slides:
         match (found[-1:], slide.blocks):
@@ -786,7 +788,7 @@ def _cards(headline: HeadlineView) -> list[Card]:
 
 
 def _facts_in_lines(facts: FactsView) -> list[Paragraph]:
-    """Return facts that were declared as lines, each with its name and what it is of; none where some were observed."""
+    """Return declared facts as lines, each with its name and its subject, or nothing if some facts were observed."""
     if facts.observed:
         return []
     first, *others = facts.groups
@@ -799,13 +801,13 @@ def _facts_in_lines(facts: FactsView) -> list[Paragraph]:
 
 
 def _says_all(block: FigureView) -> bool:
-    """Return whether the drawing of a figure has each number of its data."""
+    """Return whether the drawing of a figure shows every number of its data."""
     texts = "".join(re.findall(r">([^<]+)<", block.svg))
     return all(number in texts for line in block.data for number in re.findall(r"\d[\d,.]*", line[-1]))
 
 
 def _height_within(grid: Grid, area: Area) -> float:
-    """Return the height of a table as wide as an area, in its usual type; infinite where it has no room."""
+    """Return the height of a table as wide as an area, in its usual type size, or infinity if it does not fit."""
     points = _TEXT_PT
     if sum(least_widths(grid, points, CELL_GAP)) > area.width:
         return math.inf
@@ -813,7 +815,7 @@ def _height_within(grid: Grid, area: Area) -> float:
 
 
 def _fits(grid: Grid, area: Area) -> bool:
-    """Return whether a table has room in an area, in the smallest type."""
+    """Return whether a table fits an area in the smallest type."""
     widths = least_widths(grid, LEAST_PT, CELL_GAP)
     if sum(widths) > area.width:
         return False
@@ -822,7 +824,7 @@ def _fits(grid: Grid, area: Area) -> bool:
 
 
 def _fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Return the largest type in which a table fits, the widths of its columns, and the heights of its rows."""
+    """Return the largest type size in which a table fits, the widths of its columns, and the heights of its rows."""
     for points in _TABLE_PT:
         widths = column_widths(grid, area.width, points, CELL_GAP)
         heights = row_heights(grid, widths, points, CELL_GAP, CELL_PAD)
@@ -833,7 +835,7 @@ def _fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[flo
 
 
 def _across(grid: Grid, width: float) -> list[Grid]:
-    """Return a table's pieces whose columns fit side by side, each with the first column."""
+    """Split a table into pieces whose columns fit side by side, each with the first column."""
     least = least_widths(grid, LEAST_PT, CELL_GAP)
     pieces: list[Grid] = []
     first, used = 1, least[0]
@@ -846,7 +848,8 @@ def _across(grid: Grid, width: float) -> list[Grid]:
 
 
 def _below(block: Block) -> list[Paragraph]:
-    """Return what stands below a figure, a table or a box. A chart of PowerPoint lacks what a figure's key explains."""
+    """Return the texts below a figure, a table or a box. They leave out a figure's key if PowerPoint's chart lacks what
+    it explains."""
     said: list[Paragraph] = []
     is_chart = isinstance(block, FigureView) and can_draw(block.native)
     for name in ("heat", "compared") if is_chart else ("key", "heat", "compared"):
@@ -862,18 +865,18 @@ def _sources(block: Block) -> tuple[NumberSource, ...]:
 
 
 def _size(svg: str) -> tuple[float, float]:
-    """Return the width and height of a drawing in its pixels."""
+    """Return the width and height of a drawing in its own pixels."""
     found = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     return (float(found[1]), float(found[2])) if found else (657.0, 300.0)
 
 
 def _least_type(svg: str) -> float:
-    """Return the smallest type of a drawing in its pixels."""
+    """Return the smallest type size of a drawing in its own pixels."""
     return min((float(size) for size in re.findall(r'font-size[=:]\s*"?([\d.]+)', svg)), default=LEAST_PT)
 
 
 def _paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:
-    """Return texts by slides. A paragraph that is longer than a slide is divided."""
+    """Divide texts into slides, splitting paragraphs that are longer than a slide."""
     pages: list[list[Paragraph]] = [[]]
     left = height
     for each in said:
@@ -888,7 +891,7 @@ def _paged(said: Sequence[Paragraph], width: float, height: float, points: float
 
 
 def _pieces(paragraph: Paragraph, width: float, height: float, points: float) -> Iterable[Paragraph]:
-    """Yield a paragraph in pieces that fit a slide."""
+    """Yield a paragraph in pieces that each fit a slide."""
     if height_of_all([paragraph], width, points) <= height:
         yield paragraph
         return

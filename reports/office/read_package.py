@@ -1,5 +1,5 @@
-"""Reads the packages of office programs, which may come from anybody: with limits on what is unpacked, without
-entities, and without anything that lies elsewhere."""
+"""Reads the packages of office programs, which may come from anybody: it limits how much is unpacked, and allows
+neither entities nor parts outside the package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.reports.brief_error import ReportError
 MOST_PARTS = 10_000
 MOST_OF_A_PART = 64 << 20
 MOST_OF_ALL = 256 << 20
-"""The most bytes that are unpacked of a part, and of a file."""
+"""The most bytes that are unpacked from a part and from a file."""
 _DEEPEST = 200
 _CHUNK = 1 << 16
 _HINT = "verify the file as `bench report` wrote it"
@@ -24,10 +24,10 @@ Attributes = Mapping[str, str]
 
 
 class Package:
-    """An open file. Nothing of it is written anywhere, and parts are only found by their names in it."""
+    """An open file. Its contents are never written to disk, and its parts are only found by their names in the file."""
 
     def __init__(self, content: bytes, name: str, *, most: int = MOST_OF_ALL, hint: str = _HINT) -> None:
-        """At most `most` bytes are unpacked. Raises ReportError, with a `hint`, for what is not such a file."""
+        """At most `most` bytes are unpacked. Raises ReportError, with a `hint`, if the content is not such a file."""
         self.name, self._left, self._hint = name, most, hint
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -51,18 +51,19 @@ class Package:
 
     @property
     def infos(self) -> tuple[zipfile.ZipInfo, ...]:
-        """Return what the file says of its parts, which nothing has proved."""
+        """Return the file's own entries about its parts, which are not verified."""
         return tuple(self._infos.values())
 
     def size(self, part: str) -> int:
-        """Return how large a part says that it is, unpacked; 0 for one that is not there."""
+        """Return a part's unpacked size as the file states it, or 0 if there is no such part."""
         return self._infos[part].file_size if part in self._infos else 0
 
     def read(self, part: str) -> bytes:
         return b"".join(self._chunks(part))
 
     def _chunks(self, part: str) -> Iterator[bytes]:
-        """Yield a part piece by piece; nothing for one that is not there. What it says of its size is not trusted."""
+        """Yield a part piece by piece, or nothing if there is no such part. The size that the file states is not
+        trusted."""
         info = self._infos.get(part)
         if info is None:
             return
@@ -93,8 +94,8 @@ class Package:
         end: Callable[[str], None] | None = None,
         text: Callable[[str], None] | None = None,
     ) -> None:
-        """Read a part as XML. Names of elements come without their namespaces, and those of attributes with `r:` alone
-        (that of relationships). Raises ReportError for other than plain XML."""
+        """Read a part as XML. Names of elements come without their namespaces. Names of attributes come without them
+        too, except that those for relationships begin with `r:`. Raises ReportError for anything but plain XML."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         depth = 0
@@ -127,7 +128,8 @@ class Package:
             raise self._problem(f"is damaged: {part}: {error}") from error
 
     def related(self, part: str, kind: str) -> dict[str, str]:
-        """Return the parts that a part refers to as this kind (`/chart`), by the ids of the references."""
+        """Return the parts that a part refers to with this kind of relationship (such as `/chart`), by the ids of the
+        references."""
         folder, name = posixpath.split(part)
         found: dict[str, str] = {}
 

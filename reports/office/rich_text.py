@@ -1,4 +1,4 @@
-"""Reads the HTML of a view as paragraphs of runs, for files that have no HTML."""
+"""Reads the HTML of a view as paragraphs of runs, for files that are not HTML."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _WEB = ("http://", "https://", "mailto:")
 
 @dataclass(frozen=True)
 class Run:
-    """A piece of text in one look. `note` is the number of the footnote whose mark it is, `number` the id of a number
-    of the ledger, `link` an address of the web, and `colour` one of its own."""
+    """A piece of text with one look. `note` is the number of the footnote that it marks, `number` is the id of a number
+    of the ledger, `link` is a web address, and `colour` is the run's own colour."""
 
     text: str
     bold: bool = False
@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """`item` says of which kind of list it is an item, `level` how deep in it."""
+    """`item` is the kind of list if the paragraph is a list item, and `level` is its depth in that list."""
 
     runs: tuple[Run, ...]
     item: Literal["", "bullet", "number"] = ""
@@ -63,7 +63,7 @@ def paragraphs(html: str | Markup | None) -> tuple[Paragraph, ...]:
 
 
 def runs_of(html: str | Markup | None, marks: Iterable[int] = ()) -> tuple[Run, ...]:
-    """Return the runs of a text of one line, and those of the marks of its footnotes."""
+    """Return the runs of a one-line text, followed by the runs of its footnote marks."""
     marked = Markup("{}{}").format(html or "", note_marks(marks))
     lines = [paragraph.runs for paragraph in paragraphs(marked)]
     return tuple(run for i, line in enumerate(lines) for run in ((Run(" "), *line) if i else line))
@@ -75,7 +75,7 @@ def note_runs(note: Footnote) -> tuple[Run, ...]:
 
 
 def joined(parts: Iterable[str | Markup]) -> Markup:
-    """Return texts behind each other, without the empty ones."""
+    """Return the texts one after another, without the empty ones."""
     return Markup(" ").join(escape(part) for part in parts if part)
 
 
@@ -85,7 +85,7 @@ class _Reader(HTMLParser):
         self.found: list[Paragraph] = []
         self._runs: list[Run] = []
         self._open: list[tuple[str, Run]] = [("", Run(""))]
-        """The open tags, each with the look within it."""
+        """The open tags, each with the look of the text inside it."""
         self._lists: list[Literal["bullet", "number"]] = []
         self._item: Literal["", "bullet", "number"] = ""
 

@@ -1,5 +1,5 @@
-"""What a spreadsheet may have in a cell or a tab: texts that stay texts, names of sheets, and numbers that show as a
-brief prints them."""
+"""Prepares the contents of a spreadsheet's cells and tabs: texts that stay texts, names of sheets, and numbers that are
+shown as a brief prints them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CUT = " […]"
 _MOST_OF_A_NAME = 31
 _NOT_IN_A_NAME = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _RESERVED = "history"
-"""A name that spreadsheet programs keep for themselves."""
+"""A name that spreadsheet programs reserve."""
 
 
 def cell_text(text: str) -> str:
-    """Return a text as a cell can hold it: without characters that XML lacks, and not too long."""
+    """Return a text as a cell can hold it: shortened if necessary, and without characters that XML forbids."""
     text = writable(text)
     wide = len(text) + sum(char > "\uffff" for char in text)
     if wide <= MOST_CHARACTERS:
@@ -35,12 +35,12 @@ def cell_text(text: str) -> str:
 
 
 def looks_like_a_formula(text: str) -> bool:
-    """Return whether a program would take a text that is typed into a cell as a formula."""
+    """Return whether a program would take a text for a formula if it were typed into a cell."""
     return text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r")
 
 
 def sheet_names(wanted: Iterable[str]) -> list[str]:
-    """Return legal names for sheets, in order; equal ones get numbers."""
+    """Return legal names for sheets, in order. Equal names get numbers."""
     taken: set[str] = {_RESERVED}
     found = []
     for name in wanted:
@@ -56,7 +56,7 @@ def sheet_names(wanted: Iterable[str]) -> list[str]:
 
 
 def _cut(name: str, most: int) -> str:
-    """Return the first `most` units of UTF-16 of a name, which is how such programs count."""
+    """Return the first `most` units of UTF-16 of a name, which are the units that such programs count."""
     while len(name.encode("utf-16-le")) > 2 * most:
         name = name[:-1]
     return name.strip(" '")
@@ -64,7 +64,7 @@ def _cut(name: str, most: int) -> str:
 
 @dataclass(frozen=True)
 class ShownNumber:
-    """A number of a cell, with the format by which a program shows it as the brief does."""
+    """A number of a cell, with the number format that shows it as the brief does."""
 
     value: float
     format: str
@@ -76,10 +76,10 @@ _FACTORS = (*(10.0**power for power in range(-15, 16)), *(2.0 ** (10 * power) fo
 
 
 def shown_number(text: str, value: float | None = None) -> ShownNumber | None:
-    """Return the one number of a printed text such as 8.7X; None for a text that a program would not show alike, with
-    none, with several, or with words.
+    """Return the only number of a printed text such as 8.7X. Return None for a text with no number, with several or
+    with words, or that a program would show differently.
 
-    `value` is what was printed, in any unit. It is kept with all its digits where they round to what the text says.
+    `value` is the number that was printed, in any unit. It keeps all its digits if they round to the printed text.
     """
     found = _SHOWN.fullmatch(text.strip())
     if found is None or len(found["after"]) > 24 or len(found["before"]) > 4:
@@ -99,7 +99,8 @@ def shown_number(text: str, value: float | None = None) -> ShownNumber | None:
 
 
 def _unscaled(value: float, printed: float, decimals: int) -> float:
-    """Return the value in the unit in which it was printed; what was printed where no unit rounds to that."""
+    """Return the value in the unit in which it was printed, or the printed number if the value rounds to it in
+    no unit."""
     if not value or not math.isfinite(value):
         return printed
     for factor in sorted(_FACTORS, key=lambda each: abs(math.log(abs(each)))):
@@ -110,6 +111,6 @@ def _unscaled(value: float, printed: float, decimals: int) -> float:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a part of a number's format."""
+    """Return a text quoted for a number format."""
     plain = text.replace(NBSP, " ")
     return "".join(f'"{part}"' if part != '"' else '\\"' for part in re.split('(")', plain) if part)

@@ -1,4 +1,4 @@
-"""Numbers set large on a slide: each on a card, above what it is of."""
+"""Writes numbers in large type on a slide, each on a card above its description."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IN_A_ROW, _HIGH = 4, 220.0
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The room between cards and within them, and the width of the bar at the left of one."""
 _LEAST = 24.0
-"""The least type that the numbers of a row should have."""
+"""The smallest type size that the numbers of a row should have."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
 """The type of a sentence beside a number, and the most of the width that this number takes."""
@@ -40,8 +40,8 @@ class Card:
 
 @dataclass(frozen=True)
 class CardLook:
-    """The colours of numbers, of texts, of the bar and of the ground: "" is that of the theme, or none. A number may be
-    `wider` by this much than thought."""
+    """The colours of numbers, of texts, of the bar and of the background. "" means the theme's colour, or none. A
+    number may be `wider` than estimated by this factor."""
 
     number: str
     ink: str
@@ -51,14 +51,14 @@ class CardLook:
 
 
 def _rows_of(count: int, height: float) -> list[int]:
-    """Return how many of so many cards stand in each row of a place so high."""
+    """Return how many cards are in each row, for this number of cards and this height."""
     rows = math.ceil(count / (2 if count == _IN_A_ROW and height >= _HIGH else _IN_A_ROW))
     across = math.ceil(count / rows)
     return [min(across, count - across * row) for row in range(rows)]
 
 
 def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Set cards in rows of the same width, their numbers in `most` points or less, and return their height."""
+    """Place cards in rows of the same width, with their numbers in at most `most` points, and return their height."""
     widest = max(card.ems for card in cards) * look.wider
     rows = _rows_of(len(cards), area.height)
     if len(rows) == 1 and len(cards) > 2 and (_width(area, len(cards)) - 2 * _PAD) / widest < _LEAST:
@@ -97,7 +97,7 @@ def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, look
 
 
 def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) -> None:
-    """Set one number as large as `most`, with its sentence at its right, or below it where the number is long."""
+    """Write one number in at most `most` points, with its sentence to the right, or below if the number is long."""
     wide = card.ems * look.wider
     points = min(most, area.height / 1.25, area.width / wide)
     if wide * points > area.width * _BESIDE_SHARE:

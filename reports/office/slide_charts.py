@@ -35,20 +35,20 @@ from benchbrief.reports.text.html_markup import writable
 
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
 _ALONE_PT = 14.0
-"""The type of a chart that has its slide alone."""
+"""The type size of a chart that is alone on its slide."""
 _MOST_LABELS = 16
-"""The most bars whose values are written at them."""
+"""The most bars that have their values written at them."""
 _CATEGORIES: Any = CategoryChartData
 _POINTS: Any = XyChartData
-"""Their types are not whole."""
+"""The library's conversion to points, whose types are incomplete."""
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
 """The steps of axes as multiples of a power of ten, how many an axis has at the most, and what is free at its end."""
 _MOST_STEPS = 10
-"""The most steps of an x axis whose ticks stand at the values alone."""
+"""The most steps of an x axis that has ticks only at the values."""
 _KEY_PT, _APART, _BRACKET = 14.0, 5, 22.0
 """The type of a chart's key, the room between bars in hundredths of one, and the height of a bracket and its number."""
 _WRITTEN = re.compile(r"[-+\u2212]?[\d,]+(?:\.(?P<decimals>\d+))?(?P<unit>\D{0,8})")
-"""A number as a brief writes it at a bar."""
+"""Matches a number as a brief writes it at a bar."""
 _KINDS = {
     ("bar", True): XL_CHART_TYPE.COLUMN_CLUSTERED,
     ("line", True): XL_CHART_TYPE.LINE_MARKERS,
@@ -56,19 +56,20 @@ _KINDS = {
     ("line", False): XL_CHART_TYPE.XY_SCATTER_LINES,
     ("points", False): XL_CHART_TYPE.XY_SCATTER,
 }
-"""The charts by the marks of their series, and by whether these stand at categories."""
+"""The kinds of charts, by the mark of their series and by whether it is drawn at categories."""
 _MARKERS = (XL_MARKER_STYLE.CIRCLE, XL_MARKER_STYLE.SQUARE, XL_MARKER_STYLE.TRIANGLE, XL_MARKER_STYLE.DIAMOND)
 _SIGNS = ("\N{BLACK CIRCLE}", "\N{BLACK SQUARE}", "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DIAMOND}")
-"""The markers of lines, and the signs of these in a key."""
+"""The markers of lines, with the signs for them in a key."""
 
 
 def can_draw(charts: Sequence[NativeChart]) -> bool:
-    """Return whether these panels can be charts that show all that the figure's own drawing shows."""
+    """Return whether charts can show everything that the figure's own drawing of these panels shows."""
     return all(chart.whole or chart.lacks_brackets for chart in charts) and bool(simplified(charts))
 
 
 def simplified(charts: Sequence[NativeChart]) -> tuple[NativeChart, ...]:
-    """Return these panels as charts, without what none can draw; none where their values could not be told."""
+    """Return these panels as charts without the parts that no chart can draw, or nothing if their values could not be
+    told."""
     return tuple(charts) if 0 < len(charts) <= _MOST_PANELS and all(map(_can_draw, charts)) else ()
 
 
@@ -84,13 +85,13 @@ def _can_draw(chart: NativeChart) -> bool:
 
 
 def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:
-    """Return the series that a chart draws by itself. Brackets are drawn over it."""
+    """Return the series that a chart draws by itself. Brackets are drawn on top of the chart."""
     return tuple(each for each in chart.series if each.mark != "bracket")
 
 
 def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str) -> None:
-    """Draw the panels in an area: one chart, or several with the same axes and one legend, below what their values
-    are."""
+    """Draw the panels in an area: one chart, or several with the same axes and one legend, below a line that says what
+    the values are."""
     series = {each.name: each for chart in charts for each in chart.series}
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
     signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
@@ -119,13 +120,13 @@ def _sign(series: NativeSeries, place: int) -> str:
 
 
 def _in_order(chart: NativeChart) -> list[NativeSeries]:
-    """Return a chart's series, those that are levels last."""
+    """Return a chart's series with the level lines last."""
     return sorted(chart.series, key=lambda each: each.is_level)
 
 
 def _with_even_steps(chart: NativeChart) -> NativeChart:
-    """Return a chart whose few places on its x axis are equally far from each other as one with these as categories:
-    the first one then stands clear of the axis of the values."""
+    """If a chart has few, evenly spaced places on its x axis, return it with these places as categories, so that the
+    first one is clear of the axis of the values."""
     places = next((each.xs for each in chart.series if each.xs), ())
     on_scale = [math.log(x) if chart.log_x else x for x in places if x > 0 or not chart.log_x]
     steps = [after - before for before, after in pairwise(on_scale)]
@@ -137,7 +138,7 @@ def _with_even_steps(chart: NativeChart) -> NativeChart:
 
 
 def _bounds(series: NativeSeries) -> bool:
-    """Return whether an axis has room for all of a series."""
+    """Return whether an axis has room for the whole series."""
     return not series.is_ideal or series.is_level
 
 
@@ -199,12 +200,13 @@ def _add(
 
 
 def _gap(chart: NativeChart) -> int:
-    """Return the room between two groups of bars, in hundredths of a bar."""
+    """Return the gap between two groups of bars, in hundredths of a bar."""
     return {1: 260, 2: 140}.get(len(chart.categories), 70)
 
 
 def _draw_levels(made: Any, chart: NativeChart) -> None:
-    """Draw the levels among the bars as lines from end to end of the chart: a chart of lines on the same axes."""
+    """Draw the levels among the bars as lines from one end of the chart to the other, in a line chart on the
+    same axes."""
     levels = [each for each in chart.series if each.is_level]
     if not levels:
         return
@@ -236,7 +238,7 @@ def _draw_levels(made: Any, chart: NativeChart) -> None:
 
 
 def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float) -> Area:
-    """Set where in its area a chart has its axes, and return that."""
+    """Set where in its area a chart has its axes, and return that place."""
     ticks = text_width(f"{most:,.6g}", points) + 16
     slot = (area.width - ticks - 8) / len(chart.categories)
     lines = max(lines_of(name, slot, points) for name in chart.categories)
@@ -262,13 +264,13 @@ def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: floa
 def _draw_bracket(
     slide: Any, bracket: NativeSeries, chart: NativeChart, plot: Area, most: float, level: int, above: float, ink: str
 ) -> None:
-    """Draw a bracket over the bars of each category, or over all, with its number: shapes on the chart."""
+    """Draw a bracket with its number over the bars of each category, or over all bars, as shapes on the chart."""
     bars = [each for each in chart.series if each.mark == "bar"]
     slot = plot.width / len(chart.categories)
     wide = slot / (len(bars) + (len(bars) - 1) * _APART / 100 + _gap(chart) / 100)
 
     def top_of(place: int) -> list[tuple[float, float]]:
-        """Return the middle and the end of each bar of a category."""
+        """Return the middle and the end of each bar in a category."""
         first = plot.left + place * slot + wide * _gap(chart) / 200
         values = [(at, series.values[place]) for at, series in enumerate(bars)]
         return [
@@ -319,7 +321,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _number_format(series: Sequence[NativeSeries]) -> str:
-    """Return a format with about three digits, the same for all values of a chart."""
+    """Return a format with about three digits, used for all values of a chart."""
     values = [value for each in series for value in each.values if value is not None and math.isfinite(value)]
     most = max(map(abs, values), default=0.0)
     if all(value.is_integer() for value in map(float, values)) and most < 1e12:
@@ -331,7 +333,7 @@ def _number_format(series: Sequence[NativeSeries]) -> str:
 
 
 def _label_format(chart: NativeChart) -> str:
-    """Return the format of numbers at bars: with the decimals and the unit that the brief gives them."""
+    """Return the format of numbers at bars, with the same decimals and unit as in the brief."""
     texts = [text for series in chart.series if not series.is_level for text in series.labels if text]
     found = [match for text in texts if (match := _WRITTEN.fullmatch(text))]
     if not found or len(found) < len(texts):
@@ -343,7 +345,7 @@ def _label_format(chart: NativeChart) -> str:
 
 
 def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str, share: float) -> float:
-    """Set the axes. A `share` of the height stays free above the values; returns the end of the values' axis, 0 where
+    """Set the axes. A `share` of the height stays free above the values. Returns the end of the values' axis, or 0 if
     the program chooses it."""
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
@@ -400,13 +402,13 @@ def _scale_x(axis: Any, chart: NativeChart) -> None:
 
 
 def _decades(low: float, high: float, base: int) -> tuple[float, float]:
-    """Return the powers of a base between which values lie, at least one apart."""
+    """Return two powers of a base, at least one apart, that enclose the values."""
     first = math.floor(math.log(low, base) + 1e-9)
     return float(base) ** first, float(base) ** max(first + 1, math.ceil(math.log(high, base) - 1e-9))
 
 
 def _common_step(xs: Sequence[float]) -> int:
-    """Return a step from one of a few whole numbers to the next on which all of them stand; 0 without one."""
+    """Return a step that reaches all of a few whole numbers from the first one, or 0 if there is none."""
     if not all(x == int(x) and 0 <= x < 1e9 for x in xs):
         return 0
     step = math.gcd(*(int(x - min(xs)) for x in xs))

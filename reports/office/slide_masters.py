@@ -1,4 +1,4 @@
-"""The layouts of a presentation: our own, or those of a house's template, by their names."""
+"""The layouts of a presentation: our own, or those of a house's template, found by their names."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from benchbrief.reports.charts.chart import SOFT
 from benchbrief.reports.office.packages import opened
 
 LEAST_PT = 12.0
-"""The smallest type of a slide."""
+"""The smallest type size on a slide."""
 _WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
 _TITLE_TOP, _TITLE_HEIGHT = 30.0, 72.0
 COVER = 290.0
-"""How high the band of our first slide is."""
+"""The height of the band on our first slide."""
 TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "title": ("Brief Title", "Title Slide"),
     "titleOnly": ("Brief Slide", "Title Only"),
 }
-"""The layouts of the first slide and of all others: by what files call them, and the names that a house may use."""
+"""The layouts of the first slide and of all others: their names in files, and the names that a house may use."""
 
 
 def rgb(colour: str) -> Any:
-    """Return a colour, written as #0072b2, as the library has it."""
+    """Convert a colour such as #0072b2 to the library's type."""
     made: Any = RGBColor  # whose types are not whole
     return made(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
 
@@ -53,7 +53,7 @@ class Area:
         return self.top + self.height
 
     def below(self, used: float) -> Area:
-        """Return what is left of it below a part of its height."""
+        """Return the rest of the area below a part of its height."""
         return Area(self.left, self.top + used, self.width, max(0.0, self.height - used))
 
 
@@ -63,8 +63,8 @@ def area_of(shape: Any) -> Area:
 
 @dataclass(frozen=True)
 class Masters:
-    """An open presentation, and the layouts of its first slide and of all others. `content` is where the latter have
-    room."""
+    """An open presentation, and the layouts of its first slide and of all others. `content` is the free area of the
+    latter."""
 
     presentation: Any
     first: Any
@@ -78,7 +78,7 @@ class Masters:
 
 
 def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, accent: str) -> Masters:
-    """Return the layouts to write on. Raises ReportError where the house's template lacks one, or a placeholder."""
+    """Return the layouts to write on. Raises ReportError if the house's template lacks a layout or a placeholder."""
     if template is None:
         presentation = pptx.Presentation()
         _as_ours(presentation, family, brand, accent)
@@ -97,7 +97,7 @@ def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, acce
 
 
 def _drop_slides(presentation: Any) -> None:
-    """Take the slides out of a template, which are samples, with all that refers to them."""
+    """Remove the sample slides from a template, with everything that refers to them."""
     slides = presentation.slides._sldIdLst
     for each in list(slides):
         presentation.part.drop_rel(each.rId)
@@ -115,12 +115,12 @@ def _drop_slides(presentation: Any) -> None:
 
 
 def placeholder(shapes: Any, kinds: tuple[Any, ...]) -> Any:
-    """Return the first placeholder of one of these kinds; None without one."""
+    """Return the first placeholder of one of these kinds, or None if there is none."""
     return next((each for each in shapes.placeholders if each.placeholder_format.type in kinds), None)
 
 
 def title_size(layout: Any) -> float:
-    """Return the type of a layout's title in points, as it or its master has it."""
+    """Return the type size of a layout's title in points, as set by the layout or its master."""
     own = placeholder(layout, TITLES)
     styles = (own._element.txBody.find(qn("a:lstStyle")), layout.slide_master._element.find(f".//{qn('p:titleStyle')}"))
     for style in styles:
@@ -153,7 +153,7 @@ def _require(layout: Any, file: str, what: str, kinds: tuple[Any, ...]) -> None:
 
 
 def _content(presentation: Any, layout: Any, file: str) -> Area:
-    """Return the room of a layout: its placeholder for contents, or what its title and its foot leave."""
+    """Return the free area of a layout: its placeholder for contents, or the space between its title and its foot."""
     found = placeholder(layout, CONTENTS)
     height = Emu(presentation.slide_height).pt
     title = area_of(placeholder(layout, TITLES))
@@ -169,7 +169,7 @@ def _content(presentation: Any, layout: Any, file: str) -> Area:
 
 
 def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
-    """Turn the library's template, of 4:3, into ours."""
+    """Turn the library's 4:3 template into our own."""
     presentation.slide_width, presentation.slide_height = Pt(_WIDTH), Pt(_HEIGHT)
     master = presentation.slide_master
     layouts = {each.name: each for each in presentation.slide_layouts}
@@ -206,7 +206,7 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
 
 
 def _rectangle(area: Area, colour: str) -> Any:
-    """Return a filled rectangle, for a layout: the library adds shapes to slides alone."""
+    """Return a filled rectangle for a layout, because the library can add shapes only to slides."""
     left, top, width, height = (Pt(each) for each in (area.left, area.top, area.width, area.height))
     return parse_xml(
         f"<p:sp {nsdecls('p', 'a')}>"
@@ -226,7 +226,7 @@ def place_shape(shape: Any, area: Area) -> None:
 def _set_look(
     shape: Any, points: float, colour: str, *, bold: bool = False, anchor: str = "t", align: str = "l"
 ) -> None:
-    """Set how a placeholder's texts look, at its first level."""
+    """Set the look of a placeholder's texts at its first level."""
     body = shape.text_frame._txBody
     properties = body.find(qn("a:bodyPr"))
     for side in ("lIns", "tIns", "rIns", "bIns"):
@@ -248,7 +248,7 @@ def _set_look(
 
 
 def _set_typeface(master: Any, family: str) -> None:
-    """Set the typeface of the theme, for all scripts."""
+    """Set the typeface of the theme for all scripts."""
     theme = master.part.part_related_by(RELATIONSHIP_TYPE.THEME)
     tree = parse_xml(theme.blob)
     for kind in ("latin", "ea", "cs"):

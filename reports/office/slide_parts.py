@@ -1,4 +1,4 @@
-"""Puts texts, tables and pictures on a slide, in types of 12 points or more."""
+"""Puts texts, tables and pictures on a slide, in type of 12 points or more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from benchbrief.reports.text.html_markup import writable
 CELL_GAP, CELL_PAD = 12.0, 3.0
 """The room beside and above a cell's text."""
 _PLAIN_TABLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
-"""The style `No Style, No Grid` of PowerPoint."""
+"""PowerPoint's table style `No Style, No Grid`."""
 _HEAD, _RULE = "#f2f6f9", "C9D3DA"
 HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
 _BESIDE_LATIN = re.compile(
@@ -35,7 +35,7 @@ _BETWEEN, _INDENT = 0.45, 1.3
 
 
 def height_of_all(paragraphs: Iterable[Paragraph], width: float, points: float) -> float:
-    """Return the height of paragraphs below each other."""
+    """Return the total height of paragraphs."""
     return sum(height_of(each.text, width - _indent(each, points), points) + _BETWEEN * points for each in paragraphs)
 
 
@@ -73,12 +73,13 @@ def add_text(
 
 
 def closed_up(text: str) -> str:
-    """Return a text without blanks between Latin letters and Japanese: programs for slides leave room there."""
+    """Return a text without blanks between Latin letters and Japanese, because programs for slides add space there
+    themselves."""
     return _BESIDE_LATIN.sub("", text)
 
 
 def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *, bold: bool = False) -> None:
-    """Write runs into a paragraph. Without `points`, they have the size of the placeholder."""
+    """Write runs into a paragraph. Without `points`, they have the type size of the placeholder."""
     for run in runs:
         for place, line in enumerate(run.text.replace("\v", "\n").split("\n")):
             if place:
@@ -108,8 +109,8 @@ def fill_placeholder(shape: Any, lines: Sequence[Sequence[Run]], points: float =
 
 
 def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
-    """Give a slide the foot and the number of its layout. A foot that is too narrow for the text is as wide as the
-    content, above the number."""
+    """Give a slide the foot and the number of its layout. If the foot is too narrow for the text, it becomes as wide as
+    the content and moves above the number."""
     for kind in (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER):
         source = placeholder(layout, (kind,))
         if source is None or (kind == PP_PLACEHOLDER.FOOTER and not text):
@@ -131,8 +132,8 @@ def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
 def add_grid(
     slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, *, plain: bool, pad: float
 ) -> float:
-    """Add a table with a `pad` above and below each text, and return its height. A `plain` one has our look, any other
-    that of the house's theme."""
+    """Add a table with a `pad` above and below each text, and return its height. A `plain` table has our look, and any
+    other has the look of the house's theme."""
     heights = row_heights(grid, widths, points, CELL_GAP, pad)
     box = (Pt(area.left), Pt(area.top), Pt(sum(widths)), Pt(sum(heights)))
     frame = slide.shapes.add_table(grid.rows, grid.columns, *box)

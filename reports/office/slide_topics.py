@@ -1,4 +1,4 @@
-"""Sets topics, each a head with its texts, side by side on a slide."""
+"""Places topics, each with a head and its texts, side by side on a slide."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_parts import height_of_all
 
 _SHARES = (0.5, 0.58)
-"""The shares of the width that the first column may have."""
+"""The possible shares of the width for the first column."""
 _SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0)
 
 
 @dataclass(frozen=True)
 class Topic:
-    """`is_facts`: it says how the systems are set up, and does not stand alone."""
+    """`is_facts` means that the topic describes the systems' configuration, and must not be alone."""
 
     head: str | Markup
     said: tuple[Paragraph, ...]
@@ -26,7 +26,8 @@ class Topic:
 
 @dataclass(frozen=True)
 class Columns:
-    """`left` topics stand in the first of two columns, which has this `share` of the width; all texts have `points`."""
+    """The first of two columns has `left` topics and this `share` of the width. All texts have the type size
+    `points`."""
 
     left: int
     share: float
@@ -34,8 +35,8 @@ class Columns:
 
 
 def side_by_side(topics: Sequence[Topic], width: float, height: float) -> Columns | None:
-    """Return the two columns in which topics have the largest type; None where they have no room. The first of each
-    column has its head above it."""
+    """Return the two columns in which topics have the largest type, or None if the topics do not fit. The first topic
+    of each column has its head above it."""
     found: list[tuple[float, float, float, int]] = []
     for at in range(1, len(topics)):
         for share in _SHARES:
@@ -53,7 +54,8 @@ def side_by_side(topics: Sequence[Topic], width: float, height: float) -> Column
 
 
 def below(topics: Iterable[Topic], colour: str = "") -> list[Paragraph]:
-    """Return what stands in a column below the head of its first topic; other heads have a `colour`."""
+    """Return the paragraphs of a column below the head of its first topic. The heads of other topics have a
+    `colour`."""
     said: list[Paragraph] = []
     for place, topic in enumerate(topics):
         if place:

@@ -1,4 +1,4 @@
-"""Lays a table out as cells in rows and columns that may span several, as office programs have them."""
+"""Lays a table out as cells that may span several rows and columns, as office programs need it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class GridCell:
-    """A cell at a row and a column, which spans `rows` and `columns`. `value` is a number in `unit` as it was computed,
-    `heat` its shade from 1 to 5."""
+    """A cell at a row and a column, which spans `rows` and `columns`. `value` is the computed number in `unit`, and
+    `heat` is its shade from 1 to 5."""
 
     row: int
     column: int
@@ -36,13 +36,13 @@ class GridCell:
 
     @property
     def plain(self) -> str:
-        """Its text without the marks of footnotes."""
+        """The cell's text without the marks of footnotes."""
         return "".join(run.text for run in self.runs if not run.raised).strip()
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of `rows` and `columns`, the first `heads` rows of which are its head."""
+    """A table of `rows` and `columns`. Its first `heads` rows are the head."""
 
     rows: int
     columns: int
@@ -50,7 +50,7 @@ class Grid:
     cells: tuple[GridCell, ...]
 
     def within(self, first: int, end: int) -> Grid:
-        """Return the table with its head and, of the rows below that, those from `first` up to `end`."""
+        """Return the table with its head and only the rows from `first` up to `end`, counted below the head."""
         kept = tuple(
             replace(cell, row=cell.row if cell.row < self.heads else cell.row - first)
             for cell in self.cells
@@ -59,7 +59,7 @@ class Grid:
         return replace(self, rows=self.heads + end - first, cells=kept)
 
     def across(self, first: int, end: int) -> Grid:
-        """Return the table with its first column and those from `first` up to `end`."""
+        """Return the table with its first column and the columns from `first` up to `end`."""
         kept = []
         for cell in self.cells:
             begin, stop = max(cell.column, first), min(cell.column + cell.columns, end)
@@ -117,7 +117,7 @@ def _row(row: TableRow, place: int, *, with_unit: bool) -> Iterator[GridCell]:
 
 
 def grid_of_facts(facts: FactsView, words: Words) -> Grid | None:
-    """Return the cells of a table of facts; None where it has no rows."""
+    """Return the cells of a table of facts, or None if the table has no rows."""
     if facts.beside:
         texts = [(facts.corner, *facts.heads), *((row.name, *row.cells) for row in facts.beside)]
         return plain_grid(texts, 1 + len(facts.heads))
@@ -140,8 +140,8 @@ def grid_of_levels(table: LevelTable) -> Grid:
 
 
 def by_series(head: Sequence[str], rows: Sequence[Sequence[str]], *, across: bool = False) -> Grid:
-    """Return the data of a figure with a row for each place and a column for each series, or the other way round with
-    `across`; as they are where these are more than its first two columns."""
+    """Return the data of a figure with a row for each place and a column for each series, or with `across` the other
+    way round. If the data have columns besides these two keys and the value, return them unchanged."""
     series, places = (list(dict.fromkeys(row[column] for row in rows)) for column in (0, 1))
     values = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
     if len(head) != 3 or len(values) < len(rows) or "" in (*series, *places):
@@ -159,8 +159,8 @@ _NUMBER = re.compile(r"[^\w]?\d.*")
 
 
 def plain_grid(texts: Sequence[Sequence[str]], columns: int, *, numbers: bool = False) -> Grid:
-    """Return a table of texts with one row of heads. The last text of a short row spans the rest of it. With `numbers`,
-    columns behind the first one that have nothing else stand at the right."""
+    """Return a table of texts with one row of heads. The last text of a short row spans the remaining columns. With
+    `numbers`, columns after the first that contain only numbers are aligned to the right."""
     cells = []
     numeric = {
         column

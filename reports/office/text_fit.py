@@ -1,5 +1,5 @@
-"""How much room texts and tables take, as estimated: an office program lays them out by itself, in typefaces that may
-be others."""
+"""Estimates how much room texts and tables take. Only estimates are possible, because an office program lays them out
+itself, perhaps in other typefaces."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from benchbrief.reports.office.table_grid import Grid, GridCell
 LINE_HEIGHT = 1.25
 """The height of a line, as a multiple of its type's size."""
 _BOLD = 1.06
-"""How much wider bold letters are."""
+"""The factor by which bold letters are wider."""
 _WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
-"""A word, which is broken in need alone; lines of Chinese and Japanese end after any sign."""
+"""Matches a word, which is broken only if necessary. Lines of Chinese and Japanese may end after any character."""
 _BLANK, _LONGEST = 0.29, 14.0
 """The width of a blank, and the most that a word has of a column, in heights of the type."""
 _SPARE = 1.05
-"""What a line holds less than it seems to, in a typeface that is wider than thought."""
+"""The share of a line that is kept free in case the typeface is wider than estimated."""
 
 
 @lru_cache(maxsize=20_000)
@@ -28,7 +28,7 @@ def _ems(word: str) -> float:
 
 
 def lines_of(text: str, width: float, points: float, *, bold: bool = False) -> int:
-    """Return how many lines a text takes in this width of points."""
+    """Return how many lines a text takes in this width, given in points."""
     scale = points * _SPARE * (_BOLD if bold else 1.0)
     total = 0
     for line in text.split("\n"):
@@ -50,8 +50,10 @@ def height_of(text: str, width: float, points: float, *, bold: bool = False) -> 
 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
-    """Return the widths of a table's columns that fill `width`: of their texts on one line where there is room, else
-    with heads on two lines, else between that and their longest words. A cell has a `gap` beside its text."""
+    """Return the widths of a table's columns that fill `width`. If there is room, all texts are on one line, or else
+    heads are on two lines, or else the widths are between that and the longest words. Each cell has a `gap` beside its
+    text.
+    """
     least = least_widths(grid, points, gap)
     for of_head in (_line, _halved):
         whole = list(least)
@@ -75,20 +77,20 @@ def _line(text: str) -> float:
 
 
 def _halved(text: str) -> float:
-    """Return the width of a text on two lines, in heights of the type."""
+    """Return the width of a text on two lines, in multiples of the type size."""
     ends = [found.end() for found in _WORD.finditer(text)]
     return min((max(_line(text[:end]), _line(text[end:].strip())) for end in ends), default=0.0)
 
 
 def stands_on_lines(grid: Grid, width: float, points: float, gap: float) -> bool:
-    """Return whether each cell below the head of a table needs one line alone."""
+    """Return whether each cell below the head of a table needs only one line."""
     widths = column_widths(grid, width, points, gap)
     cells = (cell for cell in grid.cells if cell.row >= grid.heads and cell.columns == 1)
     return all(lines_of(cell.text, widths[cell.column] - gap, points, bold=cell.bold) == 1 for cell in cells)
 
 
 def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
-    """Return the widths in which no word of a table is broken. A word may be as wide as 24 letters."""
+    """Return the column widths in which no word of a table is broken. A word counts as at most 24 letters wide."""
     least = [gap] * grid.columns
     for cell in grid.cells:
         if cell.columns == 1:
@@ -114,7 +116,8 @@ def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, 
 
 
 def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[int, int]]:
-    """Return which rows below the head stand together where a table is `room` high at the most, at least one each."""
+    """Return which rows below the head go together if a table is at most `room` high. Each group has at least
+    one row."""
     above = sum(heights[:heads])
     found, first, used = [], 0, above
     for at, height in enumerate(heights[heads:]):
@@ -126,7 +129,7 @@ def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[in
 
 
 def shortened(text: str, width: float, points: float, lines: int, *, bold: bool = False) -> str:
-    """Return a text that takes so many lines at the most, with an ellipsis at its end where something is left out."""
+    """Return a text shortened to this many lines, with an ellipsis at its end if something is left out."""
     if lines_of(text, width, points, bold=bold) <= lines:
         return text
     low, high = 0, len(text)

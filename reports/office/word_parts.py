@@ -1,5 +1,5 @@
-"""What python-docx has no words for: fields, footnotes, links, shades and lines, as Office Open XML has them
-(ECMA-376, part 1, chapter 17)."""
+"""Office Open XML that python-docx does not offer: fields, footnotes, links, shades and lines (ECMA-376, part 1,
+chapter 17)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RULES = """<w:footnotes {names}>
 
 
 def element(tag: str, **values: object) -> Any:
-    """Return an element of WordprocessingML: element("w:shd", fill="d0d0d0")."""
+    """Return an element of WordprocessingML, such as element("w:shd", fill="d0d0d0")."""
     made = OxmlElement(tag)
     for name, value in values.items():
         made.set(qn(f"w:{name}"), str(value))
@@ -40,11 +40,11 @@ _BEFORE = {
     "snapToGrid vanish webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign "
     "rtl cs em",
 }
-"""What stands before an element of ours among the properties of a paragraph, a cell, a table or a run."""
+"""The elements that come before each of ours among the properties of a paragraph, a cell, a table or a run."""
 
 
 def put(properties: Any, own: Any) -> None:
-    """Put an element among properties, where the standard has its place, instead of one that is there."""
+    """Put an element among properties at the place that the standard requires, replacing an existing one."""
     for old in properties.findall(own.tag):
         properties.remove(old)
     before = {qn(f"w:{name}") for name in _BEFORE.get(f"w:{own.tag.rpartition('}')[2]}", "").split()}
@@ -63,7 +63,8 @@ def has_marks(style: Any) -> bool:
 
 
 def number_anew(document: Any, style: Any) -> int | None:
-    """Return the id of a numbering as a style has it, which begins at 1; None where that is another's."""
+    """Return the id of a numbering like a style's, but beginning at 1, or None if the numbering is not the
+    style's own."""
     properties = style.element.pPr
     if properties is None or properties.numPr is None or properties.numPr.numId is None:
         return None
@@ -84,7 +85,7 @@ def set_numbering(paragraph: Paragraph, number: int | None) -> None:
 
 
 def add_field(paragraph: Paragraph, code: str, shown: str, *, bold: bool = False) -> None:
-    """Add a field that shows a text until it is computed again: `SEQ Table`, `PAGE`."""
+    """Add a field, such as `SEQ Table` or `PAGE`, that shows a text until the program computes it again."""
     field = element("w:fldSimple", instr=code)
     run = OxmlElement("w:r")
     if bold:
@@ -109,7 +110,7 @@ def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
 
 
 def mark(paragraph: Paragraph, name: str) -> None:
-    """Name a place in a document, for `add_jump`."""
+    """Give a place in a document a name for `add_jump`."""
     begin, end = element("w:bookmarkStart", id=1, name=name), element("w:bookmarkEnd", id=1)
     properties = paragraph._p.get_or_add_pPr()
     properties.addnext(begin)
@@ -124,17 +125,17 @@ def add_jump(paragraph: Paragraph, name: str, text: str, style: str) -> None:
 
 
 def shade(properties: Any, colour: str) -> None:
-    """Shade a paragraph or a cell, by its properties."""
+    """Shade a paragraph or a cell through its properties."""
     put(properties, element("w:shd", val="clear", color="auto", fill=colour.lstrip("#")))
 
 
 def line(side: str, colour: str, eighths: int, space: int = 0) -> Any:
-    """Return a line at a side of a paragraph or a cell, so many eighths of a point wide."""
+    """Return a line at a side of a paragraph or a cell. Its width is given in eighths of a point."""
     return element(f"w:{side}", val="single", sz=eighths, space=space, color=colour.lstrip("#"))
 
 
 class Footnotes:
-    """The footnotes of a document, each with a mark of ours."""
+    """The footnotes of a document, each with our own mark."""
 
     def __init__(self, document: Any) -> None:
         self._document = document
@@ -144,8 +145,8 @@ class Footnotes:
     def add(
         self, paragraph: Paragraph, note: int, mark: str, styles: tuple[str, str], write: Callable[[Paragraph], None]
     ) -> None:
-        """Add the mark of a footnote, and where it is the first one the footnote too, by `write`. The styles are those
-        of marks and of notes."""
+        """Add the mark of a footnote. At its first mark, also add the footnote itself with `write`. The styles are for
+        marks and for notes."""
         run = paragraph.add_run("", style=styles[0])
         if note not in self._told:
             self._told.add(note)

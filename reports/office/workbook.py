@@ -1,5 +1,5 @@
 """Writes a brief as an Excel workbook: its text, its claims, a sheet for each figure and table, all points of the run,
-and their provenance. Numbers are numbers, and no text is a formula."""
+and their provenance. Numbers are real numbers, and no text is a formula."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ _NO_FORMULAS = {
     "nan_inf_to_errors": False,
 }
 _MOST_LABELS = 8
-"""The most bars of a series whose values stand at them."""
+"""The most bars of a series that have their values written at them."""
 _LONG_NAME = 48
-"""The width of a column of names of measurements."""
+"""The width of a column for names of measurements."""
 _PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 
 def written(brief: HandOver) -> bytes:
-    """Return the workbook. The `faults` of the brief get the rows and pictures that it lacks."""
+    """Return the workbook. Rows and pictures that it lacks are added to the `faults` of the brief."""
     out = io.BytesIO()
     with TemporaryDirectory() as folder:
         book = xlsxwriter.Workbook(out, {"constant_memory": True, "tmpdir": folder, **_NO_FORMULAS})
@@ -91,7 +91,7 @@ def written(brief: HandOver) -> bytes:
 
 @dataclass
 class _Sheet:
-    """A sheet that is written from its top on. `name` is that of its tab."""
+    """A sheet that is written from top to bottom. `name` is the name on its tab."""
 
     name: str
     sheet: Any
@@ -100,14 +100,15 @@ class _Sheet:
     widths: dict[int, float] = field(default_factory=dict)
 
     def columns(self, *widths: float, rest: float = 0.0, up_to: int = 0) -> None:
-        """Set the widths of columns in characters; the `rest` are those behind them."""
+        """Set the widths of columns in characters. `rest` is the width of all further columns."""
         for column in range(max(len(widths), up_to)):
             width = widths[column] if column < len(widths) else rest
             self.widths[column] = width
             self.sheet.set_column(column, column, width)
 
     def line(self, *cells: object, style: str = "", styles: Mapping[int, str] | None = None) -> int:
-        """Write a row, and return its number from 0. A text is written as one, a missing value as an empty cell."""
+        """Write a row, and return its number, counted from 0. A text is written as a text, and a missing value as an
+        empty cell."""
         chosen = [(styles or {}).get(column, style) for column in range(len(cells))]
         height = max((self._height(*each) for each in zip(cells, chosen, count())), default=0.0)
         if height > _ROW:  # programs that do not look at texts would cut it
@@ -118,13 +119,13 @@ class _Sheet:
         return self.row - 1
 
     def band(self, text: str, height: float, style: str) -> None:
-        """Write a line of the head of the first sheet, in both of its columns."""
+        """Write a line at the head of the first sheet, across both of its columns."""
         self.sheet.set_row(self.row, height, self.styles.of(style))
         self.sheet.write_string(self.row, 0, cell_text(text), self.styles.of(style))
         self.row += 1
 
     def _height(self, cell: object, style: str, column: int) -> float:
-        """Return the points of height that a cell needs."""
+        """Return the height in points that a cell needs."""
         look = _LOOKS[style]
         size = float(str(look.get("font_size", 11))) * 1.36
         if not isinstance(cell, str) or "text_wrap" not in look:
@@ -187,7 +188,7 @@ _LOOKS: Mapping[str, Mapping[str, object]] = {
 
 @dataclass
 class _Styles:
-    """The formats of cells, each made once."""
+    """The formats of cells, each created once."""
 
     book: Any
     font: str
@@ -205,7 +206,7 @@ class _Styles:
 
 @dataclass(frozen=True)
 class _Planned:
-    """A sheet to come: the name that it should have, what stands on it, and what writes it."""
+    """A planned sheet: its desired name, its description, and the function that writes it."""
 
     name: str
     title: str
@@ -221,7 +222,7 @@ class _Workbook:
         self._claims = list(sheet_of(brief.report, claims_of(brief.report, results), results))
         self._styles = _Styles(book, typeface_of(brief.report))
         self.long: list[LongRows] = []
-        """What is still to be written."""
+        """The long tables that remain to be written."""
 
     def write(self) -> None:
         words, view = self._words, self._view
@@ -299,7 +300,7 @@ class _Workbook:
             sheet.line(None, title, style="wrap")
 
     def _texts(self, sheet: _Sheet, blocks: Iterable[Block]) -> None:
-        """Write what is text in these blocks; figures and tables have sheets of their own."""
+        """Write the texts of these blocks. Figures and tables have their own sheets."""
         for block in blocks:
             match block:
                 case HeadlineView():
@@ -334,7 +335,7 @@ class _Workbook:
                     pass
 
     def _stated(self, sheet: _Sheet, number: str, text: str, style: str, value: float | None = None) -> None:
-        """Write a number, and what it is of."""
+        """Write a number and its description."""
         shown = shown_number(number, value)
         sheet.line(_Number(shown.value, shown.format) if shown else number, text, styles={0: style, 1: "wrap"})
 
@@ -389,7 +390,8 @@ class _Workbook:
         self._sources(sheet, (each.expression for each in table.sources))
 
     def _table(self, sheet: _Sheet, table: TableView, *, widths: bool = False) -> None:
-        """Write the head and the rows of a table. On a sheet of its own, its columns get their widths."""
+        """Write the head and the rows of a table. If the table has a sheet of its own, set the widths of the
+        columns."""
         heads = [_with_unit(" · ".join((*head.heads, head.label)), head.unit or table.unit) for head in table.columns]
         if widths:
             texts = [[row.head.label, *(_line(cell.html) for cell in row.cells)] for row in table.rows]
@@ -487,7 +489,7 @@ class _Workbook:
         sheet.sheet.insert_image(top, column, f"{figure.id}.png", {"image_data": io.BytesIO(picture), **scale})
 
     def _chart_data(self, sheet: _Sheet, chart: NativeChart, *, drawn: bool) -> Any:
-        """Write the data of a chart, and return the chart if it is to be drawn, else None."""
+        """Write the data of a chart, and return the chart if it can be drawn, or else None."""
         columns = _columns_of(chart)
         if chart.heading:
             sheet.line(chart.heading, style="strong")
@@ -518,7 +520,7 @@ class _Workbook:
         self._long(sheet, probed_means(self._results))
 
     def _long(self, sheet: _Sheet, table: PointsTable) -> None:
-        """Write the head of a long table, whose rows follow when the workbook is finished."""
+        """Write the head of a long table. Its rows are added after the workbook is finished."""
         room = MOST_ROWS - 2
         left_out = max(0, table.count - room)
         first, *others = table.columns
@@ -579,7 +581,7 @@ class _Column:
     cells: tuple[object, ...]
     series: NativeSeries | None = None
     role: str = "value"
-    """What it has of its series: value, x, low, high, or the end of a range."""
+    """Which part of its series the column has: value, x, low, high, or the end of a range."""
 
     @cached_property
     def shown(self) -> list[object]:
@@ -588,12 +590,12 @@ class _Column:
         return list(self.cells)
 
     def cell(self, row: int) -> object:
-        """Return a cell; None below its end."""
+        """Return a cell, or None below the column's end."""
         return self.shown[row] if row < len(self.shown) else None
 
 
 def _columns_of(chart: NativeChart) -> list[_Column]:
-    """Return the columns of a chart's data: its keys once, or those of each series where they differ."""
+    """Return the columns of a chart's data. The keys have one column, or one for each series if they differ."""
     found: list[_Column] = []
     if chart.categories:
         found.append(_Column(chart.x_name or " ", chart.categories, role="x"))
@@ -616,11 +618,11 @@ def _columns_of(chart: NativeChart) -> list[_Column]:
 
 
 _Area = tuple[str, int, int, int]
-"""A sheet's name, the row of the heads, and the first and the last row of the data."""
+"""A sheet's name, the row of its heads, and the first and the last row of its data."""
 
 
 def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Area, font: str) -> Any:
-    """Return a native chart over data of a sheet; None where nothing can be drawn."""
+    """Return a native chart of data in a sheet, or None if nothing can be drawn."""
     bars = [series for series in chart.series if series.mark == "bar"]
     others = [series for series in chart.series if series.mark != "bar"]
     look, made = {"name": font, "size": 10}, []
@@ -661,7 +663,7 @@ def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Are
 
 
 def _grouped(values: Iterable[float]) -> dict[str, str]:
-    """Return the format of an axis with numbers from 1,000 on."""
+    """Return the format for an axis with numbers of 1,000 or more."""
     return {"num_format": "#,##0"} if max(map(abs, values), default=0.0) >= 1000 else {}
 
 
@@ -708,7 +710,7 @@ def _of_kind(
 
 
 def _error_bars(series: NativeSeries) -> dict[str, object]:
-    """Return the distances of the ends of intervals from their values."""
+    """Return the distances between values and the ends of their intervals."""
     triples = list(zip(series.values, series.low, series.high, strict=True))
     plus = [0.0 if high is None or value is None else max(0.0, high - value) for value, _, high in triples]
     minus = [0.0 if low is None or value is None else max(0.0, value - low) for value, low, _ in triples]
@@ -716,14 +718,14 @@ def _error_bars(series: NativeSeries) -> dict[str, object]:
 
 
 def _alike(*values: float | None) -> list[object]:
-    """Return numbers that show as many digits each."""
+    """Return numbers that all show the same number of digits."""
     decimals = decimals_for(values)
     form = "#,##0" + (f".{'0' * decimals}" if decimals else "")
     return [None if value is None or not math.isfinite(value) else _Number(value, form) for value in values]
 
 
 def _table_cell(cell: TableCell) -> object:
-    """Return a cell's number with the format in which the brief prints it; else its text."""
+    """Return a cell's number with the format in which the brief prints it, or else the cell's text."""
     text = _line(cell.html)
     if not cell.numeric:
         return text
@@ -738,18 +740,18 @@ def _with_unit(label: str, unit: str) -> str:
 
 
 def _width(texts: Iterable[str]) -> float:
-    """Return the width of a column of these texts, in characters."""
+    """Return the width in characters of a column with these texts."""
     longest = max(map(_characters, texts), default=0.0)
     return min(_WIDEST, max(_NARROWEST, longest + 2 * _SIDES))
 
 
 def _characters(text: str) -> float:
-    """Return the width of a text in the characters by which columns are measured, 7 pixels at 11 points."""
+    """Return the width of a text in the characters that measure columns, which are 7 pixels wide at 11 points."""
     return text_width(text, 1.0) * 11 * 96 / 72 / 7
 
 
 def _said(figure: FigureView) -> str:
-    """Return what a figure says; its title where it says nothing."""
+    """Return a figure's message, or its title if it has none."""
     return _line(figure.claim) or _line(figure.title_html) or figure.title
 
 
