@@ -119,14 +119,14 @@ _NO_SUCH_COMMAND = 59
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
-    """Return a record as BSON, the form in which MongoDB keeps it."""
+    """Return a record as BSON, MongoDB's storage format."""
     from bson import encode
 
     return encode(record)
 
 
 class RefusedByServer(ServerFailed):
-    """The server answers, but refuses the request. `server_code` is its error number."""
+    """Raised if the server answers, but refuses the request. `server_code` is the server's error number."""
 
     def __init__(self, message: str, hint: str, code: int | None) -> None:
         super().__init__(message, hint)

@@ -31,7 +31,7 @@ _SERVICES = {
     ".firestore.goog": "Google Firestore",
     ".oraclecloudapps.com": "Oracle Database",
 }
-"""Hosted services, by the end of the addresses that a server gives in `hello`."""
+"""Hosted services, each with the ending of the addresses that its servers give in `hello`."""
 _OWN_BUILD = ("gitVersion", "allocator")
 """Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products lack."""
 
@@ -153,7 +153,7 @@ def list_shards(router: Connection) -> tuple[str, ...]:
 
 
 def check_declared(database: Database, connection: Connection) -> None:
-    """Raise RunnerError for a server that differs from what the spec declares."""
+    """Raise RunnerError for a server that differs from the spec's description of it."""
     hello = connection.hello()
     found = part(hello)
     if database.topology and database.topology != found.topology:

@@ -204,7 +204,7 @@ class Data:
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return those of the keys that are in the collection."""
+        """Return the keys among these that are in the collection."""
         with self._connection.reaching():
             return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
 
@@ -238,8 +238,8 @@ class Data:
             self._connection.command("shardCollection", self.name, key=key)
 
     def loaded(self, dataset: Dataset, records: int) -> None:
-        """Record the load, and check its number of records. Raises LoadShort, or RunnerError when there are more than
-        asked for."""
+        """Record the load, and check the number of loaded records. Raises LoadShort, or RunnerError if there are more
+        records than requested."""
         self.require(dataset, say.generator_says(n=records), enough=records >= dataset.records)
         self._remember(dataset, 0, "nothing", self._drawn())
 
@@ -281,7 +281,7 @@ class Data:
         return part(self._connection.hello()).topology == "sharded"
 
     def _drawn(self) -> RecordSample:
-        # The `$sample` of mongo-java-server fails now and then: it sorts by a comparison that is no order.
+        # The `$sample` of mongo-java-server sometimes fails: it sorts by a comparison that is not a consistent order.
         for _ in range(3):
             with suppress(RefusedByServer), self._connection.reaching():
                 return RecordSample.drawn(self._table)
@@ -289,7 +289,7 @@ class Data:
             return RecordSample.of_first(self._table)
 
     def _sample_changed(self, kept: Kept) -> bool:
-        """Return whether the sample differs from what our cells left; False when that is not known."""
+        """Return whether the sample differs from the one that our cells left; False if that is unknown."""
         if kept.sample is None or kept.changes == "anything":
             return False
         with self._connection.reaching():
@@ -320,7 +320,8 @@ def _changed_meanwhile(what: Message) -> BadOutput:
 
 @dataclass(frozen=True)
 class Routes:
-    """The data set over each connection that may be used, and a description of the places they connect from."""
+    """The data set over each connection that may be used, and a description of the hosts that the connections start
+    from."""
 
     data: tuple[Data, ...]
     described: Message
@@ -383,7 +384,7 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 
 
 _LONGEST = 64
-"""The most digits to which keys may be padded with zeros."""
+"""The most digits that keys may have when they are padded with zeros."""
 _LOOKED_AT = 1000
 """How many records are searched for the shortest key, which shows best whether keys are padded."""
 
@@ -409,7 +410,7 @@ def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int
 
 
 def _digits(padded: str, plain: str) -> int:
-    """Return the number of digits of a padded key; 1 if padding adds none."""
+    """Return the number of digits of a padded key; 1 if no zeros were added."""
     return 1 if padded == plain else sum(character.isdigit() for character in padded)
 
 

@@ -50,7 +50,7 @@ class MongoUri:
 
     @property
     def replica_set(self) -> str:
-        """Return the name of the replica set that the string asks for; "" when it asks for none."""
+        """Return the name of the replica set that the string asks for; "" if the string names none."""
         return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
     def having(self, options: Mapping[str, OptionValue]) -> MongoUri:
@@ -206,7 +206,7 @@ def words(start: ServerStart, member: Member, directory: str, config: Sequence[M
 def _words(
     start: ServerStart, member: Member, directory: str, config: Sequence[Member], sharded: bool
 ) -> Iterator[str]:
-    if start.config and member.role == "data":  # its storage settings apply only to these
+    if start.config and member.role == "data":  # the file's storage settings apply only to data servers
         yield from ("--config", CONFIG_FILE)
     if member.role == "router":
         yield from ("--configdb", f"{_CONFIG_SET}/{','.join(each.where for each in config)}")

@@ -65,7 +65,7 @@ def _job_key(key: DatabaseKey, member: Member) -> str:
 
 
 class Servers:
-    """The server processes of one database on one hardware group. `keep` is as in `seams.Engine`."""
+    """A database's server processes on one hardware group. `keep` is as in `seams.Engine`."""
 
     def __init__(self, key: DatabaseKey, database: Database, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
@@ -85,7 +85,7 @@ class Servers:
         """Attach to the servers that an earlier controller started, if all still run. Otherwise stop them."""
         for name, job in self._jobs.items():
             job.keep = self.keep / name if self.keep else None
-        attached = [job.attach() for job in self._jobs.values()]  # to all, before any is ended
+        attached = [job.attach() for job in self._jobs.values()]  # attach to all jobs before stopping any
         if all(attached):
             return True
         with suppress(RunnerError):  # keep the output of those that were killed, too
@@ -202,8 +202,7 @@ class StartedCluster:
             yield self._primary(members)
 
     def front(self) -> Connection:
-        """Return a connection to the server through which all data can be read and written: a router, or
-        the primary."""
+        """Return a connection to the server that gives access to all data: a router, or the primary."""
         if self.layout.routers:
             return self._connect(self.layout.routers[0])
         return self._primary(self.layout.shards[0])

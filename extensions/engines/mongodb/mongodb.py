@@ -95,7 +95,7 @@ class MongoDB:
                 self._entered = True
                 self._hooks("prepare")
             found = self._reached()
-            # The options are those of the load. The controller uses the server in its own way.
+            # The declared options apply to the load generators' URI only, not to the controller's connection.
             text = found.having(self._database.options).text
             self._uri = Secret(text, name=f"uri of {self._database.name}", of=secrets_of(self._database))
             self._data = found.database
@@ -238,7 +238,7 @@ class MongoDB:
 
     def size(self, cell: Cell) -> Size:
         """Implement `seams.TellsSize`."""
-        del cell  # other collections in its database count as well
+        del cell  # other collections in the database count as well
         return size_of(self._started(), self._data)
 
     def counters(self) -> dict[str, float]:

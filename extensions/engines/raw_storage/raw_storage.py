@@ -65,7 +65,7 @@ say: StorageMessages = speaker(StorageMessages)
 FILE = "data"
 """The name of our file in the directory."""
 UNIT = 1 << 20
-"""Size of the writes that lay the storage out, in bytes. The used size is a multiple of it."""
+"""The size of the writes that lay the storage out, in bytes. The used size is a multiple of this unit."""
 _SPARE = 16 << 20
 """How many bytes stay free beside the file, for the file system's own needs."""
 _TIMEOUT_S = 60.0
@@ -131,7 +131,7 @@ class RawStorage(DirectoryEngine):
         return say.device_overwritten(size=size_text(int(said)))
 
     def open(self) -> None:
-        """Open the directory, or check the device. Raises RunnerError when it can't be used."""
+        """Open the directory, or check the device. Raises RunnerError if the directory or the device can't be used."""
         self.check_place()
         if self._device is None:
             self.open_directory()
@@ -229,7 +229,7 @@ class RawStorage(DirectoryEngine):
         return self.path if self._device is not None else f"{self.path.rstrip('/')}/{FILE}"
 
     def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:
-        """Return how many cells wrote to the data set since it was laid out; None when it is not there."""
+        """Return how many cells wrote to the data set since it was laid out; None if the data set is not there."""
         if self._device is not None:
             return self._on_device[1] if self._on_device and self._on_device[0] == dataset else None
         held, _, writers = directories.read_mark(self.host, self.path, snapshot=snapshot).partition(" ")

@@ -1,1 +1,1 @@
-"""RocksDB: a library in the process of its load generator."""
+"""RocksDB: a library in the load generator's process."""

@@ -38,9 +38,9 @@ from benchbrief.extend.engines import DirectoryEngine, Reset, Room, Size, comman
 from benchbrief.extend.tools import HoldsEngine
 
 KEPT = "BENCHBRIEF.state"
-"""The name of the list of files as the load or the last cell left them."""
+"""The name of the file that lists the database's files as the load or the last cell left them."""
 BEGUN = "BENCHBRIEF.begun"
-"""The name of the list of files as the current cell found them."""
+"""The name of the file that lists the database's files as the current cell found them."""
 
 HOLDS = read_script(__file__, "scripts/holds_data.sh")
 BEGIN = read_script(__file__, "scripts/begin_cell.sh")
@@ -155,8 +155,8 @@ WAYS: Mapping[Reset, SnapshotWay] = {
 
 
 _ROOM_FACTOR = 1.25
-"""How many bytes of room a load needs for each byte of its records. It writes each byte about once (to sorted files,
-with its log off); the rest is for indexes and compactions."""
+"""How many bytes of room a load needs for each byte of its records. The load writes each byte about once (to sorted
+files, with RocksDB's log off); the rest is for indexes and compactions."""
 _ROOM_SPARE = 64 << 20
 
 
@@ -173,8 +173,8 @@ def room_for(plan: Plan, cell: Cell) -> Room:
 
 
 def _writes(plan: Plan, cell: Cell) -> bool:
-    """Return whether any cell that uses the same database writes to it. If so, new files will lie beside the snapshot's
-    files."""
+    """Return whether any cell that uses this cell's database writes to it. If so, new files will lie beside the
+    snapshot's files."""
     others = (other for other in plan.cells if other.database == cell.database)
     return any(writes(plan.workload_of(other), other.events) for other in others)
 
@@ -206,7 +206,7 @@ class RocksDB(DirectoryEngine):
     name: ClassVar[str] = "rocksdb"
 
     def open(self) -> None:
-        """Open the directory. Raises RunnerError when it can't be used, or is not ours."""
+        """Open the directory. Raises RunnerError if the directory can't be used, or is not ours."""
         if self._way and self._way.open:
             self._require_place(self._way.open)
         self.open_directory()
@@ -313,7 +313,7 @@ class RocksDB(DirectoryEngine):
         if self._way is not None:
             changed = self._holding(cell.dataset.hash, self._way.holds) == "changed"
             return say.snapshot_changed(path=self.path, host=self.host_id) if changed else ""
-        # After a cell that writes it is loaded again anyway.
+        # After a cell that wrote, the data set is loaded again anyway.
         if self.database.reset != "reuse" and self._writers(cell.dataset.hash, check=False):
             return ""
         changed = self._holding(cell.dataset.hash, HOLDS, KEPT) == "changed"
@@ -344,7 +344,7 @@ class RocksDB(DirectoryEngine):
         return directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
-        """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
+        """Empty the directory. Raises RunnerError if the directory is not ours, or has no room for the load."""
         said = self._script(self._way.forget) if self._way and self._way.forget else None
         self.empty_directory(said)
         self._require_room(cell)

@@ -45,7 +45,7 @@ SPEC = EngineSpec(
         "sync": Option(Key(Flag(), "Each write waits for the log to be on the device."), shapes_data=False),
         "wal": Option(Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"), shapes_data=False),
     },
-    # Each cell starts from the same LSM tree, which a load does not give, and at no cost.
+    # With links, each cell starts from the same LSM tree at no cost. Loading again would give another tree.
     default_reset="links",
     resets=("snapshot", "command", "links"),
     snapshots=True,

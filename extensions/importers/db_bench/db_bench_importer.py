@@ -34,7 +34,7 @@ from benchbrief.extensions.tools.db_bench.db_bench_output import say
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
 _RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version prints neither the operations nor the time: the rate is all"
 _HEAD = 200
-"""The number of lines at the beginning in which db_bench prints its settings."""
+"""The number of lines at the beginning of an output that hold db_bench's settings."""
 _RESULT = re.compile(SPEC.line)
 _HEADLINE = re.compile(r"(\s*(\w+)\s*:\s+([\d.]+) micros/op\s+(\d+) ops/sec)(?: ([\d.]+) seconds)?")
 _DB_PATH = re.compile(r"\s*DB path: \[(.+)\]")

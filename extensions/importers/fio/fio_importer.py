@@ -220,12 +220,12 @@ def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
-    """Return an option with its number or, if the value is no number, its text, which equals no cell's value."""
+    """Return an option with its number, or with its text if it is not a number. Text equals no cell's value."""
     return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
 
 
 def _line(lines: list[str], option: str) -> int:
-    """Return the number of the first line that has an option; 1 if fio was run without it."""
+    """Return the number of the first line that has an option; 1 if fio was run without the option."""
     names = {option, _ALSO.get(option, option)}
     key = re.compile(rf'\s*"(?:{"|".join(map(re.escape, sorted(names)))})"\s*:')
     return next(islice((number for number, line in enumerate(lines, start=1) if key.match(line)), 1), 1)

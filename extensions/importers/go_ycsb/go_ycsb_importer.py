@@ -100,7 +100,7 @@ class GoYcsbImporter(OutputImporter):
 def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[ImportProblem]:
     """Yield a problem if the last key does not fit the number of records.
 
-    go-ycsb includes both ends of the key range, so a careful user declares one record less to it.
+    go-ycsb includes both ends of the key range, so a careful user gives it a record count that is one too low.
     """
     records = workload.properties.get("records")
     if isinstance(records, float) and last not in (records, records - 1):

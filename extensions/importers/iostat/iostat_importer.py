@@ -140,7 +140,7 @@ def _text_reports(path: Path) -> Iterator[_Report]:
         elif columns:
             device, *values = line.split()
             try:
-                # strict: a line that was cut has fewer
+                # strict: a line that was cut has fewer values
                 row = {name: float(text.replace(",", ".")) for name, text in zip(columns, values, strict=True)}
             except ValueError as error:
                 raise BadLog(number, f"not a whole line of a device: {line.strip()[:60]!r}") from error

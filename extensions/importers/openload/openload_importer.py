@@ -253,7 +253,7 @@ def _record(name: str, path: Path) -> OpenloadRun:
 
 
 def _whole(name: str, path: Path) -> OpenloadRun:
-    """Raise OutputProblem unless the run ended by itself and accepts its own numbers."""
+    """Raise OutputProblem unless the run ended by itself and openload accepts its numbers."""
     run = _record(name, path)
     if run.refusals:
         codes = ", ".join(dict.fromkeys(each.code for each in run.refusals))

@@ -227,8 +227,8 @@ class UnclearNumber(Exception):
 
 @dataclass(frozen=True)
 class Sheet:
-    """The text of a table. `comments` are the lines before the head. `rows` are the head and the non-empty lines below
-    it.
+    """The text of a table. `comments` are the lines before the head. `rows` are the head and the non-empty lines after
+    the head.
 
     Each line comes with its line number in the file.
     """
@@ -570,7 +570,7 @@ def _long_notes(
 
 
 def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
-    """Raise _Wrong if none of the cells has the phase."""
+    """Raise _Wrong unless one of the cells has the phase."""
     most = max(cells, key=lambda cell: cell.phases)
     if phase > most.phases:
         raise _Wrong(f"no phase {phase}: a cell of {most.experiment} has {most.phases}")

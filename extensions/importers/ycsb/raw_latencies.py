@@ -163,7 +163,7 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
 
 
 def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
-    """Raise BadLine if standard output has latencies without YCSB's count of them, which YCSB prints last."""
+    """Raise BadLine if standard output has latencies but not the count of latencies that YCSB prints last."""
     announced = any(line.startswith(_ANNOUNCED) for line in among)
     counted = any("Total Operations" in cells for cells in text.cells.values())
     if announced and not counted and not text.overall.keys() >= _TOTAL_KEYS:

@@ -51,8 +51,8 @@ class CommandLine:
 
     @property
     def phase_word(self) -> str:
-        """The word that sets the phase. Both flags set `dotransactions`, and the last one
-        wins (`Client.parseArguments`)."""
+        """The word that sets the phase. Both flags set `dotransactions`, and the last flag wins
+        (`Client.parseArguments`)."""
         return next((word for word in reversed(self.words) if word in _PHASES), "")
 
     @property
@@ -75,7 +75,7 @@ def command_line(text: Iterable[str]) -> CommandLine:
 def has_interval(text: Iterable[str]) -> bool:
     """Return whether the first command line in an output sets `measurement.interval`, whose default is `op`.
 
-    The user's own properties file may also set it, which the output does not show.
+    The user's own properties file, which the output does not show, may also set this property.
     """
     found = command_line(text)
     said = any(word.startswith("measurement.interval=") for word in found.words)
@@ -87,7 +87,7 @@ def _is_command_line(line: str) -> bool:
 
 
 HEAD = 200
-"""The number of lines at the beginning in which a tool prints its settings."""
+"""The number of lines at the beginning of an output that hold the tool's settings."""
 _DISCLOSED = frozenset(
     [
         *("threadcount", "target", "recordcount", "operationcount", "maxexecutiontime", "insertstart", "insertcount"),

@@ -170,7 +170,8 @@ def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.YcsbText]:
 
 
 def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
-    """Return an output's rows (converted from JSON if need be), and whether it is complete. Raises OutputProblem."""
+    """Return an output's rows (converted from JSON if need be), and whether the output is complete. Raises
+    OutputProblem."""
     text = read_lines(name, path)
     whole = "\n".join(text)
     if not ycsb_output.is_json(whole):

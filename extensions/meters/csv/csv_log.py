@@ -8,7 +8,7 @@ from benchbrief.extend.common import Job, Node, Probe
 from benchbrief.extend.meters import MeterPoint, RecordedMeter, given, sampler_job
 
 _MARGIN_S = 60.0
-"""How much longer than the wait for the log the sampler may take, in seconds."""
+"""How many seconds longer than the wait for the log the sampler may take."""
 
 
 class CsvLog(RecordedMeter):

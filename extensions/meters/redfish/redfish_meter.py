@@ -252,7 +252,8 @@ def _sensor(excerpt: object) -> float | None:
 
 
 class _Point:
-    """A chassis to read. Each reading looks for the place of the power value, until a reading has found it."""
+    """A chassis to read. Each reading searches for the power value until a reading has found it; later readings use the
+    place that was found."""
 
     def __init__(self, service: Service, chassis: str, control: str) -> None:
         self._service, self._chassis, self._control = service, chassis, control

@@ -12,7 +12,7 @@ from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.extensions.schedulers.slurm.slurm_request import Request, request_of, seconds_of
 
 LEAD_S = 120
-"""Slurm asks a lane to stop this many seconds before its time limit, unless an option says otherwise."""
+"""How many seconds before a lane's time limit Slurm asks the lane to stop, unless an option sets another time."""
 _GONE = ("DOWN", "DRAIN", "FAIL", "MAINT", "UNK", "NO_RESP", "POWER", "FUTURE", "REBOOT", "INVAL")
 _NAMED = 5
 
@@ -128,8 +128,8 @@ def _features(constraint: str) -> frozenset[str]:
 def _lead_s(request: Request) -> float:
     """Return how long before its time limit a lane gets its signal, in seconds.
 
-    The number at the end of `--signal=B:USR1@300` sets it. Without that number it is Slurm's default of a minute;
-    without the option it is `LEAD_S`.
+    The number at the end of `--signal=B:USR1@300` sets this time. Without the number, Slurm's default of a minute
+    applies; without the option, `LEAD_S` applies.
     """
     signal = request.options.get("signal")
     if signal is None:

@@ -1,6 +1,7 @@
 """The rules that db_bench's output must keep.
 
-They follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat` (monitoring/histogram.cc).
+The rules follow db_bench's source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat`
+(monitoring/histogram.cc).
 """
 
 from __future__ import annotations

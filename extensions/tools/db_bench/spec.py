@@ -41,7 +41,7 @@ SPEC = ToolSpec(
             ),
             writes=True,
             changes="updates",
-            settings={"read": 0.9},  # its --readwritepercent
+            settings={"read": 0.9},  # db_bench's --readwritepercent
         ),
         "readmissing": WorkloadSpec(
             {
@@ -198,7 +198,7 @@ SPEC = ToolSpec(
     },
     flags=Flags("db_bench", "RocksDB 6.11 to 10.4", known=KNOWN, reserved=RESERVED, renamed=OURS, types=TYPES),
     record=("key_size", "value_size"),
-    # It has one histogram for the whole run, and intervals of counts alone: it has no phases.
+    # db_bench has one histogram for the whole run, and only counts for each interval, so it has no phases.
     mergeable=True,
     time_series=True,
     whole_seconds=True,

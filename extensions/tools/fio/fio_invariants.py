@@ -1,7 +1,7 @@
 """The rules that fio's output must keep.
 
-They follow its source (`stat.c`, `io_u.c`). An I/O in flight when a ramp ends may be counted as submitted but not as
-completed, or the other way round: these counts may differ by the queue depth.
+The rules follow fio's source (`stat.c`, `io_u.c`). If an I/O is in flight when a ramp ends, fio may count it as
+submitted but not as completed, or the other way round: these counts may differ by the queue depth.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _submission(one: One) -> Iterator[str]:
         return
     both = slat.mean + clat.mean
     apart = max(slat.count, clat.count, lat.count) - min(slat.count, clat.count, lat.count)
-    # An I/O that one of them did not count may have been as slow as the slowest.
+    # An I/O that one of these counts leaves out may have been as slow as the slowest.
     off = 1.0 + apart * max(slat.high, clat.high, lat.high) / min(slat.count, clat.count or 1, lat.count)
     if apart <= one.depth and abs(both - lat.mean) > off + 1e-6 * both:
         parts = f"its slat and clat add up to {rule.format_seconds(both / NS_PER_S)}"

@@ -82,7 +82,7 @@ _BEFORE_BINS = re.compile(r"fio-[12]\.")
 
 
 class NotFio(ValueError):
-    """The text is not a whole JSON output of fio. The message tells why, and `hint` is the next step."""
+    """Raised if the text is not a whole JSON output of fio. The message tells why, and `hint` gives the next step."""
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)

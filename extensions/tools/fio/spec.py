@@ -180,7 +180,7 @@ SPEC = ToolSpec(
             simulated=0.2,
         ),
     },
-    # Its latencies begin when it submits an I/O, also where the load is offered: it can't tell intended ones.
+    # fio's latencies begin with the submission, even with an offered load: fio does not know intended latencies.
     open_loop=True,
     arrivals=("poisson",),
     mergeable=True,

@@ -75,7 +75,7 @@ class GoYcsb:
 
     def load(self, context: CellContext) -> Job | None:
         part = properties.load_part(context)
-        # It gives each thread records // threads, and drops the rest.
+        # go-ycsb gives each thread records // threads, and drops the remainder.
         threads = next(n for n in range(part.threads, 0, -1) if len(part.keys) % n == 0)
         words = (context.tool_path, "load", "mongodb", "-P", properties.FILE, "--threads", str(threads))
         timeout = timeout_s(context.cell, "load")
@@ -165,7 +165,7 @@ class GoYcsb:
                 ("loop", say.loop_open() if context.cell.target else say.loop_closed()),
                 ("percentiles", say.percentiles_go_ycsb()),
                 ("warm-up", say.warm_up_process() if context.cell.warm_up_s else say.none()),
-                # The same words whatever the threads, so that a brief says them once.
+                # The wording does not depend on the threads, so that a brief prints it once.
                 ("errors", say.errors_accepted(share=PrintedNumber(allowed, f"{allowed * 100:.3g} %"))),
                 *((("throughput", say.read_modify_write()),) if _rmw(found.final) else ()),
                 *judged.items(),
@@ -184,7 +184,7 @@ def _loadable(context: CellContext) -> int:
 
 def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
     cell, verb = context.cell, "load" if properties.is_load(context.workload) else "run"
-    # A warm-up is whole when the tool ends normally; of a measurement, it matters whether its time was over.
+    # A warm-up is complete if the tool ends normally. A measurement is complete if its time was over.
     own_code = ("--preserve-status",) if step == "warm_up" else ()
     words = [
         *("timeout", "--foreground", "--signal=INT", "--kill-after=30", *own_code, f"{seconds:g}"),

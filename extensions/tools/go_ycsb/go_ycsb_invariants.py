@@ -1,4 +1,4 @@
-"""The rules that go-ycsb's output must keep. They follow its source (pkg/measurement of pingcap/go-ycsb)."""
+"""The rules that go-ycsb's output must keep. They follow go-ycsb's source (pkg/measurement of pingcap/go-ycsb)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ SPEC = ToolSpec(
     open_loop=True,
     arrivals=("constant",),
     time_series=True,
-    # Its interim rows are cumulative, so their percentiles are as well: it has no phases.
+    # go-ycsb's interim rows and percentiles are cumulative, so it has no phases.
     loads=True,
     loads_in_parts=True,
     measured_anew=(MeasuredAnew(4),),  # it loads from all hosts

@@ -221,7 +221,7 @@ class Openload:
             run = read_run(output.directory)
         except NotRecord as error:
             raise bad_output(output, say.openload_record(said=str(error))) from error
-        if run.ended == "interrupted" or _is_server_gone(run, output):  # whatever it says of its numbers
+        if run.ended == "interrupted" or _is_server_gone(run, output):  # whether or not it accepts its numbers
             raise bad_output(output, _why_cut(run, output))
         return run
 

@@ -106,7 +106,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
         warnings=(*_warnings(asked, run), *(unsteady_warnings(ended, rule) if ended and rule else ()), *unsteady),
         tool_version=f"{run.program} {run.version} ({run.library})",
         tool_s=run.warm_up_s + run.window_s,
-        due=None if arrivals is None or cut_s else run.offered,  # nothing says when each of them was due
+        due=None if arrivals is None or cut_s else run.offered,  # the due time of each operation is unknown
         dropped=run.dropped,
         steady=ended,
         samples=tuple(_samples(asked, run, log, (start, end))),
@@ -238,7 +238,7 @@ def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
 def _warnings(asked: AskedLoad, run: OpenloadRun) -> Iterator[str]:
     if run.dropped:
         yield say.openload_dropped(dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2))
-    # A failed one is an error already.
+    # Failed operations are counted as errors already.
     missed = sum(max(0, of.not_found - of.failed) for of in run.operations.values())
     if missed:
         yield say.openload_not_found(n=missed, of=run.completed)

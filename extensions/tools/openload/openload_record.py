@@ -35,7 +35,7 @@ _VERSION = "#[Histogram log format version 1.3]"
 
 
 class BadOpenloadLog(ValueError):
-    """The log is missing or damaged."""
+    """Raised if the log is missing or damaged."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ Latency = dict[str, float]
 
 
 class NotRecord(ValueError):
-    """The final record is missing, cut, or of another format."""
+    """Raised if the final record is missing, cut, or of another format."""
 
 
 class _Part(BaseModel):

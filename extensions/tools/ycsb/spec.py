@@ -157,17 +157,18 @@ SPEC = ToolSpec(
     },
     shares=("read", "update", "insert", "scan", "read_modify_write"),
     writing=("update", "insert", "read_modify_write"),
-    in_place=("update", "read_modify_write"),  # one field, by a value of its length
+    in_place=("update", "read_modify_write"),  # replaces one field by a value of the same length
     inserting=("insert",),
-    counted_twice={"read_modify_write": ("read", "update")},  # its halves are a read and an update too
+    counted_twice={"read_modify_write": ("read", "update")},  # also counted as a read and an update
     record=("record_size",),
-    # Every process begins its new keys at the record count (CoreWorkload.init), so two of them insert the same ones.
-    # Beginnings apart would leave holes, which `latest` then reads. A load has ranges of keys (insertstart).
+    # Every process numbers its new keys from the record count (CoreWorkload.init), so two processes would insert the
+    # same keys. With different first numbers there would be gaps, which `latest` would read. A load has key ranges
+    # (insertstart).
     from_one_host=("insert",),
     open_loop=True,
     arrivals=("constant",),
     intended_latency=True,
-    phases=True,  # by its HDR logs, a line a second
+    phases=True,  # from YCSB's HDR logs, which have a line for each second
     mergeable=True,
     time_series=True,
     loads=True,

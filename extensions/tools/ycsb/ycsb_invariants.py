@@ -1,6 +1,6 @@
 """The rules that YCSB's output must keep.
 
-They follow its source: `Client`, `DBWrapper`, `Measurements` and the `OneMeasurement` classes of site.ycsb
+The rules follow YCSB's source: `Client`, `DBWrapper`, `Measurements` and the `OneMeasurement` classes of site.ycsb
 (com.yahoo.ycsb before 0.16).
 """
 
@@ -102,7 +102,7 @@ def _begin_and_end_together(logs: Logs) -> Iterator[str]:
     for name, pieces in known.items():
         length = median(piece.end - piece.start for piece in pieces)
         slack = max(0.25, 0.6 * length)
-        # The last of a kind may be over while slow ones of another are out. A log that was cut lacks an interval.
+        # One kind may be over while slow operations of another kind still run. A cut log lacks an interval.
         own = (pieces[-1].end - pieces[0].start) / max(1, logs.whole(name).count) + slowest
         if end - pieces[-1].end > max(slack, min(slack + own, _NEARLY * length)):
             lacking = rule.format_number(round(end - pieces[-1].end, 3))

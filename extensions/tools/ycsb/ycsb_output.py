@@ -161,8 +161,8 @@ class YcsbText:
     cells: Cells
     oddities: tuple[str, ...]
     cleanups: int | None = None
-    """How many times threads closed a connection. Each thread does so once, but with HBase's binding it counts as two.
-    """
+    """How many connections to the database were closed, as YCSB counts them. That is one for each thread, but two with
+    the HBase binding, which counts its own closing as well."""
 
     @property
     def runtime_s(self) -> float:
@@ -170,7 +170,7 @@ class YcsbText:
 
     @property
     def failures(self) -> tuple[tuple[str, str], ...]:
-        """The property that discloses failures counted within latencies; empty when there are none."""
+        """The property that discloses failures counted among the latencies; empty if there are none."""
         inside = any(row.failed_inside for row in self.rows.values())
         return (("failures", say.failures_are_inside()),) if inside else ()
 

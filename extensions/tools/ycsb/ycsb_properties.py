@@ -95,7 +95,8 @@ def count_own_records(context: CellContext) -> int:
 
 
 def _own_keys(context: CellContext) -> dict[str, str]:
-    """If several load generators share a measured load, return the properties for its key range; otherwise none."""
+    """Return the properties for this load generator's key range, if several load generators share a measured load; no
+    properties otherwise."""
     if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
         return {}
     own = context.range_of(count_records(context.workload))

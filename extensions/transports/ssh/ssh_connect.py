@@ -419,7 +419,7 @@ def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -
             say.jump_unreachable(host=host.id, address=to.address, port=to.port, said=error.text),
             say.hint_jump_unreachable(),
         )
-    # The library has no error of its own for a handshake whose time is up; it has one for an SSH server that speaks
+    # The library has no special error for a handshake that timed out. It has one for an SSH server that speaks
     # another protocol or other ciphers.
     if silent and not isinstance(error, IncompatiblePeer):
         return HostError(

@@ -235,7 +235,7 @@ def _flags(context: CellContext) -> Iterator[str]:
     yield f"--protocol={given['protocol']}"
     yield "--progress=1"
     yield "--failures-detailed"
-    # The engine vacuums once for all load generators. The tables of an own script may be others than pgbench's.
+    # The engine vacuums once for all load generators. A user's own script may use other tables than pgbench's.
     yield "--no-vacuum"
     # Fixed, so that a cell asks for the same rows everywhere. Each repeat and each load generator has another seed.
     part = cell.load_hosts.index(context.load_host) if context.load_host in cell.load_hosts else 0

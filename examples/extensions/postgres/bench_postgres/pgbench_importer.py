@@ -155,7 +155,7 @@ def _measured(found: Summary, log: Transactions) -> Measurement:
 
 def _without_logs(found: Summary) -> Measurement:
     """Return the measurement from the summary alone. An offered load's mean latency counts from the scheduled start;
-    minus the mean lag, it is the mean service time."""
+    the mean lag is subtracted from it to get the mean service time."""
     errors = found.failed + found.skipped
     mean = found.mean_ms / 1000 if found.mean_ms is not None else None
     lag = found.lag_ms[0] / 1000 if found.lag_ms else 0.0

@@ -1,4 +1,4 @@
-"""Query a PostgreSQL server with psql from the load generator's host, so that it is reached as the load reaches it."""
+"""Query a PostgreSQL server with psql from the load generator's host, over the same route as the load."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Client:
         self._environment = environment(uri, database)
 
     def ask(self, sql: str, timeout_s: float = _TIMEOUT_S) -> Mapping[str, Any]:
-        """Return the JSON object that a query gives as its only row and column."""
+        """Return the JSON object in the only row and column that the query returns."""
         said = self.do(sql, timeout_s=timeout_s)
         try:
             found = json.loads(said)

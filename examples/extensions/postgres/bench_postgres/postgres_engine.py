@@ -56,7 +56,7 @@ _CHECKPOINTS = {
 _CHECKPOINTER = 170_000
 _COUNTERS = ("wal_bytes", "commits", "rollbacks", "deadlocks", "blocks_hit", "blocks_read", "temp_bytes")
 _TIDY = ("VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history")
-"""The statements that pgbench itself runs before a built-in script, unless it has `--no-vacuum`:
+"""The statements that pgbench itself runs before a built-in script, unless it is called with `--no-vacuum`:
 https://www.postgresql.org/docs/15/pgbench.html."""
 _LONG_S = 3600.0
 """How long counting all accounts, or a checkpoint, may take, in seconds."""

@@ -62,7 +62,7 @@ class QueueScheduler:
         raise RunnerError("the queue gives no hosts", "name them in the spec")
 
     def jobs(self, name: str) -> list[ScheduledJob]:
-        # One whose file says no lane was begun by a process that died, and has none of its own.
+        # A job with an empty lane file has no process: the process that was creating the job died.
         return [_job(lane.parent) for lane in sorted((home() / name).glob("*/lane")) if lane.read_text()]
 
     def release(self, job: str) -> None:
@@ -72,7 +72,7 @@ class QueueScheduler:
         for job in self.jobs(name):
             folder = home() / name / job.id
             if job.is_live:
-                (folder / "cancelled").touch()  # before: a job without a pid yet looks at it right after it has one
+                (folder / "cancelled").touch()  # first this: a job checks for it after writing its pid
                 with suppress(ProcessLookupError, FileNotFoundError, ValueError):
                     os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""The load generator redis-benchmark: its command, and parsing its report."""
+"""The load generator redis-benchmark: its command, and the parser of its report."""
 
 from __future__ import annotations
 

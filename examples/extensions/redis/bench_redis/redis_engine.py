@@ -24,9 +24,9 @@ from benchbrief.extend.common import (
 )
 from benchbrief.extend.engines import StartedServer, writes
 
-_NOTE = "benchbrief"  # the key beside the data that says which data set they are, and how many keys
+_NOTE = "benchbrief"  # the key of our note, which names the data set and its number of keys
 _NOTED = re.compile(r"\S{1,100} (\d{1,12})")
-_OURS, _SCANS, _AT_ONCE = re.compile(r"key:(\d{12})"), 8, 1000  # of up to so many names before a reset
+_OURS, _SCANS, _AT_ONCE = re.compile(r"key:(\d{12})"), 8, 1000  # a reset first looks at some names
 _COUNTERS = ("total_commands_processed", "keyspace_hits", "keyspace_misses", "evicted_keys", "expired_keys")
 _BUSY = ("loading", "rdb_bgsave_in_progress", "aof_rewrite_in_progress")
 
@@ -94,7 +94,7 @@ class Redis(StartedServer):
     def require_running_since(self, at: float) -> None:
         super().require_running_since(at)
         up = float(self._info().get("uptime_in_seconds", "0"))
-        if now() - up > at + 1.0:  # it tells whole seconds
+        if now() - up > at + 1.0:  # Redis reports whole seconds
             raise ServerFailed(say.server_restarted(database=self.database.name, seconds=f"{up:.0f}"))
 
     def describe(self) -> dict[str, str]:
@@ -127,7 +127,7 @@ class Redis(StartedServer):
         self._note(cell, "loading")
 
     def _require_ours(self) -> None:
-        """Raise RunnerError if the database has more keys than our note counts, or keys named unlike ours."""
+        """Raise RunnerError if the database has more keys than our note counts, or keys not named like ours."""
         note = self._ask("GET", _NOTE)
         ours = int(noted[1]) if (noted := _NOTED.fullmatch(note)) else 0
         more = int(self._ask("DBSIZE")) - ours - bool(note)
@@ -136,7 +136,8 @@ class Redis(StartedServer):
             raise RunnerError(said, say_redis.redis_not_ours_hint())
 
     def _foreign_name(self, ours: int) -> str:
-        """Return a key that is not one of our `ours` keys; "" if none is among the keys that we look at."""
+        """Return a key that is not one of the `ours` keys that we loaded; "" if the keys that are looked at are all
+        ours."""
         cursor = "0"
         for _ in range(_SCANS):
             cursor, *names = self._ask("SCAN", cursor, "COUNT", str(_AT_ONCE)).splitlines()
