@@ -24,7 +24,7 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
-from benchbrief.model.precision import magnitude
+from benchbrief.model.precision import formatted, magnitude
 from benchbrief.reports.charts.chart import GRID, INK, SOFT, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.rich_text import Paragraph, Run
@@ -238,8 +238,8 @@ def _draw_levels(made: Any, chart: NativeChart) -> None:
 
 
 def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float) -> Area:
-    """Set where in its area a chart has its axes, and return that place."""
-    ticks = text_width(f"{most:,.6g}", points) + 16
+    """Set where in its area a chart has its axes, and return that."""
+    ticks = text_width(formatted(most, ",.6g"), points) + 16
     slot = (area.width - ticks - 8) / len(chart.categories)
     lines = max(lines_of(name, slot, points) for name in chart.categories)
     below = (lines + bool(chart.x_title)) * points * LINE_HEIGHT + 14
