@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from benchbrief.extensions.engines.mongodb.mongo_client import Records
 
 SAMPLED = 256
-"""The most records in a sample."""
+"""How many records a sample has at most."""
 _MOST_BYTES = 16 * 2**20
 """The most bytes that a sample's records may have together. They are read before and after each cell."""
 
@@ -250,8 +250,8 @@ class Data:
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
 
     def require(self, dataset: Dataset, said: str, *, enough: bool = True) -> None:
-        """Check the record count. Raises LoadShort, or RunnerError when there are more records than the data
-        set has."""
+        """Check the data set's record count. Raises LoadShort if records are missing, and RunnerError if there are too
+        many."""
         asked = dataset.records
         found = self.count(dataset)
         if found < asked or not enough:
@@ -265,7 +265,7 @@ class Data:
             )
 
     def sharding(self) -> str:
-        """Return in a few words how the collection is spread over the shards."""
+        """Describe in a few words how the collection is spread over the shards."""
         key = self._shard_key()
         return ", ".join(f"{name}: {how}" for name, how in key.items()) if key else "not sharded"
 
@@ -415,7 +415,8 @@ def _digits(padded: str, plain: str) -> int:
 
 
 _BATCH = 1000
-"""How many keys one batch deletes. Computing them takes milliseconds, far less than the server needs to delete them."""
+"""How many keys one batch deletes. Computing the keys takes milliseconds, far less than the server needs to delete
+them."""
 _AT_ONCE = 2
 """How many batches are under way on each route. One batch's keys are computed while the server deletes another batch.
 """

@@ -191,7 +191,7 @@ _REMEMBER = read_script(__file__, "scripts/remember_data.sh")
 
 _NO_DATABASE = "none"
 _SHOWN = 100
-"""The most characters of a program's output that an error quotes."""
+"""How many characters of a program's output an error quotes at most."""
 
 _LIBRARY = re.compile(r"librocksdb (\d+(?:\.\d+)+)")
 

@@ -119,7 +119,7 @@ def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_invariants
 
 
 def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
-    """Read HDR logs. `unit_s` is the unit of their values in seconds. Raises OutputProblem."""
+    """Read HDR logs. `unit_s` is how many seconds a logged value of 1 means. Raises OutputProblem."""
     logs, read_from = read_logs(files, unit_s)
     whole = [piece for pieces in logs.values() for piece in pieces]
     if not whole:

@@ -41,7 +41,7 @@ _COLUMNS = {
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
 """The request rate behind each mean time. At a rate of 0, the time is missing, not zero."""
 _WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
-"""Names of whole disks in Linux, see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
+"""The names of whole disks in Linux: see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
 _NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
 _DEVICE = re.compile(r"Device:?\s+(.*)")
 

@@ -1,1 +1,1 @@
-"""How busy a host's processors are."""
+"""The load on a host's processors."""

@@ -54,7 +54,7 @@ def ask(program: str, *words: str, given: str = "") -> str:
 
 
 def given(asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
-    """See `Scheduler.given`."""
+    """Implement `Scheduler.given` for Slurm: assign the nodes of the current Slurm job to the lane's hosts."""
     job, listed = os.environ.get("SLURM_JOB_ID", ""), os.environ.get("SLURM_JOB_NODELIST", "")
     if not job or not listed:
         raise RunnerError(

@@ -1,1 +1,1 @@
-"""Snapshots by btrfs."""
+"""Snapshots with btrfs."""

@@ -1,1 +1,1 @@
-"""Snapshots by LVM."""
+"""Snapshots with LVM."""

@@ -1,1 +1,1 @@
-"""Snapshots by ZFS."""
+"""Snapshots with ZFS."""

@@ -1,1 +1,1 @@
-"""The blog post: its layout and its style."""
+"""The layout and style of a blog post."""

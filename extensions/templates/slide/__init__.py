@@ -1,1 +1,1 @@
-"""Slides: its layout and its style."""
+"""The layout and style of slides."""

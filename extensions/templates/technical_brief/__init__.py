@@ -1,1 +1,1 @@
-"""The technical brief: its layout and its style."""
+"""The layout and style of a technical brief."""

@@ -1,1 +1,1 @@
-"""The white paper: its layout and its style."""
+"""The layout and style of a white paper."""

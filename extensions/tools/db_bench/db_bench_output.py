@@ -73,9 +73,10 @@ _KEPT_BYTES = 256 << 20
 """How many bytes of history RocksDB may keep: about five hours at one reading a second. RocksDB drops the oldest
 readings first, and the coverage then shows the gap."""
 PRINTED_BYTES = 1 << 30
-"""A limit on the printed history, in bytes. db_bench prints less."""
+"""How many bytes of printed history are accepted. db_bench prints less."""
 _COUNTERS_ALONE = 1
-"""`kExceptHistogramOrTimers` of RocksDB's StatsLevel: counters only, so that RocksDB reads no clock for them."""
+"""The value of `kExceptHistogramOrTimers` in RocksDB's StatsLevel. RocksDB then keeps only counters, which need no
+clock."""
 
 _HITS, _MISSES = "rocksdb.block.cache.hit", "rocksdb.block.cache.miss"
 _WRITTEN, _STALL = "rocksdb.bytes.written", "rocksdb.stall.micros"
@@ -290,7 +291,8 @@ class HistogramBlock:
 
 @dataclass(frozen=True)
 class Status:
-    """A thread's status line: a `count` of operations in `seconds`. `clock` is the host's wall clock."""
+    """A thread's status line: the `count` of operations that the thread did in `seconds`. `clock` is the host's wall
+    clock."""
 
     clock: datetime
     thread: int
@@ -319,7 +321,7 @@ def interim(stderr: str, *, background: bool) -> Interim | None:
 
 @dataclass(frozen=True)
 class Tickers:
-    """A histogram line of `--statistics`: percentiles in seconds."""
+    """A histogram line of `--statistics`, with percentiles in seconds."""
 
     count: int
     mean_s: float | None

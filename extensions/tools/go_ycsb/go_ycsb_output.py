@@ -52,7 +52,7 @@ _COLUMNS = ("Takes(s)", "Count", "OPS", "Avg(us)", "Min(us)", "Max(us)", "99th(u
 _FINISHED = re.compile(r"\s*Run finished, takes ((?:[\d.]+[a-zµ]+)+)\s*")
 _TIME = re.compile(r"([\d.]{1,20})([a-zµ]+)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-"""The units in Go's durations, such as 8m59.035740975s, in seconds."""
+"""The units in Go's durations (such as 8m59.035740975s), each as a number of seconds."""
 _PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')
 
 

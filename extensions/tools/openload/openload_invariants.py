@@ -1,4 +1,4 @@
-"""The rules that openload's final record and its histogram log must keep, from `loadgen/README.md`."""
+"""The rules from `loadgen/README.md` that openload's final record and its histogram log must keep."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from benchbrief.extensions.tools.openload.openload_record import (
 
 _SAME = 1e-9
 _US_PER_NS = 1e-3
-"""Microseconds in a nanosecond."""
+"""How many microseconds a nanosecond has."""
 
 
 def find_steady_problems(run: OpenloadRun, log: Log) -> Iterator[str]:
@@ -130,7 +130,7 @@ _US = 1e-6
 _STAMP_S = 0.0021
 """How far apart the rounded time stamps of two successive slices may be, in seconds."""
 _DIGIT_S = 1e-9
-"""The last digit of a printed latency: a nanosecond."""
+"""The size of the last digit of a printed latency, in seconds: a nanosecond."""
 
 
 @dataclass(frozen=True)

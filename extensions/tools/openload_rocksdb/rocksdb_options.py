@@ -88,7 +88,7 @@ _OF_TABLES = {
         prepopulate_block_cache
     """,
 }
-"""The options by type, as RocksDB 7.8.3 writes them into the options file of a database."""
+"""The table format's options by type, as RocksDB 7.8.3 writes them into a database's options file."""
 
 _KINDS = {
     "bool": FlagType("bool"),

@@ -37,7 +37,7 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import say
 _SNAP_S = 0.25
 """How early a one-second slice may end, in seconds."""
 _LEAST_SHARE = 0.9
-"""The least share of the declared time that a window must have."""
+"""How much of the declared time a window must have, as a share."""
 
 Logs = Mapping[str, tuple[text.TimeSlice, ...]]
 

@@ -87,7 +87,7 @@ _OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
 
 _ROW = re.compile(r"\s*\[([^\]]+)\]\s*,\s*([^,]+?)\s*,\s*(\S+)\s*\Z")
 _BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
-"""The start of a row, perhaps an incomplete one. Blanks may vary, as people paste and align files."""
+"""The start of a row, which may be incomplete. Blanks may vary, as people paste and align files."""
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
 _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
 _BUCKET = re.compile(r"(>?)(\d{1,12})")

@@ -16,8 +16,8 @@ _BITS, _BYTES = 64, 8
 
 
 def inserted_key(number: int, order: Literal["little", "big"] | None, padding: int = 1) -> str:
-    """Return a record's key: a FNV hash of its number, from bytes in the `order` that YCSB ("little") or go-ycsb
-    ("big") uses.
+    """Return a record's key: a FNV hash of its number, computed with the byte `order` of YCSB ("little") or go-ycsb
+    ("big").
 
     Without an order, the key is the number itself. Both are filled with zeros up to `padding` digits.
 

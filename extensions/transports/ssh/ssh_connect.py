@@ -114,7 +114,7 @@ def _expand(pattern: str, folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class KnownKey:
-    """A line of a known_hosts file: `key` is the base64 text, `where` the file and line."""
+    """A line of a known_hosts file. `key` is the base64 text; `where` is the file and line."""
 
     type: str
     key: str
@@ -144,7 +144,7 @@ class KnownHost:
 
 
 def known_host(host: str, port: int, alias: str | None, files: Iterable[Path]) -> KnownHost:
-    """Look a host up. Skips a file that can't be read. `alias` is OpenSSH's HostKeyAlias."""
+    """Look up a host in the known_hosts files. Skips files that can't be read. `alias` is OpenSSH's HostKeyAlias."""
     name = alias or (host if port == 22 else f"[{host}]:{port}")
     name = name.lower()
     keys: list[KnownKey] = []

@@ -128,7 +128,7 @@ class WarmShell:
     def _answer(
         self, text: str, err: LimitedText, timeout_s: float, *, by_piece: bool = False
     ) -> Generator[bytes, None, int]:
-        """Yield the shell's output for a text, without the mark at its end. Returns the exit code.
+        """Run a text in the shell, and yield the output without the mark at its end. Returns the exit code.
 
         The time-out covers the whole output or, with `by_piece`, each piece.
         """

@@ -83,7 +83,7 @@ def _beside(tool: str | None) -> tuple[str, ...]:
 
 
 def _last(text: str) -> str:
-    """Return the line with the error, without the name of the program."""
+    """Return the error line of psql's output, without the name of the program."""
     lines = [line.strip() for line in printable(text).splitlines() if line.strip()]
     wrong = [line for line in lines if "FATAL" in line or "ERROR" in line or "error:" in line]
     said = (wrong or lines or ["it said nothing"])[-1]

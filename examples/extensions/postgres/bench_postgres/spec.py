@@ -15,7 +15,8 @@ from benchbrief.extend.spec import (
 )
 
 ACCOUNTS_PER_SCALE = 100_000.0
-"""Rows of pgbench_accounts for each unit of the scale factor (PostgreSQL's documentation of pgbench, `-s`)."""
+"""How many rows pgbench_accounts has for each unit of the scale factor (see `-s` in PostgreSQL's documentation of
+pgbench)."""
 
 ENGINE = EngineSpec(
     api=3,

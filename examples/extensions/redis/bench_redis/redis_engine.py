@@ -161,7 +161,8 @@ class Redis(StartedServer):
         self._note(cell, cell.dataset.hash)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Write the snapshot that is due after a load, so that none is written during the measurement. Waits for it."""
+        """Write the snapshot that is due after a load, and wait until it is complete, so that none is written while we
+        measure."""
         if self._settings().get("save"):
             self._ask("BGSAVE", "SCHEDULE")
         while any(self._info().get(name, "0") != "0" for name in _BUSY):
