@@ -848,8 +848,8 @@ def _across(grid: Grid, width: float) -> list[Grid]:
 
 
 def _below(block: Block) -> list[Paragraph]:
-    """Return the texts below a figure, a table or a box. They leave out a figure's key if PowerPoint's chart lacks what
-    it explains."""
+    """Return the texts below a figure, a table or a box. They leave out the key of a figure that PowerPoint draws as a
+    chart, since the chart lacks what the key explains."""
     said: list[Paragraph] = []
     is_chart = isinstance(block, FigureView) and can_draw(block.native)
     for name in ("heat", "compared") if is_chart else ("key", "heat", "compared"):

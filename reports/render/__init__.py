@@ -1,1 +1,1 @@
-"""Pages: HTML, PDF, templates, fonts and watermarks."""
+"""Renders pages: HTML, PDF, templates, fonts and watermarks."""

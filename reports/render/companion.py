@@ -1,4 +1,5 @@
-"""The two documents of a report, the brief and its full disclosure: their names, and how each leads to the other."""
+"""The two documents of a report, the brief and its full disclosure: their names, and the links from one to the
+other."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ _LINK = re.compile(r'<a ([^>]*?)href="#([^"]+)"([^>]*)>(.*?)</a>', re.DOTALL)
 
 
 def companion_of(file: str, content: bytes, address: str) -> Companion:
-    """Return what a brief says of its disclosure, which is in `file` and published at `address`, if anywhere."""
+    """Return the brief's reference to its disclosure, which is in `file` and may be published at `address`."""
     digest = hashlib.sha256(content).hexdigest()
     text = f"{address}{'&' if '#' in address else '#'}sha256={digest}" if address else f"{file} sha256={digest}"
     return Companion(file, digest, address, _qr_code(text))
 
 
 def _qr_code(text: str) -> Markup:
-    """Return the code as SVG: black on white on every ground."""
+    """Return the code as SVG, black on white on any background."""
     drawn = BytesIO()
     segno.make(text, error="m", micro=False).save(
         drawn, kind="svg", xmldecl=False, svgclass=None, lineclass=None, omitsize=True, border=4, light="white"
@@ -34,9 +35,9 @@ def _qr_code(text: str) -> Markup:
 
 
 def lead_across(page: str, file: str) -> str:
-    """Return a page whose links to places that it lacks lead into the other document, `file`.
+    """Return a page in which links to missing places lead into the other document, `file`.
 
-    Without a `file` they are plain; a number keeps its mark, in two nested elements.
+    Without a `file`, such links become plain text. A number keeps its mark, in two nested elements.
     """
     own = set(_ID.findall(page))
 

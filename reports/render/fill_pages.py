@@ -1,7 +1,7 @@
-"""Fills the pages of a document: its figures are drawn lower or higher, and the first one stands on the first page.
+"""Fills the pages of a document: draws its figures lower or higher, and puts the first figure on the first page.
 
-A layout is taken apart into atoms, which no page divides: lines, rows of tables, figures. Their heights say where
-pages would end with figures of other heights, so that only the best choice is laid out again.
+A layout is taken apart into atoms, which no page break divides: lines, rows of tables, figures. Their heights tell
+where pages would end if figures had other heights, so that only the best choice is laid out again.
 """
 
 from __future__ import annotations
@@ -14,36 +14,37 @@ from typing import Any, Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 LOWEST = 0.7
-"""The least share of its height that a figure keeps."""
+"""The smallest share of its height that a figure keeps."""
 HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.6
 """The largest share of its height that a figure grows to: the first page's has the most to say."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
-"""The shares that are tried for all figures, the best of equals first; also with the first one as high as can be."""
+"""The shares that are tried for all figures, preferred ones first. Each is also tried with the first figure as high as
+possible."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
-"""Further shares for a brief of one page; the first ones also where little would stand on the last page."""
+"""Further shares for a brief of one page. The first ones are also tried if the last page would be nearly empty."""
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
 """The blank share of a page that is much, and one that is worse; and the filled share of a last one that is not drawn
 in. The first is stricter than the third that is promised, since a page's end is estimated."""
 _SEEN = 0.1
-"""The blank share of a page from which on it looks unfinished."""
+"""The blank share above which a page looks unfinished."""
 _ALIKE = 1.4
-"""How many times higher than another a figure of the inner pages may be drawn: a reader compares them."""
+"""How many times higher than another one a figure of the inner pages may be drawn, because readers compare them."""
 _LITTLE = 0.45
-"""The filled share of a last page that may have room on the others, in smaller letters."""
+"""If a last page is filled up to this share, smaller letters may make room for its content on the other pages."""
 _HALF = 0.5
-"""The filled share of a last page that has all of its section, if that is possible."""
+"""If a last page is filled up to this share, its whole section is moved onto it if possible."""
 _SPARE = 6.0
-"""The pixels that stay blank at a page's foot at least."""
+"""The least number of pixels that stay blank at a page's foot."""
 _RESERVE = 0.01
 """The share of a page's height by which an estimate may be wrong."""
 _OPENED = 0.55
-"""The share of its height by which the method and what follows it grow when they are set open."""
+"""The share of their height by which the method and the parts after it grow when they are set with more space."""
 _WORTH = 0.12
-"""The gain for which a document is laid out again, which takes as long as the first time."""
+"""The gain that is worth laying out a document again, which takes as long as the first time."""
 CLOSEST = 2
-"""How close texts are set at most."""
+"""The level of the closest setting of texts."""
 _ORPHANS = 3
-"""The fewest lines of a paragraph before and after a page's end, as in the style sheet."""
+"""The fewest lines of a paragraph before and after a page break, as in the style sheet."""
 _FIGURE = re.compile(r"figure-\d+")
 _FORCED = ("page", "left", "right", "recto", "verso", "always")
 _WHOLE = ("FlexBox", "GridBox", "BlockReplacedBox", "LineBox", "TableRowBox")
@@ -51,29 +52,30 @@ _WHOLE = ("FlexBox", "GridBox", "BlockReplacedBox", "LineBox", "TableRowBox")
 
 FirstFigure = Literal["in_place", "after_lead", "before_lead"]
 _MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 6.0}
-"""What it costs to move the first figure out of its place."""
+"""The cost of moving the first figure from its place."""
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How a document is laid out: the figures' shares of their heights, by their ids, and the first one's place.
-    `close_set`: at 1 in somewhat smaller letters, with less between them; at CLOSEST in the smallest. `new_page`: the
-    section that begins a page."""
+    """The arrangement of a document: the shares of the figures' heights, by the figures' ids, and the place of the
+    first figure. At 1, `close_set` means somewhat smaller letters with less space, and at CLOSEST the smallest letters.
+    `new_page` is the section that begins a page.
+    """
 
     shares: Mapping[str, float] = field(default_factory=dict)
     first_figure: FirstFigure = "in_place"
     close_set: int = 0
     new_page: str = ""
     open_end: bool = False
-    """Whether the method and what follows it have larger letters and more between them."""
+    """Whether the method and the parts after it have larger letters and more space."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """The footnotes of other pages that figures and tables have once more, by the ids of these."""
+    """The footnotes of other pages that figures and tables repeat, by the ids of those figures and tables."""
 
 
 @dataclass
 class _Atom:
-    """What no page divides. `gap` is the space before it, `inset` the same where it begins a page. `figures` has the
-    heights of the drawings in it."""
+    """A piece that no page break divides. `gap` is the space before it, and `inset` is the space if it begins a page.
+    `figures` has the heights of the drawings in it."""
 
     page: int
     top: float
@@ -83,7 +85,7 @@ class _Atom:
     may_break: bool = True
     forced: bool = False
     section: str = ""
-    """The id of the section, or the end of the brief, that it begins."""
+    """The id of the section that the atom begins, or of the end of the brief."""
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def height_with(self, shares: Mapping[str, float]) -> float:
@@ -92,7 +94,7 @@ class _Atom:
 
 @dataclass(frozen=True)
 class _Pages:
-    """The atoms on each page and what is left blank of it, as a share of its height, in some arrangement."""
+    """The atoms on each page in some arrangement, and the blank share of each page's height."""
 
     atoms: Sequence[Sequence[_Atom]]
     blanks: Sequence[float]
@@ -100,8 +102,8 @@ class _Pages:
 
     @property
     def cost(self) -> float:
-        """Return how bad it is: a first page without a figure most, then pages that are a third empty. What is blank
-        of the first counts twice."""
+        """Return how bad the pages are: worst is a first page without a figure, then pages that are a third empty.
+        Blank space on the first page counts twice."""
         has = [any(atom.figures for atom in page) for page in self.atoms]
         shares = self.arrangement.shares
         lowest = min(shares.values(), default=1.0)
@@ -123,25 +125,25 @@ class _Pages:
 
     @property
     def is_torn(self) -> bool:
-        """Return whether the last page has little, and begins within a section."""
+        """Return whether the last page has little on it and begins within a section."""
         last = self.atoms[-1]
         return len(self.atoms) > 1 and self.last_share < _HALF and not (last and last[0].section)
 
     @property
     def last_share(self) -> float:
-        """Return how much of the last page is filled."""
+        """Return the filled share of the last page."""
         return 1 - self.blanks[-1]
 
     @property
     def has_hole(self) -> bool:
-        """Return whether much is blank before a page that nothing forces to begin there."""
+        """Return whether there is much blank space before a page break that nothing requires."""
         return any(
             blank > _BLANK and not (page and page[0].forced)
             for blank, page in zip(self.blanks, self.atoms[1:], strict=False)
         )
 
     def opened(self, height: float) -> _Pages:
-        """Return the pages with an open end, if the last one, of this height, has room for that."""
+        """Return the pages with an open end, if the last page, which has this height, has room for it."""
         last = self.atoms[-1]
         end = next((last[at:] for at, atom in enumerate(last) if atom.section == "method"), [])
         more = _OPENED * sum(atom.gap + atom.height for atom in end)
@@ -152,13 +154,13 @@ class _Pages:
 
     @property
     def ends_short(self) -> bool:
-        """Return whether little stands on the last page."""
+        """Return whether the last page has little on it."""
         return len(self.atoms) > 1 and self.last_share < _LAST
 
 
 @dataclass(frozen=True)
 class _Setting:
-    """A document in letters of one size, and the best that its pages come to, as estimated."""
+    """A document in letters of one size, and the best pages that it can have, as estimated."""
 
     document: Any
     galley: _Galley
@@ -182,7 +184,7 @@ class _Setting:
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Return how good it is: the lowest is the best."""
+        """Return a rank for the setting. The lowest rank is the best."""
         one = len(self.best.atoms) if self.galley.one_page else 0
         return one, self.best.cost
 
@@ -197,9 +199,9 @@ class _Setting:
 def fit_figures(
     document: Any, again: Callable[[Arrangement], Any], *, rigid: Collection[str] = (), one_page: bool = False
 ) -> Any:
-    """Return the best layout of the document. `again` lays it out in another arrangement, which takes long: the size of
-    the letters is chosen by what the pages would come to. `rigid` are the ids of figures that may not be lower; for
-    `one_page`, others may be lower than elsewhere.
+    """Return the best layout of the document. `again` lays it out in another arrangement, which takes long, so the size
+    of the letters is chosen by estimating the pages. `rigid` are the ids of figures that may not be lower. With
+    `one_page`, the other figures may be lower than usual.
     """
     usual = _Setting.of(document, 0, rigid, one_page=one_page)
     if grown := usual.galley.fitted_slides():
@@ -224,7 +226,7 @@ def fit_figures(
 
 
 def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any, _Pages]:
-    """Return the document with figures that are fitted to its pages, if that is better, and what its pages have."""
+    """Return the document with its figures fitted to its pages, if that is better, and the contents of its pages."""
     document, galley, now, chosen = setting.document, setting.galley, setting.now, setting.chosen
     if setting.best is chosen:
         opened = galley.opened(chosen)
@@ -243,7 +245,7 @@ def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any
 
 
 class _Galley:
-    """The atoms of a layout in one long column."""
+    """The atoms of a layout in a single long column."""
 
     def __init__(self, document: Any, rigid: Collection[str] = (), *, one_page: bool = False) -> None:
         self.one_page, self.rigid = one_page, rigid
@@ -257,7 +259,7 @@ class _Galley:
         self.has_slides = any(self._slides)
         self.last_section: list[str] = []
         self._lead = self._rest = 0
-        """The numbers of the atoms before the lead, and before what follows it."""
+        """The indices of the atoms before the lead, and before the part after the lead."""
         self._begun: list[Any] = []
         self._ended: list[Any] = []
         for page, flow in enumerate(flows):
@@ -272,11 +274,11 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def opened(self, pages: _Pages) -> _Pages:
-        """Return the pages with an open end, if there is room."""
+        """Return the pages with an open end if there is room for it."""
         return pages if self.one_page or self.has_slides else pages.opened(self._height(len(pages.atoms) - 1))
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
-        """Return the pages with the best heights of figures, and the best place of the first one."""
+        """Return the pages with the best heights of figures and the best place of the first figure."""
         lower = _LOW_SHARES if self.one_page else _LOW_SHARES[:2] if close_set else ()
         first = next((list(atom.figures) for atom in self.atoms if atom.figures and not atom.page), [])
         tried = [
@@ -298,7 +300,7 @@ class _Galley:
         return {name: max(1.0, share) if name in self.rigid else share for name in names}
 
     def _orders(self) -> Iterator[tuple[FirstFigure, list[_Atom]]]:
-        """Yield the atoms in each order that they may have."""
+        """Yield the atoms in each order that is allowed."""
         yield "in_place", self.atoms
         at = next((at for at, atom in enumerate(self.atoms) if atom.figures), 0)
         places: tuple[tuple[FirstFigure, int], ...] = (("after_lead", self._rest), ("before_lead", self._lead))
@@ -310,8 +312,8 @@ class _Galley:
                 yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
 
     def fitted_slides(self) -> dict[str, float]:
-        """Return the shares of their heights with which figures that are alone on their slides fill these, and those
-        of figures that went to a page of their own for lack of little room."""
+        """Return the shares of their heights at which figures that are alone on their slides fill the slides. Also
+        return those for figures that were moved to a page of their own because a little room was missing."""
         found: dict[str, float] = {}
         pages = self.laid_out(Arrangement())
         for page, atoms in enumerate(pages.atoms):
@@ -329,7 +331,7 @@ class _Galley:
         return found
 
     def _is_torn(self, page: int) -> bool:
-        """Return whether a page goes on with the slide of the page before."""
+        """Return whether a page continues the slide of the page before."""
         both = self._elements[page] & self._elements[page - 1] if page else ()
         return any(element is not None and "slide" in element.get("class", "").split() for element in both)
 
@@ -337,7 +339,7 @@ class _Galley:
         return float(self.heights[min(page, len(self.heights) - 1, 1)]) - _SPARE
 
     def _packed(self, atoms: Sequence[_Atom], arrangement: Arrangement) -> _Pages:
-        """Return the pages that the atoms come to."""
+        """Return the pages that result from packing the atoms."""
         pages: list[list[_Atom]] = [[]]
         shares = arrangement.shares
         blanks, at, y, last = list[float](), 0, 0.0, -1
@@ -363,7 +365,7 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def _filled(self, packed: _Pages) -> _Pages:
-        """Return the pages with figures that grow into what is blank of each but the last."""
+        """Return the pages with figures enlarged to fill the blank space of each page but the last."""
         shares, blanks = dict(packed.arrangement.shares), list(packed.blanks)
         for page, atoms in enumerate(packed.atoms[:-1]):
             drawn = [atom for atom in atoms if atom.figures]
@@ -429,7 +431,8 @@ class _Galley:
 
 
 def _is_whole(box: Any) -> bool:
-    """Return whether no page may end in a box, or it is simpler to take it so: it has columns or floats."""
+    """Return whether a box is treated as undivided, because no page may end in it, or because it has columns
+    or floats."""
     style = box.style
     return (
         type(box).__name__ in _WHOLE
@@ -444,7 +447,7 @@ def _is_slide(box: Any) -> bool:
 
 
 def _between(begun: Sequence[Any], ended: Sequence[Any]) -> float:
-    """Return the space between two atoms by the style sheet: a page's end removes margins from the boxes."""
+    """Return the space between two atoms by the style sheet, because boxes lose their margins at a page break."""
     return max(
         (_margin(one, side) for boxes, side in ((begun, "margin_top"), (ended, "margin_bottom")) for one in boxes),
         default=0.0,
@@ -476,7 +479,7 @@ _BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"n
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
     """Return the numbers of the footnotes that a figure, table, formula or text cites from another page, where no
-    reader looks, by the ids of these."""
+    reader would look, by the id of the citing element."""
     cited: dict[str, set[tuple[int, int]]] = {}
     stands: dict[int, int] = {}
     for page, sheet in enumerate(document.pages):
@@ -494,7 +497,8 @@ def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
 
 
 def _elements(box: Any, block: str) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a box and all in it, each with the id of the figure, table, formula or text around it."""
+    """Yield the elements of a box and everything inside, each with the id of the figure, table, formula or text around
+    it."""
     if box.element is not None:
         name = box.element.get("id", "")
         block = name if _BLOCK.fullmatch(name) else block

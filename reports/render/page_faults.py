@@ -1,4 +1,4 @@
-"""What is wrong with the look of laid-out pages: text that is too small to read, or that stands beyond its page."""
+"""Finds faults in the look of laid-out pages: text that is too small to read, or that extends beyond its page."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 SMALLEST = 6.5
-"""The points of the smallest text of a house style that nothing is said of."""
+"""The smallest type size in points that a house style may use without a warning."""
 _MOST = 3
 _SHOWN = 40
 _EDGE = 2.0
-"""The pixels by which a text may stand beyond the edge: its last letter's own space."""
+"""How many pixels a text may extend beyond the edge, which may be its last letter's own space."""
 
 
 def find_faults(document: Any, house: str) -> Iterator[str]:
-    """Yield what a house style (its files) makes unreadable, with its page and the first text, and what to do."""
+    """Yield what a house style (with its files) makes unreadable, with the page and the first such text, and what to
+    do."""
     small: dict[int, tuple[float, str]] = {}
     beyond: dict[int, str] = {}
     for number, page in enumerate(document.pages, 1):
@@ -43,7 +44,7 @@ def find_faults(document: Any, house: str) -> Iterator[str]:
 
 
 def pages_too_many(document: Any) -> str:
-    """Return that a brief of one page has more, and what to do; "" where it fits."""
+    """Return a message that a brief of one page has more pages, and what to do, or "" if it fits."""
     count = len(document.pages)
     if count < 2:
         return ""

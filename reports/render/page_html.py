@@ -1,4 +1,4 @@
-"""Renders the view model as one self-contained HTML page, and the variant for the PDF."""
+"""Renders the view model as a self-contained HTML page, and as the variant for the PDF."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 TEMPLATES = tuple(TEMPLATE_SPECS.own)
 DISCLOSURE = "disclosure-report"
-"""The class of a disclosure's page."""
+"""The CSS class of a disclosure's page."""
 Medium = Literal["screen", "paper", "markdown"]
 Answer = Callable[[str], Sequence[Mapping[str, Any]]]
-"""The answer to a template's `query("SELECT ...")`: rows by column name."""
+"""The answer to a template's `query("SELECT ...")`, as rows by column name."""
 
 
 def to_html(
@@ -68,13 +68,13 @@ def to_html(
     new_page: str = "",
     open_end: bool = False,
 ) -> str:
-    """Return the page in a template. Raises ReportError for a mistake in a user's parts or another
-    package's template.
+    """Render the page with a template. Raises ReportError for a mistake in a user's parts or in another package's
+    template.
 
-    On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
-    they are images in the folder `figures`. The `first_figure` may stand before or after the lead.
-    `close_set`: in smaller letters, with less between them, in two steps. The section `new_page` begins a page.
-    `open_end`: the method and what follows it in larger letters, with more between them.
+    On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
+    are images in the folder `figures`. The `first_figure` may come before or after the lead. `close_set` means smaller
+    letters with less space, in two steps. The section `new_page` begins a page. `open_end` means that the method and
+    the parts after it have larger letters and more space.
     """
     house = house or House()
     layout = template_of(template)
@@ -128,14 +128,14 @@ def to_html(
 
 
 def disclosure_html(view: ReportView, words: Words, medium: Medium, house: House | None = None) -> str:
-    """Return the full disclosure report. A user's style sheet and parts don't reach it."""
+    """Return the full disclosure report. A user's style sheet and parts do not affect it."""
     context = _shared(view, words, medium, (house or House()).of_disclosure(), Markup(""))
     page = render_template("base/disclosure_report.html.j2", _ours(), (), {**context, "kind": DISCLOSURE})
     return _marked(page, view, words, medium)
 
 
 def _shared(view: ReportView, words: Words, medium: Medium, house: House, script: Markup) -> dict[str, Any]:
-    """Return the variables that the templates of briefs and of their disclosures have in common."""
+    """Return the variables that are common to the templates of briefs and of disclosures."""
     return {
         "report": view,
         "w": words,
@@ -152,8 +152,8 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
 
 
 def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
-    """Return a rendered page with the marks of what was not measured here. A name in a Japanese sentence has spaces
-    around it, which go where the name is Japanese, too."""
+    """Return a rendered page with marks if numbers were not measured here. Spaces around a name in a Japanese sentence
+    are removed if the name is Japanese, too."""
     page = keep_last_words(writable(page)) if medium == "paper" else writable(page)
     if view.language == "ja":
         page = close_up(page)
@@ -166,17 +166,18 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
 
 
 def require_said(page: str, view: ReportView) -> None:
-    """Raise ReportError when a house style hides in a browser what a brief must say.
+    """Raise ReportError if a house style hides, in a browser, something that a brief must say.
 
-    Drawings and scripts are left out, since their layout takes long, and so is a text without anything to say.
+    Drawings and scripts are left out because their layout takes long, and so are texts without any content.
     """
     require_on_screen(re.sub(r"<(svg|script)\b.*?</\1>", "", page, flags=re.DOTALL), must_say(page, view))
 
 
 def must_say(page: str, view: ReportView) -> list[str]:
-    """Return what the page of a brief must show, in pieces of one line each: what the numbers are, that they have
-    limits, where all of it is disclosed, and each footnote that it marks, such as why a number is missing; in a brief
-    with the disclosure, the notices."""
+    """Return what the page of a brief must show, in pieces of one line each: the kind of its numbers, that they have
+    limits, where the disclosure is, and each footnote that the page marks, such as why a number is missing. If the
+    brief contains the disclosure, the pieces include the notices.
+    """
     found = [text for notice in view.notices for text in (notice.title, notice.text)]
     if view.disclosed:
         other = view.companion
@@ -193,7 +194,7 @@ def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:
 
 
 def content_policy(script: str) -> str:
-    """Return the page's Content-Security-Policy: this one script, the page's own styles and pictures, and
+    """Return the page's Content-Security-Policy, which allows this one script, the page's own styles and pictures, and
     no request."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
@@ -221,13 +222,13 @@ def _inline(figure: FigureView) -> Markup:
 
 
 def _for_phone(figure: FigureView) -> tuple[Markup, Mapping[str, object]] | None:
-    """Return the drawing for a narrow screen and its points; None without one."""
+    """Return the drawing for a narrow screen with its points, or None if there is none."""
     drawn = figure.for_phone() if figure.for_phone else None
     return (_with_own_ids(drawn[0], f"{figure.id}-phone", figure.alt), drawn[1]) if drawn else None
 
 
 def _with_own_ids(svg: str, name: str, alt: str) -> Markup:
-    """Return a drawing with its own identifiers: several stand in one page."""
+    """Return a drawing with unique identifiers, because one page has several drawings."""
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     opening = Markup('<svg role="img" aria-label="{}"').format(alt)

@@ -1,4 +1,4 @@
-"""HTML to PDF/UA-1: tagged, titled, with bookmarks and embedded fonts. Only this module uses WeasyPrint."""
+"""Turns HTML into PDF/UA-1: tagged, titled, with bookmarks and embedded fonts. Only this module uses WeasyPrint."""
 
 from __future__ import annotations
 
@@ -22,24 +22,25 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _LEAST_SIZE = 4.0
-"""In CSS pixels. Nobody can read smaller letters."""
+"""The smallest type size in CSS pixels that counts as visible. Nobody can read smaller letters."""
 _MOST_MOVED = 10.0
-"""How far a text may be moved in CSS pixels, or turned in degrees."""
+"""How far a text may be moved, in CSS pixels, or turned, in degrees."""
 _LEAST_CONTRAST = 1.8
-"""By WCAG 2.2. It is far below the recommended contrast, so that only a mistake can have less."""
+"""The least contrast by WCAG 2.2. It is far below the recommended one, so that only a mistake falls below it."""
 
 
 @dataclass(frozen=True)
 class _Around:
-    """What the boxes around a box let show of it: an area (left, top, right, bottom) over a colour, as shares of red,
-    green and blue."""
+    """The part of a box that the boxes around it leave visible: an area (left, top, right, bottom), and the background
+    colour as shares of red, green and blue."""
 
     area: tuple[float, float, float, float]
     ground: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
 def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
-    """Return the texts that no reader of the pages sees, however they are broken into lines, hyphenated or cased."""
+    """Return the texts that no reader of the pages can see, however they are broken into lines, hyphenated or
+    capitalised."""
     pages = [page._page_box for page in pages]
     shown = "|".join(
         letters("".join(text for page in pages for text in _of_page(page, notes=n))) for n in (False, True)
@@ -48,8 +49,8 @@ def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
 
 
 def _of_page(page: Any, *, notes: bool) -> Iterator[str]:
-    """Yield the visible texts of a page's flow, or of its footnotes: these would come between the two parts of a text
-    that goes on on the next page."""
+    """Yield the visible texts of either a page's main flow or its footnotes. Together, the footnotes would interrupt a
+    text that continues on the next page."""
     around = _Around((0.0, 0.0, page.margin_width(), page.margin_height()))
     for box in page.children[1:] if notes else page.children[:1]:
         if not notes or type(box).__name__ == "FootnoteAreaBox":
@@ -79,8 +80,8 @@ def _of_box(box: Any, around: _Around) -> Iterator[str]:
 
 
 def _is_moved(transform: Iterable[tuple[str, Any]]) -> bool:
-    """Return whether a transform moves or turns a box by more than a style sheet
-    may (`compiler/briefs/confined_styles.py`)."""
+    """Return whether a transform moves or turns a box by more than a style sheet may
+    (`compiler/briefs/confined_styles.py`)."""
     for name, by in transform:
         if name == "translate":
             if any(length.unit != "px" or abs(length.value) > _MOST_MOVED for length in by):
@@ -121,11 +122,11 @@ def _luminance(color: tuple[float, ...]) -> float:
 
 
 _WATERMARK = b"<</Type/Pagination/Subtype/Watermark>>"
-"""The kind of a stamp among a page's artifacts (ISO 32000-1, 14.8.2.2.2)."""
+"""The type of a stamp among a page's artifacts (ISO 32000-1, 14.8.2.2.2)."""
 
 
 def parse_page(html: str) -> Element:
-    """Parse the page as browsers and the PDF writer do, by HTML's rules for omitted tags."""
+    """Parse the page as browsers and the PDF writer do, following HTML's rules for omitted tags."""
     weasyprint = _weasyprint()
     tree: Element = weasyprint.HTML(string=html, url_fetcher=_fetcher()).etree_element
     return tree
@@ -142,13 +143,13 @@ def to_pdf(
     one_page: bool = False,
     inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
-    """Return the document, with the files that `attached` gives for the page as it is laid out. It loads nothing:
-    the page contains everything that it shows.
+    """Return the document, with the files that `attached` returns for the page as it was laid out. It loads nothing,
+    because the page contains everything that it shows.
 
-    `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
-    document's style sheets and of screen readers. `redraw` gives the page in another arrangement; with it,
-    figures are fitted to their pages, or to `one_page`, and footnotes stand on the pages that cite them; figures
-    with `rigid` ids never get lower. `inspect` looks at the finished layout. Raises ReportError when a text of
+    `over` returns the HTML drawn over each finished sheet of a given width and height in CSS pixels, which the
+    document's style sheets and screen readers do not reach. `redraw` returns the page in another arrangement. With
+    `redraw`, figures are fitted to their pages, or to `one_page`, and footnotes are placed on the pages that cite them.
+    Figures with `rigid` ids never get lower. `inspect` examines the finished layout. Raises ReportError if a text of
     `must_say` is not visible on the laid-out pages.
     """
     weasyprint = _weasyprint()
@@ -196,8 +197,8 @@ def to_pdf(
 
 
 def require_on_screen(html: str, texts: Sequence[str]) -> None:
-    """Raise ReportError when a text is not visible in a browser window of some size, on a light page and on a dark
-    one: the rules for all other kinds of media count."""
+    """Raise ReportError if a text is not visible in a browser window of some size, on a light page or on a dark one.
+    The rules for all other kinds of media count, too."""
     weasyprint = _weasyprint()
     for light in (True, False):
 
@@ -214,7 +215,7 @@ def _require(document: Any, texts: Sequence[str]) -> None:
 
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
-    """Make each laid-out page paint, last of all, the page of `over` for its size."""
+    """Make each laid-out page paint, after everything else, the page of `over` for its size."""
     typefaces = _Typefaces()
     for page in document.pages:
         stamp = _stamp_of(over(page.width, page.height))
@@ -223,7 +224,7 @@ def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
 
 @lru_cache(maxsize=4)
 def _stamp_of(html: str) -> Any:
-    """Return the laid-out stamp, which a brief and its disclosure have in common."""
+    """Return the laid-out stamp, which a brief and its disclosure share."""
     return _weasyprint().HTML(string=html, url_fetcher=_fetcher()).render()
 
 
@@ -247,7 +248,7 @@ def _painted(
 
 
 def _stamped(document: Any, pdf: Any) -> None:
-    """Raise ReportError unless each page of the finished document has its stamp."""
+    """Raise ReportError unless every page of the finished document has its stamp."""
     pages = [pdf.objects[int(reference.split()[0])] for reference in pdf.page_references]
     streams = [pdf.objects[int(page["Contents"].split()[0])].stream for page in pages]
     if len(streams) != len(document.pages) or not all(_WATERMARK in stream for stream in streams):
@@ -255,7 +256,8 @@ def _stamped(document: Any, pdf: Any) -> None:
 
 
 def _associate(pdf: Any, relationships: Sequence[str]) -> None:
-    """Make each attachment an associated file of the document, with its relationship to that (ISO 32000-2, 14.13)."""
+    """Make each attachment an associated file of the document, with its relationship to the document (ISO 32000-2,
+    14.13)."""
     names = pdf.objects[int(pdf.catalog["Names"]["EmbeddedFiles"].split()[0])]["Names"]
     files = names[1::2]
     for reference, relationship in zip(files, relationships, strict=True):
@@ -264,7 +266,7 @@ def _associate(pdf: Any, relationships: Sequence[str]) -> None:
 
 
 class _Typefaces(dict[object, Any]):
-    """The typefaces of a stamp, renamed: the document may have one of the same name."""
+    """The typefaces of a stamp, renamed because the document may have one of the same name."""
 
     def __setitem__(self, key: object, font: Any) -> None:
         was = font.hash
@@ -281,8 +283,8 @@ def _fetcher() -> Any:
 def _weasyprint() -> Any:
     """Import the library late, for a fast start.
 
-    It tries several systems' names for each C library. On Linux, Python asks a compiler and a linker for unknown
-    names, which takes longer than the rest of the import, and the loader finds the libraries by their Linux names
+    The library tries several systems' names for each C library. On Linux, Python asks a compiler and a linker about
+    unknown names, which takes longer than the rest of the import. The loader finds the libraries by their Linux names
     without that.
     """
     import ctypes.util

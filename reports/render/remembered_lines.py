@@ -1,7 +1,7 @@
-"""Remembers the lines that the PDF writer breaks texts into.
+"""Remembers the lines into which the PDF writer breaks texts.
 
-A brief is laid out several times, with figures of other heights, and its columns and tables more often than that. Most
-of their lines are the same each time, and finding them is most of the work.
+A brief is laid out several times, with figures of other heights, and its columns and tables even more often. Most of
+their lines are the same each time, and finding the lines is most of the work.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOOK = itemgetter(
     *("white_space", "overflow_wrap", "word_break"),
     *("hyphens", "hyphenate_character", "hyphenate_limit_chars", "hyphenate_limit_zone"),
 )
-"""What of a style decides how a text breaks into lines."""
+"""The properties of a style that decide how a text breaks into lines."""
 _known: ContextVar[dict[object, tuple[Any, ...]] | None] = ContextVar("lines", default=None)
 
 
@@ -36,7 +36,8 @@ def remembering_lines() -> Iterator[None]:
 
 
 def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Return WeasyPrint's `split_first_line` with a memory. A line is copied, as a page that is drawn changes it."""
+    """Return WeasyPrint's `split_first_line` with a memory. Remembered lines are copied, because drawing a page changes
+    its lines."""
 
     def remembered(text: str, style: Any, context: Any, *fit: Any, **more: Any) -> tuple[Any, ...]:
         if (known := _known.get()) is None:

@@ -1,4 +1,4 @@
-"""Writes a report of a plan, with the results in a store, as a PDF and a self-contained HTML page."""
+"""Writes a report of a plan, with the results in a store, as a PDF and as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ if TYPE_CHECKING:
     from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _MOST = 3
-"""The most warnings; further ones are counted."""
+"""The most warnings. Further ones are only counted."""
 
 
 def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
-    """Yield a warning for each of the first numbers that a format of the spec prints as 0."""
+    """Yield a warning for each of the first few numbers that a format of the spec prints as 0."""
     texts = {query.id: query.expression for query in file.queries}
     found: dict[tuple[str, str], NumberEntry] = {}
     for number in file.numbers:
@@ -84,8 +84,8 @@ def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ReportResult:
-    """What a report says first, as plain text: its title, then its headline's numbers, or those of its lead box, each
-    with what it is of; and the limits of its numbers."""
+    """The main content of a report as plain text: its title, the numbers of its headline or of its lead box with their
+    descriptions, and the limits of its numbers."""
 
     title: str
     numbers: tuple[tuple[str, str], ...]
@@ -97,7 +97,7 @@ class ReportResult:
 
 
 _SAID_FIRST = 6
-"""The most numbers of a result."""
+"""The most numbers that a result lists."""
 
 
 def result_of(view: ReportView) -> ReportResult:
@@ -113,7 +113,7 @@ def result_of(view: ReportView) -> ReportResult:
 
 @dataclass(frozen=True)
 class Rendered:
-    """Where a report is: `files` are the written files, in reading order; `pdf` is None if none was made.
+    """The location of a report: `files` are the written files, in reading order, and `pdf` is None if none was made.
 
     `numbers` is the side file.
     """
@@ -123,9 +123,9 @@ class Rendered:
     numbers: Path
     files: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What a reader would notice: a replaced typeface, numbers that a format prints as 0."""
+    """Faults that a reader would notice, such as a replaced typeface, or numbers that a format prints as 0."""
     undrawn: tuple[str, ...] = ()
-    """What of the brief could not be made, each with its reason."""
+    """The parts of the brief that could not be made, each with its reason."""
     result: ReportResult = ReportResult("", ())
     claims: tuple[ClaimVerdict, ...] = ()
     """The verdicts on its claims."""
@@ -147,16 +147,17 @@ def render(
     sign: Sign | None = None,
 ) -> Rendered:
     """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all,
-    and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief has the disclosure in it.
+    and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief contains the disclosure.
 
-    The figures' data are in that folder as CSV, with the figures as SVG and PNG, and the data in the brief's PDF, too.
-    `<report>-capsule.zip` has what it takes to measure the brief again; it is in the PDF, too.
+    The folder has the figures' data as CSV, with the figures as SVG and PNG, and the brief's PDF has the data, too.
+    `<report>-capsule.zip` has everything needed to measure the brief again, and is also in the PDF.
 
-    Raises ReportError. Without `formats`, writes those of the report, or of its template. `kept` reads the files of the
-    report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
-    reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In a language other
-    than the run's own, the files are `<report>.<language>.pdf`, `<report>-disclosure.<language>.pdf` and so on.
-    `converter` draws the figures, and stays open for the next report. `sign` signs the list of the capsule.
+    Raises ReportError. Without `formats`, writes the formats of the report, or of its template. `kept` reads the files
+    of the report's house style. Without `kept`, they are read from their original places. `reports_from` lists the
+    files of the plan's reports and metrics, if not the spec of the run, with their SHA-256, and the disclosure names
+    them. In a language other than the run's own, the files are `<report>.<language>.pdf`,
+    `<report>-disclosure.<language>.pdf` and so on. `converter` draws the figures, and stays open for the next report.
+    `sign` signs the list of the capsule.
     """
     from benchbrief.reports.view.build_view import build
 
@@ -209,7 +210,7 @@ def render(
 
 @dataclass(frozen=True)
 class _Documents:
-    """The contents of a brief and of its disclosure, None where the brief has it."""
+    """The contents of a brief and of its disclosure. The latter is None if the brief contains it."""
 
     brief: bytes
     disclosure: bytes | None = None
@@ -222,8 +223,8 @@ class _Documents:
 
 @dataclass(frozen=True)
 class _Brief:
-    """A report's view with everything that its documents are made of. `stem` is the files' name without its ending,
-    and `twin` that of the disclosure's files, "" where the brief has it."""
+    """A report's view with everything that its documents are made from. `stem` is the name of the files without the
+    ending, and `twin` is the stem of the disclosure's files, or "" if the brief contains the disclosure."""
 
     view: ReportView
     report: Report
@@ -235,7 +236,7 @@ class _Brief:
     twin: str = ""
     kept: Kept | None = None
     faults: list[str] = field(default_factory=list)
-    """What is wrong with the laid-out pages and the pictures."""
+    """The faults of the laid-out pages and of the pictures."""
 
     @property
     def folder(self) -> str:
@@ -246,7 +247,7 @@ class _Brief:
         return f"{self.stem}{ENDING}"
 
     def disclosure(self, medium: Medium, suffix: str, house: House | None = None) -> str:
-        """Return the page of the disclosure. It names the brief of its own medium, and leads back to it."""
+        """Return the page of the disclosure, which names the brief in the same medium and links back to it."""
         from benchbrief.reports.render.page_html import disclosure_html
 
         brief = Companion(f"{self.stem}{suffix}", address=self.report.address)
@@ -254,7 +255,7 @@ class _Brief:
         return lead_across(page, brief.file if medium == "screen" else "")
 
     def page(self, medium: Medium, other: Companion | None, view: ReportView | None = None, **more: Any) -> str:
-        """Return the page of the brief, which names the `other` document. On paper its numbers are no links."""
+        """Return the page of the brief, which names the `other` document. On paper, its numbers are not links."""
         from benchbrief.reports.render.page_html import to_html
 
         look = {"template": self.report.template, "words": self.catalogue, "house": self.house, **more}
@@ -276,11 +277,11 @@ class _Brief:
         return figures_of(self.view.blocks)
 
     def data(self) -> dict[str, bytes]:
-        """The figures' data as CSV, by the name of the file."""
+        """The figures' data as CSV, by file name."""
         return {f"{each.id}.csv": each.csv.encode() for each in self.figures() if each.svg or each.undrawn}
 
     def on_screen(self) -> _Documents:
-        """Return both HTML pages. Raises ReportError where the house style hides what must be read."""
+        """Return both HTML pages. Raises ReportError if the house style hides what must be read."""
         from benchbrief.reports.render.page_html import require_said
 
         disclosure = self.disclosure("screen", ".html").encode() if self.twin else None
@@ -291,8 +292,8 @@ class _Brief:
         return _Documents(page.encode(), disclosure)
 
     def pdf(self, numbers: NumbersFile, capsule: bytes | None) -> _Documents:
-        """Return the PDFs, each with the file of numbers attached, and the brief with its figures' data and its
-        capsule. Raises ReportError where a user's style sheet or part needs what the PDF writer can't do."""
+        """Return the PDFs, each with the file of numbers attached. The brief also has its figures' data and its capsule
+        attached. Raises ReportError if a user's style sheet or part needs something that the PDF writer cannot do."""
         from benchbrief.reports.render.page_html import must_say
         from benchbrief.reports.render.page_pdf import to_pdf
 
@@ -375,8 +376,8 @@ class _Brief:
         disclosure: Companion | None,
         converter: Converter | None,
     ) -> Path:
-        """Write the brief as a file to edit, which names its disclosure and has the file of its numbers inside. Raises
-        ReportError where it can't be made."""
+        """Write the brief as a file to edit, which names its disclosure and contains the file of its numbers. Raises
+        ReportError if the file cannot be made."""
         template = getattr(self.report.theme, kind, None)
         house = (Path(template.file).name, content_of(template, self.kept)) if template else None
         with nullcontext(converter) if converter else Converter().running() as drawing:
@@ -414,8 +415,8 @@ class _Brief:
 
 
 def with_line_below(svg: str, text: str) -> str:
-    """Return a drawing with a line of text below it, since its file is seen apart from the brief. Raises NotDrawn where
-    that line has no place."""
+    """Return a drawing with a line of text below it, because its file may be seen apart from the brief. Raises NotDrawn
+    if there is no room for the line."""
     if not text:
         return svg
     number = r"(\d+(?:\.\d+)?)"
@@ -440,14 +441,14 @@ def _require_language(report: Report) -> None:
 
 
 def _stem(view: ReportView, report: Report) -> str:
-    """Return the files' name without language and ending. A file may be copied out of the run's folder, so its own
-    name says what was not measured."""
+    """Return the name of the files without language and ending. A file may be copied out of the run's folder, so its
+    name itself tells if the numbers were not measured."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     return stem + ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
 
 
 def _asking(store: AskedStore) -> Answer:
-    """Return a function that answers a template's SQL, on a store that nothing can change or leave."""
+    """Return a function that answers a template's SQL on a store that the SQL can neither change nor leave."""
 
     def query(text: str) -> list[dict[str, Any]]:
         try:
@@ -460,13 +461,13 @@ def _asking(store: AskedStore) -> Answer:
 
 
 def numbers_on(page: bytes) -> dict[str, bool]:
-    """Return the numbers of a page in order, by their ids, and whether it marks them."""
+    """Return the numbers of a page in order, by their ids, and whether the page marks each."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page.decode())
     return {number: tag == "a" or bool(inner) for tag, number, inner in found}
 
 
 def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
-    """Return a page on which the marks of figures, tables and texts lead to the notes that these have once more."""
+    """Return a page on which the footnote marks of figures, tables and texts lead to the notes that these repeat."""
     for block, numbers in notes.items():
 
         def led(found: re.Match[str], block: str = block, numbers: Sequence[int] = numbers) -> str:
@@ -478,7 +479,7 @@ def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
 
 
 def _in_order_of(page: str, numbers: NumbersFile) -> NumbersFile:
-    """Return the file with the brief's numbers in the order of a page, where a figure may stand before the lead."""
+    """Return the file with the brief's numbers in the order of a page, on which a figure may come before the lead."""
     places = {number: place for place, number in enumerate(numbers_on(page.encode()))}
     ordered = sorted(numbers.numbers, key=lambda number: places.get(number.id, len(places)))
     return numbers.model_copy(update={"numbers": tuple(ordered)})

@@ -1,7 +1,7 @@
-"""Jinja2 in a sandbox: our templates, a user's parts in their place, and one clear line for each mistake in them.
+"""Runs Jinja2 in a sandbox, with our templates and a user's parts, and reports each mistake in them in one clear line.
 
-A part is a small template of one element (`callout.html.j2`). A user's part replaces ours of the same name; ours
-stays available as `ours/callout.html.j2`. Templates reach no file, no network and no Python objects.
+A part is a small template of one element (`callout.html.j2`). A user's part replaces ours of the same name, which stays
+available as `ours/callout.html.j2`. Templates cannot reach files, the network or Python objects.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ _SHARED = ("base", "parts", "site")
 """The folders of shared templates."""
 _OURS = re.compile(r"(?:[a-z0-9_]+/)?[a-z0-9_]+(?:\.[a-z0-9]+)+")
 _MOST = 1_000_000
-"""The most characters or items of a multiplication in a template."""
+"""The most characters or items that a multiplication in a template may give."""
 _DATA = (str, int, float, bytes, Decimal, date, time, timedelta, tuple, list, dict, type(None))
 _FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
 _TEXTS = ("html", "label", "text", "title")
-"""The fields that may stand for a printed object. The first one that it has is taken."""
+"""The fields whose text is printed for an object. The first one that the object has is used."""
 _NAME = re.compile(r"'(\w+)' is undefined")
 
 
 def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
-    """Make the sandboxed Jinja environment. `parts` are the user's own, by name: a path for messages, and the text."""
+    """Make the sandboxed Jinja environment. `parts` are the user's own, by name, each with a path for messages and its
+    text."""
     from jinja2 import FunctionLoader, StrictUndefined
     from jinja2.environment import TemplateModule
     from jinja2.exceptions import SecurityError
@@ -78,7 +79,8 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
             return super().call_binop(context, operator, left, right)
 
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            """Allow only data of our own objects, and never a method; of other objects, only those of known types."""
+            """Allow only data, never methods, of our own objects, and of other objects only if they are of
+            known types."""
             if is_dataclass(obj):
                 safe = isinstance(value, _DATA) or is_dataclass(value)
             else:
@@ -125,12 +127,12 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
 
 
 def as_data_url(svg: str) -> str:
-    """Return a drawing as the address of a picture."""
+    """Return a drawing as a data URL."""
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
 
 
 def printable(value: Any) -> Any:
-    """Return what `{{ value }}` prints: "" for an undefined value, and an object's own text.
+    """Return what `{{ value }}` prints: "" for an undefined value, and the text of an object.
 
     Raises ReportError for a list, and for an object without a text.
     """
@@ -150,7 +152,8 @@ def printable(value: Any) -> Any:
 def render_template(
     template: str, made: SandboxedEnvironment, paths: tuple[str, ...], context: Mapping[str, Any]
 ) -> str:
-    """Return the page. Raises ReportError for a mistake in a user's part, with its file (one of `paths`) and line."""
+    """Render the page. Raises ReportError for a mistake in a user's part, with the part's file (one of `paths`) and
+    line."""
     from jinja2 import TemplateSyntaxError
 
     try:
@@ -168,7 +171,7 @@ def render_template(
 
 
 def _place(trace: TracebackType | None, paths: tuple[str, ...]) -> str | None:
-    """Return file and line of the user's part that raised the error."""
+    """Return the file and line of the user's part that raised the error."""
     found = None
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
@@ -212,9 +215,9 @@ def _wrong(where: str, message: str) -> ReportError:
 
 
 def move_notes_to_foot(html: Markup, notes: Sequence[Footnote]) -> Markup:
-    """Put each note behind its mark. From there, the style sheet for paper moves it to the page's foot.
+    """Put each note after its mark. From there, the style sheet for paper moves it to the page's foot.
 
-    This is how CSS has footnotes (Generated Content for Paged Media): the note comes to stand on its mark's page.
+    CSS defines footnotes in this way (Generated Content for Paged Media), so the note is on the same page as its mark.
     """
     text = str(escape(html))  # HTML stays unchanged
     for note in notes:

@@ -1,8 +1,8 @@
-"""The mark on every page of a report with numbers that are no measurement of the product.
+"""The mark on every page of a report whose numbers are not a measurement of the product.
 
-On paper it is drawn over each finished sheet, out of reach of style sheets and parts. On the screen it is added to
-the finished page; its style stands on the element itself and on those around it, where no style sheet overrides it.
-No catalogue of words can blank it.
+On paper, the mark is drawn over each finished sheet, where style sheets and parts cannot reach it. On the screen, it is
+added to the finished page, and its style is on the element itself and the elements around it, where no style sheet
+overrides it. No catalogue of words can blank it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 Sheet = Callable[[float, float], str]
-"""Returns the page of HTML drawn over a finished sheet of this width and height, in CSS pixels."""
+"""Returns the HTML page that is drawn over a finished sheet of this width and height, in CSS pixels."""
 _FONTS = "font-family:Inter,Noto Sans CJK JP,Noto Sans,Arial,sans-serif"
 _NOTHING_ELSE = (
     "all:initial;direction:ltr;unicode-bidi:normal;display:block;visibility:visible;opacity:1;clip:auto;text-indent:0;"
@@ -44,7 +44,7 @@ _AROUND = (
     "perspective:none;transform-style:flat;will-change:auto;contain:none;container-type:normal;"
     "content-visibility:visible;animation:none;transition:none"
 )
-"""Undoes styles of the page and its body that would hide their contents, or trap elements that are fixed to the
+"""Undoes styles of the page and its body that would hide their contents, or would trap elements that are fixed to the
 screen."""
 
 _SHEET = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title></title><style>
@@ -60,11 +60,11 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
   font-size: 1.3em; line-height: 1.2; color: #1d2a35; background: white }}
 </style>{tiles}</html>"""
 _TILE = 1450
-"""CSS pixels. A longer or wider sheet has the mark several times."""
+"""The size of a tile in CSS pixels. A longer or wider sheet has the mark several times."""
 _LEAST = 600
-"""CSS pixels. On lower sheets, letters are not smaller than on this one."""
+"""A height in CSS pixels. On lower sheets, letters are not made smaller than on a sheet of this height."""
 _MOST_TILES = 40
-"""The most tiles in each direction. On a larger sheet, the tiles grow."""
+"""The most tiles in each direction. On a larger sheet, the tiles grow instead."""
 
 
 def mark_title(page: str, words: Words) -> str:
@@ -86,18 +86,18 @@ def mark_page(page: str, words: Words) -> str:
 
 
 def mark_imported_page(page: str, view: ReportView, words: Words) -> str:
-    """Return the page for the screen with a line in its foot on the origin of the numbers."""
+    """Return the page for the screen with a line on the origin of the numbers in its footer."""
     mark = Markup('<div class="imported-mark" style="{}">{}</div>').format(_important(_FOOT), _origin(view, words))
     return _at_the_end(page, mark)
 
 
 def page_style(view: ReportView, medium: str) -> str:
-    """Return the style of the page and its body, so that a style sheet can't hide the mark with them."""
+    """Return the style of the page and its body, which keeps a style sheet from hiding the mark through them."""
     return _important(_AROUND) if medium == "screen" and (view.simulated or view.imported) else ""
 
 
 def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
-    """Return the sheet drawn over each page of paper; None when everything was measured here."""
+    """Return the sheet to draw over each page of paper, or None if everything was measured here."""
     mark = Markup("")
     if view.simulated:
         large, *small = _simulated(words)
@@ -127,12 +127,12 @@ def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
 
 
 def mark_markdown(text: str, words: Words, key: str) -> str:
-    """Return a page's Markdown under a line of the mark. `key` is a word of the catalogue."""
+    """Return a page's Markdown below a line with the mark. `key` is the key of the mark in the catalogue."""
     return f"**{_in_one_line(key, words)}**\n\n{text}"
 
 
 def require_closed_parts(page: str, paths: tuple[str, ...]) -> None:
-    """Raise ReportError when a user's parts (`paths`) leave an element open that swallows the mark."""
+    """Raise ReportError if a user's parts (`paths`) leave an element open that would swallow the mark."""
     from benchbrief.reports.render.page_pdf import parse_page
 
     for element in parse_page(page).findall("./body/div"):
@@ -146,7 +146,7 @@ def require_closed_parts(page: str, paths: tuple[str, ...]) -> None:
 
 
 def _simulated(words: Words) -> list[str]:
-    """Return the lines of the mark, the first one large."""
+    """Return the lines of the mark. The first one is large."""
     return [*_texts("watermark", words), _texts("watermark_below", words)[0]]
 
 
@@ -156,7 +156,7 @@ def _at_the_end(page: str, mark: Markup) -> str:
 
 
 def _origin(view: ReportView, words: Words) -> str:
-    """Return what the numbers are, in one line."""
+    """Return the kind of the numbers, in one line."""
     tags = " · ".join(tag.text for tag in view.origin)
     if not view.imported:
         return tags
@@ -170,7 +170,7 @@ def _in_one_line(key: str, words: Words) -> str:
 
 
 def _texts(key: str, words: Words) -> list[str]:
-    """Return the words of the mark, with ours where the catalogue's differ."""
+    """Return the words of the mark, adding our own if the catalogue's are different."""
     ours, own = CATALOGUES.get(words.language, CATALOGUES["en"])[key], words[key].strip()
     return [own, ours] if own and own != ours else [ours]
 

@@ -1,1 +1,2 @@
-"""What all templates of briefs extend, `base` and its `parts`; the pages of a `site`; a `plain` page alone."""
+"""The templates: `base` and its `parts`, which all templates of briefs extend, the pages of a `site`, and a `plain`
+page."""

@@ -1,4 +1,4 @@
-"""Pieces of HTML for the builder and the templates: words in backticks, footnotes and their marks."""
+"""Pieces of HTML for the builder and the templates: words in backticks, footnotes and footnote marks."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from markupsafe import Markup
 
 
 def letters(text: str) -> str:
-    """Keep only what line ends, hyphens and a style sheet's `text-transform` don't change."""
+    """Keep only the characters that line breaks, hyphens and a style sheet's `text-transform` do not change."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
 
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Not a `Char` of XML 1.0 (section 2.2): most control characters, lone surrogates, U+FFFE and U+FFFF."""
+"""Matches characters that are not a `Char` of XML 1.0 (section 2.2): most control characters, lone surrogates, U+FFFE
+and U+FFFF."""
 
 T = TypeVar("T")
 
 
 def writable(value: T) -> T:
-    """Replace each character that XML does not allow by U+FFFD, in a text or all texts of lists and mappings.
+    """Replace each character that XML does not allow by U+FFFD, in a text or in all texts of lists and mappings.
 
-    `bench check` refuses such a character in a spec; other texts come from imports, hosts and earlier
-    versions' runs.
+    `bench check` refuses such characters in a spec. Other texts come from imports, hosts and runs of earlier versions.
     """
     found: object = value
     if isinstance(value, str):
@@ -40,28 +40,31 @@ def writable(value: T) -> T:
 
 _DIGEST = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _GAP = "\N{NO-BREAK SPACE}"
-"""Between a number and its mark, thin by the style sheet. Without it, copied text would read 1,2342."""
+"""The blank between a number and its mark, which the style sheet makes thin. Without it, copied text would
+read 1,2342."""
 
 _SUP = re.compile(rf'<sup(?: class="beside")?>{_GAP}?((?:<a href="#note-[0-9]+"[^>]*>[a-z]+</a>,?)+)</sup>')
 """The marks of footnotes, as links."""
 _CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
-"""A cell's name: without blanks, and with a repeat at its end."""
+"""Matches a cell's name, which has no blanks and ends with a repeat."""
 
 
 def note_marks(numbers: Iterable[int], gap: str = _GAP) -> Markup:
-    """Return the raised letters of footnotes, as links to them; "" for none. They need no `gap` behind a stop."""
+    """Return the raised letters of footnotes as links to them, or "" if there are none. After a full stop, they need no
+    `gap`."""
     links = _links(numbers)
     return Markup("<sup>{}{}</sup>").format(gap, links) if links else links
 
 
 def marks_beside_number(numbers: Iterable[int]) -> Markup:
-    """Return marks as `note_marks` does, which the style sheet hangs beside a column, so that its digits line up."""
+    """Return marks like `note_marks`. The style sheet hangs them beside a column, so that the column's digits
+    line up."""
     links = _links(numbers)
     return Markup('<sup class="beside">{}{}</sup>').format(_GAP, links) if links else links
 
 
 def note_letter(number: int) -> str:
-    """Return the mark of a footnote: a to z, aa, ab. The limits of a brief have numbers."""
+    """Return the mark of a footnote, such as a to z, aa, ab. The limits of a brief have numbers instead."""
     letter = chr(ord("a") + (number - 1) % 26)
     return letter if number <= 26 else note_letter((number - 1) // 26) + letter
 
@@ -72,16 +75,16 @@ def _links(numbers: Iterable[int]) -> Markup:
 
 
 def lift_marks(html: Markup) -> tuple[Markup, tuple[int, ...]]:
-    """Return a piece of HTML without the marks of its footnotes, and their numbers."""
+    """Return a piece of HTML without the marks of its footnotes, and the footnotes' numbers."""
     text = str(html)
     numbers = [int(number) for marks in _SUP.findall(text) for number in re.findall(r'href="#note-(\d+)"', marks)]
     return Markup(_SUP.sub("", text)), tuple(dict.fromkeys(numbers))  # noqa: S704  # HTML before
 
 
 def code_in_backticks(text: str) -> Markup:
-    """Turn words in backticks of our sentences into code.
+    """Turn words in backticks in our sentences into code.
 
-    HTML, a note of the spec's author, stays unchanged.
+    HTML, which is a note by the spec's author, stays unchanged.
     """
     if isinstance(text, Markup):
         return text
@@ -92,7 +95,7 @@ def code_in_backticks(text: str) -> Markup:
 
 
 def link_cells(html: Markup, places: Mapping[str, str]) -> Markup:
-    """Link the names of cells in our sentences to the appendix. `places` has their ids."""
+    """Link the names of cells in our sentences to the appendix. `places` maps cells to ids in the appendix."""
 
     def link(match: re.Match[str]) -> str:
         place = places.get(unescape(match.group()))
@@ -107,7 +110,7 @@ def plain_text(html: Markup) -> str:
 
 
 def shorten_digests_in(text: str) -> str:
-    """Shorten a text for paper: the first 12 digits of each digest. The HTML and the side file have all."""
+    """Shorten a text for paper to the first 12 digits of each digest. The HTML and the side file have all digits."""
     return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)
 
 
@@ -116,7 +119,7 @@ _VERSION = r"(?<!\S)(?=[^\s-]*\d)[^\s-]+-[^\s;,、）]{1,24}"
 
 
 def keep_units_whole(text: str) -> Markup:
-    """Keep units with a slash, such as USD/Mop, and versions, such as 6.1.0-18, whole at the end of a line."""
+    """Keep units with a slash, such as USD/Mop, and versions, such as 6.1.0-18, from being broken across lines."""
     if isinstance(text, Markup):
         return text
     return Markup("").join(
@@ -126,7 +129,7 @@ def keep_units_whole(text: str) -> Markup:
 
 
 def _whole(text: str) -> Markup:
-    """Keep a number and a unit with a slash on one line: 7,120 ops/s."""
+    """Keep a number and a unit with a slash, such as 7,120 ops/s, on one line."""
     return Markup("").join(
         Markup('<bdi class="whole">{}</bdi>').format(part) if index % 2 else part
         for index, part in enumerate(re.split(rf"([\d.,]+{_GAP}[^\s/]+/\w+)", text))

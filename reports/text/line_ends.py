@@ -1,6 +1,6 @@
-"""Where lines end on paper: no short word stands alone on the last line, and no line of Japanese ends within a word.
+"""Chooses line breaks on paper: no short word is alone on the last line, and no line of Japanese breaks within a word.
 
-The PDF writer may end a line of Japanese behind every letter.
+Without this, the PDF writer may break a line of Japanese after any character.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _BEFORE_LAST = re.compile(
 
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|[mnµ]?s|min|h|W|%)(?:/s)?(?![\w-]))")
-"""The blank between a number that the author wrote and its unit."""
+"""The blank between a number and its unit in the author's text."""
 
 
 def keep_last_words(page: str) -> str:
-    """Return an HTML page in which the last two words of each heading, caption and subtitle stay on one line, and so do
-    a number and its unit there."""
+    """Return an HTML page in which the last two words of each heading, caption and subtitle stay on one line. A number
+    in them also stays on one line with its unit."""
     return _LINE.sub(
         lambda match: _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", keep_units_beside_numbers(match.group())), page
     )
 
 
 def keep_units_beside_numbers(text: str) -> str:
-    """Return a text with no line's end between a number and its unit."""
+    """Return a text without line breaks between numbers and their units."""
     return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
@@ -43,37 +43,38 @@ _AMONG_JAPANESE = re.compile(
 
 
 def close_up(text: str) -> str:
-    """Return a Japanese text without the blanks around names, where these are Japanese, too."""
+    """Return a Japanese text without the blanks around names that are Japanese, too."""
     return _AMONG_JAPANESE.sub("", text)
 
 
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})")
-"""A word of foreign origin, which is read as a whole."""
+"""Matches a word of foreign origin, which is read as a whole."""
 _PHRASE = re.compile(
     r"[「（]?(?:[\d,.]+[ \u00a0](?=[一-鿿ァ-ヺ]))?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?"
     r"[、。：；，」）]*|(?<![^\s、。：；，「」（）])[ぁ-ゖ]{2,}[、。：；，」）]*"
 )
-"""A word with its particles, up to where the next word begins; or particles and such words as すべて, where a part of a
-sentence begins. A number has what it counts beside it."""
+"""Matches a word with its particles, up to the next word, or particles and words such as すべて that begin a part of a
+sentence. A number includes the thing that it counts."""
 _BESIDE = re.compile(r"(?<=\d) (?=[一-鿿ァ-ヺ])|(?<=[A-Za-z0-9)%]) (?=[ぁ-ゖ])")
-"""The blanks between a number and what it counts, and between a name in Latin letters and its particle."""
+"""Matches the blanks between a number and what it counts, and between a name in Latin letters and its particle."""
 _CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")
-"""The end of a paragraph or a cell: a last line of 「す。」 alone reads as a slip."""
+"""Matches the end of a paragraph or a cell, because a last line with only 「す。」 looks like a mistake."""
 _LONGEST = 12
-"""The letters of the longest phrase of a heading that stays whole: more may be wider than their place."""
+"""The most letters of a phrase that stays whole in a heading. Longer ones may be wider than their place."""
 _LONGEST_IN_TEXT = 9
-"""The same in a text, whose right edge would be ragged."""
+"""The most letters of a phrase that stays whole in a text. Longer ones would make its right edge ragged."""
 _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
 _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
-"""What is set large: its lines end between phrases."""
+"""Matches the beginning of large type, whose lines break between phrases."""
 _SKIPPED = re.compile(r"<(table|style|script|pre)\b")
 
 
 def keep_words_whole(page: str) -> str:
-    """Return an HTML page whose lines end neither within words in katakana nor within short phrases. Tables stay as
-    they are, since their columns may be narrower than a word, and so do links and numbers, which are tagged as wholes.
-    A word gets no `span`, since a PDF's numbers are known by one within another."""
+    """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables stay as
+    they are, because their columns may be narrower than a word. Links and numbers also stay as they are, because they
+    are tagged as wholes. Words get no `span`, because numbers in a PDF are recognised by one `span` within another.
+    """
     before, body, rest = page.partition("<body")
     until = tagged = ""
     kept: Callable[[str], str] | None = _in_text
@@ -100,12 +101,12 @@ _LABEL_ENDS = re.compile(
     r"(?<=\s)(?=\S)|(?<=[ぁ-ゖァ-ヺー一-鿿、・）」])(?=[A-Za-z0-9「（])|(?<=[A-Za-z0-9])(?=[ァ-ヺ一-鿿])"
     r"|(?<=[のをにはがでとへ])(?=[ァ-ヺ一-鿿])|(?<=[ァ-ヺー])(?=[一-鿿])|(?<=[一-鿿])(?=[ァ-ヺ])|(?<=[、・])(?=.)"
 )
-"""Where a label may end a line: at a blank, behind a particle, and where the script changes, but not within a word such
-as 書き込み."""
+"""Matches places where a label may break: at a blank, after a particle, and at a change of script, but not within a
+word such as 書き込み."""
 
 
 def phrases(text: str) -> list[str]:
-    """Split a label into the parts that stay whole, with the blanks behind them."""
+    """Split a label into the parts that stay whole, each with the blanks after it."""
     return [part for part in _LABEL_ENDS.split(text) if part]
 
 
@@ -118,8 +119,8 @@ def _in_text(text: str) -> str:
 
 
 def _in_phrase(match: re.Match[str]) -> str:
-    """Return a phrase of a text: a long one may be parted, but for its words in katakana and what belongs to a name or
-    a number."""
+    """Return a phrase of a text. A long phrase may be broken, but not within its words in katakana, nor between a name
+    or a number and what belongs to it."""
     if len(match[0]) <= _LONGEST_IN_TEXT:
         return _whole(match)
     return _KATAKANA.sub(_whole, _BESIDE.sub("\N{NO-BREAK SPACE}", match[0]))

@@ -1,4 +1,5 @@
-"""A brief's page as Markdown: CommonMark with GitHub's tables and footnotes. Only this module uses markdownify."""
+"""Converts a brief's page to Markdown: CommonMark with GitHub's tables and footnotes. Only this module uses
+markdownify."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _ROW = re.compile(r'<tr id="([\w-]+)"([^>]*)>(<th[^>]*>)')
 
 
 def to_markdown(html: str) -> str:
-    """Return the page's contents: headings with `#`, figures as links to their files, footnotes as `[^1]`."""
+    """Return the page's contents in Markdown: headings with `#`, figures as links to their files, and footnotes as
+    `[^1]`."""
     body = re.sub(r"^.*?<body[^>]*>|</body>.*$", "", html, flags=re.DOTALL)
     body = re.sub(r'<div class="running-foot".*?</div>', "", body, flags=re.DOTALL)
     body = re.sub(r"</tbody>\s*<tbody>", "", body)  # one head a table
