@@ -1,4 +1,5 @@
-"""Verifies a finished brief: reads its side file and the numbers on its pages, and computes each again from a store."""
+"""Verifies a finished brief: reads its side file and the numbers on its pages, and computes each number again from a
+store."""
 
 from __future__ import annotations
 
@@ -59,12 +60,13 @@ if TYPE_CHECKING:
     from pypdf.generic import EmbeddedFile
 
 MOST_OF_A_BRIEF = 1 << 30
-"""The most bytes that are read of a brief."""
+"""The most bytes of a brief that are read."""
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A number that differs between the document (`found`) and its side file (`recorded`); "" where it is missing."""
+    """A number that differs between the document (`found`) and its side file (`recorded`). It is "" where it is
+    missing."""
 
     id: str
     place: str
@@ -74,12 +76,14 @@ class Edited:
 
 @dataclass(frozen=True)
 class FinishedBrief:
-    """`edited` is None where only the side file was given. `whole` says whether an HTML page is, to the byte, what its
-    side file says; None where that is unknown, as for a PDF, whose marked numbers alone are read. `sha256` is the
-    document's; `side` is the path of its side file, with its SHA-256; `attached` maps other attachments of a PDF to
-    their SHA-256. `document` says which of two documents it is. `others` are the documents beside it that belong to
-    it, each with its problem, or "": their numbers are among the `edited`, too. In an office file, `added` are the
-    places of texts with numbers that it did not have when it was made, and `unread` the sheets that are too long."""
+    """A brief as it was read. `edited` is None if only the side file was given. `whole` says whether an HTML page is
+    identical, to the byte, to the one that its side file records. It is None if that is unknown, as for a PDF, from
+    which only the marked numbers are read. `sha256` is the document's, and `side` is the path of its side file with its
+    SHA-256. `attached` maps other attachments of a PDF to their SHA-256. `document` says which of two documents it is.
+    `others` maps the documents beside it that belong to it to their problems, or "", and their numbers are among the
+    `edited`, too. In an office file, `added` are the places of texts with numbers that were added since it was made,
+    and `unread` are the sheets that are too long to read.
+    """
 
     numbers: NumbersFile
     edited: tuple[Edited, ...] | None
@@ -90,14 +94,14 @@ class FinishedBrief:
     document: Document = "brief"
     others: tuple[tuple[str, str], ...] = ()
     is_editable: bool = False
-    """Whether it is an office file, whose words anybody may edit: only its numbers are looked at."""
+    """Whether the document is an office file, whose words anybody may edit, so that only its numbers are compared."""
     added: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
 
 def read_brief(path: Path) -> FinishedBrief:
-    """Read a brief or a disclosure, with the other one where it lies beside it: a PDF, an office file, an HTML page
-    with its side file beside it, or a side file alone. Raises ReportError."""
+    """Read a brief or a disclosure, together with the other one if that is in the same folder. The document is a PDF,
+    an office file, an HTML page with its side file in the same folder, or only a side file. Raises ReportError."""
     made = _read(path)
     others = dict[str, str]()
     edited = made.edited
@@ -120,7 +124,8 @@ def read_brief(path: Path) -> FinishedBrief:
 
 
 def _counterparts(path: Path, made: FinishedBrief) -> Iterator[Path]:
-    """Yield the documents of other kind that belong to one: of a brief its disclosure, and the other way round."""
+    """Yield the documents of the other kind that belong to a document: the disclosures of a brief, or the briefs of a
+    disclosure."""
     if made.document == "disclosure":
         yield path.with_name(OF_DISCLOSURE.sub("", path.name))
         return
@@ -157,7 +162,7 @@ _DISCLOSURE_PAGE = re.compile(rb'<html [^>]*class="disclosure-report"')
 
 
 def _unmarked(path: Path) -> ReportError:
-    """Return whether no number is marked, so that edits can't be found."""
+    """Return whether no number is marked, so that edits cannot be found."""
     return ReportError(
         f"{path} marks none of its numbers: it is not the PDF or HTML that was made, but was printed, converted or "
         "saved by another program",
@@ -166,7 +171,7 @@ def _unmarked(path: Path) -> ReportError:
 
 
 def _beside(path: Path) -> tuple[NumbersFile, tuple[str, str]]:
-    """Return the side file, with its path and its SHA-256. A disclosure has that of its brief."""
+    """Return the side file, with its path and its SHA-256. A disclosure shares the side file of its brief."""
     side = path.with_suffix(".json")
     if not side.exists():
         side = side.with_name(OF_DISCLOSURE.sub("", side.name))
@@ -194,7 +199,7 @@ def _numbers(content: bytes, path: Path) -> NumbersFile:
 
 
 def _squeezed(text: str) -> str:
-    """Remove blanks: a document may have others where a line ends."""
+    """Remove blanks, because a document may have different blanks at line breaks."""
     return re.sub(r"\s", "", text)
 
 
@@ -260,7 +265,8 @@ def _of_pdf(path: Path, digest: str) -> FinishedBrief:
 
 
 def attached_file(path: Path, ending: str) -> bytes | None:
-    """Return the only file in a PDF whose name ends so; None without one. No other is unpacked. Raises ReportError."""
+    """Return the only file in a PDF whose name has this ending, or None if there is none. No other file is unpacked.
+    Raises ReportError."""
     from pypdf import PdfReader
 
     try:
@@ -280,7 +286,7 @@ def _has_ending(file: EmbeddedFile, ending: str) -> bool:
 
 
 def _digests(attached: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[str, str]]:
-    """Yield the SHA-256 of each attachment of a PDF. Raises ValueError for more than any brief has."""
+    """Yield the SHA-256 of each attachment of a PDF. Raises ValueError if there are more than any brief has."""
     left = MOST_OF_ALL
     for name, contents in attached.items():  # they are unpacked one by one
         left -= sum(map(len, contents))
@@ -290,7 +296,7 @@ def _digests(attached: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[str, str
 
 
 def _pdf_errors() -> tuple[type[Exception], ...]:
-    """Return what pypdf raises for damaged files, and for hostile ones."""
+    """Return the errors that pypdf raises for damaged or hostile files."""
     from pypdf.errors import DependencyError, PyPdfError
 
     common = (
@@ -307,13 +313,13 @@ def _pdf_errors() -> tuple[type[Exception], ...]:
 
 
 def _is_plain(file: NumbersFile, document: Document) -> bool:
-    """Return whether a PDF's numbers are no links, since it has no appendix."""
+    """Return whether a PDF's numbers are not links, because it has no appendix."""
     return file.provenance == "none" or (document == "brief" and bool(file.disclosures))
 
 
 def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Document = "brief") -> Iterator[Edited]:
-    """Return the numbers that a PDF shows differently from the file, or that one of them lacks. `marked` is what the
-    PDF marks, some of it in pieces."""
+    """Return the numbers that a PDF shows differently from the file, or that one of the two lacks. `marked` is the
+    marked text of the PDF, some of it in pieces."""
     plain = _is_plain(file, document)
     rows = {query.id: "" if plain else query.source for query in file.queries}
     numbers = [number for number in file.numbers if number.linked and number.document == document]
@@ -341,8 +347,8 @@ def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Do
 def marked_in(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
     """Return each link to a row of the appendix, in the order of the structure tree, with its marked text.
 
-    Links of figures' captions are among them; their rows differ from those of numbers. With `spans`, the document
-    has no appendix: its numbers are the spans that contain another span, with "" for a row.
+    The links include those of figures' captions, whose rows differ from those of numbers. With `spans`, the document
+    has no appendix, and its numbers are the spans that contain another span, with "" as the row.
     """
     pages = {page.indirect_reference.idnum: page for page in reader.pages if page.indirect_reference}
     texts: dict[int, dict[int, str]] = {}
@@ -385,7 +391,7 @@ def _kids(element: Any) -> list[Any]:
 
 
 def _destination(kid: Any) -> Any:
-    """Return where the link of an annotation's reference leads."""
+    """Return the destination of the link in an annotation's reference."""
     if isinstance(kid, int) or kid.get("/Type") != "/OBJR":
         return None
     return kid["/Obj"].get_object().get("/Dest")
@@ -414,8 +420,8 @@ def marked_texts(page: PageObject) -> dict[int, str]:
 
 
 def _read_own_codes(page: PageObject) -> None:
-    """Let pypdf read fonts with codes of their own, which WeasyPrint writes where one glyph stands for several
-    characters, such as those that no font has. Such codes have two bytes, as those of Identity-H."""
+    """Make pypdf read fonts with their own codes. WeasyPrint writes such codes if one glyph represents several
+    characters, such as those that no font has. The codes have two bytes, like those of Identity-H."""
     from pypdf.generic import NameObject, StreamObject
 
     for font in page.get("/Resources", {}).get("/Font", {}).values():
@@ -449,14 +455,16 @@ class ComparedFiles:
 
 
 def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> ComparedFiles:
-    """Compare the files made with the brief at `path`: the other document beside it and, with the journal, the side
-    file and the figures in the folder beside it and in the PDF. Without records of reports, only the former."""
+    """Compare the files made with the brief at `path`. These are the other document in its folder and, with the
+    journal, the side file and the figures, both in the folder and in the PDF. Without records of reports, compare only
+    the other document.
+    """
     found = [*_of_others(path, brief, made, run_dir), *(_problems(path, brief, made, run_dir) if made.records else ())]
     return ComparedFiles(len(found), tuple(problem for problem in found if problem))
 
 
 def _of_others(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> Iterator[str]:
-    """Return the problem of the other document, or "". One that was copied without it has none."""
+    """Return the problem of the other document, or "". If it was not copied along, there is no problem."""
     known, at_home = dict(brief.others), made.at_home(path, run_dir)
     for other in _counterparts(path, brief):
         if other.name not in known:
@@ -511,10 +519,10 @@ class _Wanted(NamedTuple):
 
 
 def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
-    """Yield what the report's texts, tables and figures compute and the file lacks.
+    """Yield the texts', tables' and figures' values that the report computes and the file lacks.
 
-    A user's parts may omit numbers, but no points of figures. A part that could not be made has none: the file names it
-    (`not_made`), and all other parts are complete.
+    A user's parts may omit numbers, but not points of figures. A part that could not be made has no numbers: the file
+    names it (`not_made`), and all other parts are complete.
     """
     if report is None:
         yield f"the plan has no report {numbers.report}"
@@ -544,9 +552,9 @@ def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results
 def _named_parts(
     elements: Iterable[p.Element], results: Results
 ) -> Iterator[tuple[p.Element, tuple[tuple[str, str], ...]]]:
-    """Yield the parts of a brief in its order, each with its kind and its number or title, as `Gaps` names them.
+    """Yield the parts of a brief in order, each with its kind and its number or title, as `Gaps` names them.
 
-    In a brief of imported results, a table of published values may come before the others and move their numbers.
+    In a brief of imported results, a table of published values may come before the others and shift their numbers.
     """
     before = (0, 1) if any(imported_briefs.published(results)) else (0,)
     tables = figures = 0
@@ -580,8 +588,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield what the texts and tables lack. The file does not say where a text or a number that could not be made
-    belongs, so that many may be missing anywhere."""
+    """Yield the numbers that are missing in the texts and tables. The file does not say where a text or a number that
+    could not be made belongs, so as many numbers may be missing anywhere."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))
@@ -634,7 +642,7 @@ def key_of(key: DimKey | int | None) -> DimKey:
 
 
 def _of_texts(part: object) -> Iterator[tuple[_Wanted, ...]]:
-    """Yield the values to compute for each number in the text; two for a range."""
+    """Yield the values to compute for each number in the text. A range has two."""
     for value in objects_within(part, p.Value):
         yield tuple(_Wanted(end) for end in (value.query, value.high) if end)
 
@@ -658,7 +666,7 @@ def _keys(keys: Sequence[DimKey | int | None]) -> tuple[DimKey, ...]:
 
 
 def _hashed(key: DimKey | int | None) -> DimKey:
-    """Replace a missing key by one that equals itself."""
+    """Replace a missing key by one that is equal to itself."""
     found = key_of(key)
     return "" if isinstance(found, float) and math.isnan(found) else found
 
@@ -673,15 +681,15 @@ Known = Mapping[Identity, p.Query]
 
 
 def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:
-    """Return the queries of a plan, and those of a report with the sentences of its claims: the number of one that is
-    held out is read again from its held-out repeats."""
+    """Return the queries of a plan, and those of a report with the sentences of its claims. The number of a held-out
+    claim is read again from its held-out repeats."""
     every = (plan.metrics, plan.expects, plan.claims, plan.reports, said)
     return {identity(query): query for query in objects_within(every, p.Query)}
 
 
 def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
-    """Return the claims that differ from the plan's report and the store: the title, the cells behind its numbers,
-    and their details."""
+    """Return the claims that differ from the plan's report and the store, in their title, their details, or the cells
+    behind their numbers."""
     if report and numbers.title != report.title:
         yield f"the brief is called “{numbers.title}”, and its report in the plan “{report.title}”"
     known = known_queries(results.plan, report)
@@ -707,7 +715,7 @@ def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Resul
 
 
 def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
-    """Return how a cell has changed since the file was written; "" for an unchanged one."""
+    """Return how a cell has changed since the file was written, or "" if it is unchanged."""
     if now is None:
         return "is not in the store"
     if then is None:
@@ -725,8 +733,9 @@ def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
 def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[str, str | None]:
     """Return the raw outputs behind the numbers whose digests differ from the journal's.
 
-    These are the outputs of the cells that the plan's report and the file's numbers need, those of held-out repeats,
-    the table that numbers were imported from, and, where the journal has no digest, the outputs that the file names.
+    These are the outputs of the cells that the plan's report and the file's numbers need, the outputs of held-out
+    repeats, the table from which numbers were imported and, if the journal has no digest, the outputs that the file
+    names.
     """
     from benchbrief.results.imports.keep_import import SHARED, shared_name
     from benchbrief.results.ingest.run_evidence import read_evidence
@@ -764,7 +773,7 @@ def _files(cells: Iterable[CellEntry]) -> dict[str, str]:
 
 
 def _ids(query: p.Query | None, results: Results, **at: str | float) -> set[str]:
-    """Return the cells behind a query of the plan; none when an earlier benchbrief made the plan."""
+    """Return the cells behind a query of the plan, or none if an earlier version of benchbrief made the plan."""
     if query is None or query.reads is None:
         return set()
     within_query = {dim: key for dim, key in at.items() if dim in query.dims}
@@ -780,12 +789,12 @@ def _problem(run_dir: Path, path: str, digest: str) -> str | None:
 
 
 CLOSE = 1e-9
-"""The relative difference of equal values: sums of several threads differ in their last digits."""
+"""The relative difference up to which values count as equal. Sums over several threads differ in their last digits."""
 
 
 @dataclass(frozen=True)
 class Differs:
-    """A number that does not hold. `now` is its present form."""
+    """A number that cannot be confirmed. `now` is the number as it is printed now."""
 
     id: str
     place: str
@@ -799,7 +808,7 @@ class Differs:
 
 @dataclass(frozen=True)
 class DrawnDiffers:
-    """A point of a figure that does not hold."""
+    """A point of a figure that cannot be confirmed."""
 
     figure: str
     title: str
@@ -812,9 +821,10 @@ class DrawnDiffers:
 
 @dataclass(frozen=True)
 class Verification:
-    """`edited` is None without a document. `raw` maps paths to problems, None if not asked for. `foreign` says why
-    the brief is not of this run, `beside` which files made with it were changed, and `kept` which other parts of the
-    run were."""
+    """The result of verifying a brief. `edited` is None without a document. `raw` maps paths to problems, or is None if
+    that was not asked for. `foreign` says why the brief is not of this run, `beside` lists the changed files among
+    those made with the brief, and `kept` lists the other parts of the run that were changed.
+    """
 
     numbers: int
     differing: tuple[Differs, ...]
@@ -825,20 +835,20 @@ class Verification:
     raw_files: int
     foreign: tuple[str, ...] = ()
     whole: bool | None = None
-    """Whether the document is, to the byte, one that the run's journal knows. Without such a record, as
-    in `FinishedBrief`."""
+    """Whether the document is identical, to the byte, to one that the run's journal records. Without such a record, it
+    means the same as in `FinishedBrief`."""
     beside: tuple[str, ...] = ()
     beside_files: int = 0
-    """How many files made with it were compared."""
+    """How many files made with the brief were compared."""
     kept: tuple[str, ...] = ()
     not_made: tuple[str, ...] = ()
-    """What of the brief could not be made when it was made, so that its numbers are lacking."""
+    """The parts of the brief that could not be made when it was written, so that their numbers are missing."""
     is_editable: bool = False
-    """Whether the document is an office file, whose words anybody may edit: `whole` does not matter then."""
+    """Whether the document is an office file, whose words anybody may edit, so that `whole` does not matter."""
     added: tuple[str, ...] = ()
-    """Where such a file has texts with numbers that it did not have when it was made."""
+    """The places in an office file of texts with numbers that were added since it was made."""
     unread: tuple[str, ...] = ()
-    """Its sheets that are too long to be looked at."""
+    """The sheets of an office file that are too long to be read."""
 
     @property
     def holds(self) -> bool:
@@ -850,9 +860,10 @@ class Verification:
 def verify(
     brief: FinishedBrief, plan: Plan, store: AskedStore, run_dir: Path | None = None, *, known: bool = True
 ) -> Verification:
-    """Verify a brief. With `run_dir`, hashes the raw outputs too (`raw_problems`). The plan is the one that the
-    brief was made from, or, where it is not `known`, the run's own. This plan decides what is computed, whatever SQL
-    the brief has."""
+    """Verify a brief. With `run_dir`, also check the digests of the raw outputs (`raw_problems`). The plan is the one
+    that the brief was made from or, if it is not `known`, the run's own. This plan decides what is computed, whatever
+    SQL the brief has.
+    """
     report = next((each for each in plan.reports if each.name == brief.numbers.report), None)
     results = Results(plan, store, words_of(report) if report else CATALOGUES["en"])
     report = say_claims(report, results) if report else None
@@ -886,8 +897,7 @@ def verify(
 def check_journal(
     found: Verification, path: Path, brief: FinishedBrief, plan: Plan, run_dir: Path, made: MadeReports
 ) -> Verification:
-    """Add what the run's journal knows of the brief at `path`, of the files made with it, and of the run's
-    other files.
+    """Add what the run's journal records about the brief at `path`, the files made with it, and the run's other files.
 
     `plan` is the run's own.
     """
@@ -974,7 +984,7 @@ class _Check:
         return number.letters if number.letters in now else now[0]
 
     def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
-        """Return the present doubt in a number. For one from an early file, or with a failed query, it is the
+        """Return the present doubt about a number. For a number from an early file, or with a failed query, return the
         file's doubt."""
         if number.bound is None or self._failed(query, high):
             return number.doubt
@@ -982,7 +992,7 @@ class _Check:
         return self._results.doubt(known[0], known[1] if high else None, number.at)
 
     def _printed(self, number: NumberEntry, value: float | None, high: float | None, doubt: Doubt) -> str:
-        """Print a number as the brief's language does."""
+        """Print a number by the conventions of the brief's language."""
         unit = self._queries[number.query].unit
         with written_as(Locale(self._recorded.locale, self._recorded.units)), printed_as(self._recorded.printing):
             return doubt.mark + number.printed.text(value, high, unit, ranged=bool(number.high_query))
@@ -1000,7 +1010,8 @@ class _Check:
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
 
     def _behind(self, query: QueryEntry, keys: Sequence[DimKey | int | None]) -> tuple[str, ...]:
-        """Return the recorded cells behind one point of a figure; behind all points if the plan does not tell."""
+        """Return the recorded cells behind one point of a figure, or behind all points if the plan does not tell them
+        apart."""
         known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
             return query.cells
@@ -1021,7 +1032,7 @@ class _Check:
         return (known[0] if known else None), "" if fitting or not query.cells else "the store has no such row"
 
     def _all(self, query: QueryEntry) -> dict[tuple[DimKey, ...], float | None] | str:
-        """Return the rows of a query, or why there are none."""
+        """Return the rows of a query, or the reason why there are none."""
         if query.id not in self._rows and identity(query.query) not in self._known:
             self._rows[query.id] = self._unknown(query)
         if query.id not in self._rows:
@@ -1033,7 +1044,7 @@ class _Check:
         return self._rows[query.id]
 
     def _unknown(self, query: QueryEntry) -> str:
-        """Return why the plan has no such query: the sentence of a claim that is held out has its number in the SQL."""
+        """Return why the plan has no such query. The sentence of a held-out claim has its number in the SQL."""
         claims = self._results.plan.claims
         if not any(each.held_out and each.number and each.number.query.text == query.expression for each in claims):
             return f"{_FOREIGN}: the file of the numbers was edited"
@@ -1042,7 +1053,7 @@ class _Check:
         return f"{_HELD_OUT_DIFFERS}{why or '; --raw looks at their raw outputs'}"
 
     def _why(self, cells: Iterable[str], otherwise: str) -> str:
-        """Return why a value differs: how the cells behind it changed, else the store's reason."""
+        """Return why a value differs: how the cells behind it changed, or else the store's reason."""
         if otherwise.startswith((_FOREIGN, _HELD_OUT_DIFFERS)):
             return otherwise
         reasons = [f"{cell} {reason}" for cell in cells if (reason := self._changed(cell))]
@@ -1067,7 +1078,7 @@ def _keyed(at: Mapping[str, DimKey]) -> tuple[tuple[str, DimKey], ...]:
 
 
 def _at(query: QueryEntry, number: NumberEntry) -> str:
-    """Return the expression with its missing coordinates: `throughput at workload a`."""
+    """Return the expression with its missing coordinates, such as `throughput at workload a`."""
     place = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in number.at.items())
     return f"{query.expression} at {place}" if place else query.expression
 

@@ -90,8 +90,8 @@ class _PageConverter(markdownify.MarkdownConverter):
 
 
 def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
-    """Raise ReportError when the text of a page's Markdown lacks one of these. Pictures and link targets do not count
-    as text."""
+    """Raise ReportError if the text of a page's Markdown lacks one of these. Pictures and link targets do not count as
+    text."""
     read = letters(unescape(_NO_TEXT.sub("", markdown)))
     for text in texts:
         if letters(text) not in read:
@@ -99,16 +99,16 @@ def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape plain text for CommonMark: no part of it is HTML, a link, a picture, code or a block mark."""
+    """Escape plain text for CommonMark, so that no part of it is HTML, a link, a picture, code or a block mark."""
     text = re.sub(r"([\\`*_\[\]])", r"\\\1", text)
     text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
     return _BLOCKS.sub(r"\1\\\2", text)
 
 
 def _emphasis(mark: str, name: str, tag: Any, text: str) -> str:
-    """Return `text` between marks where CommonMark reads these as emphasis, else between HTML tags.
+    """Return `text` between emphasis marks if CommonMark would read them as emphasis, or else between HTML tags.
 
-    Marks do not open before a sign, nor close behind one, with a letter on their other side (flanking delimiter
+    Marks neither open before punctuation nor close after it if a letter is on their other side (flanking delimiter
     runs, CommonMark 0.31 section 6.2). In scripts without blanks, this affects the full stop at the end of `text`.
     """
     inner = text.strip()

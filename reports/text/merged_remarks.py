@@ -22,7 +22,8 @@ def merge_remarks(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, 
 
 
 def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
-    """Merge the remarks that other work kept a host busy into one sentence for each host, which counts the cells."""
+    """Merge the remarks that other work kept a host busy into one sentence for each host, with the count of
+    its cells."""
     found: dict[Hashable, list[tuple[str, str, int]]] = {}
     for number, row in enumerate(rows):
         text = row[1]
@@ -34,7 +35,7 @@ def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, i
 
 
 def busy_host(text: str) -> str:
-    """Return the host that a remark says was busy with other work; "" for any other remark."""
+    """Return the host that was busy with other work according to a remark, or "" for any other remark."""
     is_busy = isinstance(text, Message) and text.code in (
         "busy",
         "busy_meanwhile",
@@ -55,7 +56,7 @@ def _busy(texts: Sequence[str]) -> Message:
 
 
 def shape_of(text: str) -> Hashable:
-    """Return what a sentence shares with those that differ only in their numbers."""
+    """Return a sentence without its numbers, which it shares with sentences that differ only in their numbers."""
     return text.shape if isinstance(text, Message) else text
 
 

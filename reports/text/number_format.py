@@ -1,8 +1,9 @@
-"""Numbers, dates and lists for people: readable units, digits for a whole column, and a language's conventions.
+"""Writes numbers, dates and lists for people: readable units, equal digits for a whole column, and a language's
+conventions.
 
-Numbers are made in the form of Python's format language (1,234.5), and converted where they become text, by the Unicode
-CLDR. Only this module uses babel. The language is the same for a whole brief, so it is a context, as `decimal` has one,
-and no argument of every function.
+Numbers are first written in the form of Python's format language (1,234.5), and converted by the Unicode CLDR when they
+become text. Only this module uses babel. A whole brief has one language, so the language is a context, as in `decimal`,
+rather than an argument of every function.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _PER_CENT = re.compile(r"(\S*\d)%$")
 ENGLISH_UNITS: Mapping[str, str] = MappingProxyType(
     {"nodes=1": "node", "threads=1": "thread", "cores=1": "core", "records=1": "record", "ops=1": "op"}
 )
-"""The units of counted things whose names differ from the language of specs."""
+"""The units of counted things whose English names differ from their names in specs."""
 
 
 class Locale:
-    """The conventions of a locale of CLDR (`en_GB`, `ja`); English for one that CLDR lacks.
+    """The conventions of a CLDR locale (`en_GB`, `ja`), or English if CLDR lacks it.
 
-    `units` has the names of counted things (`nodes`), also for one (`nodes=1`). English fills its gaps.
+    `units` has the names of counted things (`nodes`), also in the singular (`nodes=1`). English fills its gaps.
     """
 
     def __init__(self, name: str, units: Mapping[str, str] = ENGLISH_UNITS) -> None:
@@ -45,7 +46,8 @@ class Locale:
         self.units = units
 
     def counted_unit(self, unit: str, text: str = "") -> str:
-        """Return the name of a unit behind a number that reads as `text`: node behind 1, nodes behind others."""
+        """Return the name of a unit after a number that reads as `text`, such as node after 1 and nodes after
+        others."""
         return (self.units.get(f"{unit}=1") if text == "1" else None) or self.units.get(unit, unit)
 
     @cached_property
@@ -65,7 +67,7 @@ class Locale:
 
     @cached_property
     def _per_cent(self) -> str:
-        """Return `{}%` in the language: with a blank, or with the sign in front."""
+        """Return the language's pattern for `{}%`, which may have a blank, or the sign in front."""
         pattern = self._cldr.percent_formats[None].pattern.split(";")[0]
         return re.sub(r"[#,.0]+", "{}", pattern)
 
@@ -76,7 +78,7 @@ class Locale:
     def numerals(self, text: str) -> str:
         """Write the numbers in a text (1,234.5 and 12%) in the language.
 
-        Numbers without groups of three stay so: years, versions and identifiers look like that.
+        Numbers without groups of three digits stay unchanged, because they may be years, versions or identifiers.
         """
         if self.name.startswith(("en", "ja")):  # such languages keep this form
             return text
@@ -92,7 +94,7 @@ class Locale:
         return whole if fraction is None else f"{whole}{self.decimal}{fraction}"
 
     def days(self, first: date, last: date) -> str:
-        """Return 21 November 2026; or, for two days, from the first to the last."""
+        """Return a date such as 21 November 2026, or for two days the range from the first to the last."""
         from babel.dates import format_date, format_interval
 
         if first == last:
@@ -100,12 +102,12 @@ class Locale:
         return format_interval(first, last, "yMMMd", locale=self._cldr)
 
     def listed(self, names: Iterable[str]) -> str:
-        """Join names, without an "and" before the last; `in_a_sentence` has one."""
+        """Join names without an "and" before the last one, which `in_a_sentence` adds."""
         comma: str = self._cldr.list_patterns["standard"]["middle"].replace("{0}", "").replace("{1}", "")
         return comma.join(names)
 
     def in_a_sentence(self, names: Iterable[str]) -> str:
-        """Join names as a sentence does: "YCSB, fio and db_bench"."""
+        """Join names for a sentence, such as "YCSB, fio and db_bench"."""
         from babel.lists import format_list
 
         return format_list(list(names), locale=self._cldr)
@@ -115,13 +117,13 @@ _CURRENT: ContextVar[Locale] = ContextVar("locale", default=Locale("en_GB"))  # 
 
 
 def locale() -> Locale:
-    """Return the conventions of the context; English by default."""
+    """Return the conventions of the present context. The default is English."""
     return _CURRENT.get()
 
 
 @contextmanager
 def written_as(wanted: Locale) -> Iterator[None]:
-    """Write numbers by that locale inside the block."""
+    """Write numbers in that locale inside the block."""
     before = _CURRENT.set(wanted)
     try:
         yield
@@ -139,17 +141,18 @@ _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
 
 _MOST_DECIMALS = 12
 _WHOLE_NODES = 3
-"""The way of printing from which on nodes are whole."""
+"""The first version of printing that writes whole nodes."""
 FEW_NODES = 3
-"""Below so many nodes, a whole one is much of them: they have a decimal, after that way of printing."""
+"""Numbers of nodes below this one get a decimal, because a whole node is a large part of them. Only later versions of
+printing do so."""
 _SMALLEST_PRICE = 0.01
-"""The smallest price that is shown in its own unit. A cheaper thing is priced by a larger number of it."""
+"""The smallest price that is shown in its own unit. Something cheaper is priced for a larger number of units."""
 _MICRO = re.compile(r"(?<![A-Za-z])us\b")
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How a column or an axis shows values of a unit: `shown = value / factor`, in `unit`."""
+    """The scale on which a column or an axis shows values of a unit: `shown = value / factor`, in `unit`."""
 
     factor: float
     unit: str
@@ -159,7 +162,7 @@ class Scale:
 
 
 def number(value: object) -> float | None:
-    """Return a result as a finite float; None for a missing one (NULL, NaN, an infinity)."""
+    """Return a result as a finite float, or None for a missing one (NULL, NaN, an infinity)."""
     if isinstance(value, bool) or value is None:
         return None if value is None else float(value)
     try:
@@ -170,29 +173,30 @@ def number(value: object) -> float | None:
 
 
 def key_text(label: str, value: object) -> str:
-    """Return the label of a dimension's key. The language writes a number, which stays beside its unit."""
+    """Return the label of a dimension's key. A number is written in the language, and stays on one line with
+    its unit."""
     return locale().numerals(label).replace(" ", NBSP) if isinstance(value, float) else label
 
 
 def unit_text(unit: str, number: str = "") -> str:
-    """Return a unit for print, behind a `number` if given: `us/op` as µs/op; `nodes` in the language of the brief;
-    "" for a dimensionless one."""
+    """Return a unit for print, after a `number` if one is given. For example, `us/op` becomes µs/op, and `nodes` is in
+    the language of the brief. Return "" for a dimensionless unit."""
     return "" if unit in ("", "1") else locale().counted_unit(_MICRO.sub("µs", unit), number)
 
 
 def is_counted(unit: str) -> bool:
-    """Whether the unit is a number of things: nodes, threads."""
+    """Whether the unit counts things, such as nodes or threads."""
     return f"{unit}=1" in ENGLISH_UNITS
 
 
 def is_scaled(unit: str) -> bool:
-    """Whether values of a unit are shown in another one where they are small or large: s as ms, B as GB."""
+    """Whether small or large values of a unit are shown in another unit, such as s as ms, or B as GB."""
     return unit in _STEPS or bool(larger_units(unit))
 
 
 def whole_nodes(value: float, unit: str) -> float:
-    """Return a number of nodes as it is printed: whole ones, rounded up, since nobody runs a part of a node; few nodes
-    with a decimal. Other values stay."""
+    """Return a number of nodes as printed: rounded up to whole nodes, because nobody runs part of a node, or with a
+    decimal if there are few. Other values stay unchanged."""
     if unit != "nodes" or precision.printing() < _WHOLE_NODES or not math.isfinite(value):
         return value
     if precision.printing() > _WHOLE_NODES and value < FEW_NODES:
@@ -201,7 +205,7 @@ def whole_nodes(value: float, unit: str) -> float:
 
 
 def node_decimals(values: Iterable[float | None]) -> int:
-    """Return the digits after the point for numbers of nodes, as `whole_nodes` returns them."""
+    """Return the number of decimals for numbers of nodes that come from `whole_nodes`."""
     return int(any(value != int(value) for value in values if value and math.isfinite(value)))
 
 
@@ -212,10 +216,10 @@ def nodes_text(value: float) -> str:
 
 
 def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) -> Scale:
-    """Return the scale on which the largest value is at least 1, or a hundredth of a price's unit. Units without
-    steps stay unchanged.
+    """Return the scale on which the largest value is at least 1, or for a price at least a hundredth of its unit. Units
+    without larger or smaller units stay unchanged.
 
-    `long` times may be in minutes and hours.
+    With `long`, times may be in minutes and hours.
     """
     if unit == "share":
         return Scale(0.01, "%")
@@ -234,10 +238,10 @@ def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) 
 
 
 def decimals_for(values: Iterable[float | None]) -> int:
-    """Return the digits after the point for a column.
+    """Return the number of decimals for a column.
 
-    About four significant ones for its smallest value, at most two from 1 up. Below 1, three for its largest value, or
-    up to two more so that its smallest has two.
+    From 1 up, its smallest value gets about four significant digits, with at most two decimals. Below 1, its largest
+    value gets three, and up to two more are added so that its smallest value has two.
     """
     sizes = [abs(v) for v in values if v and math.isfinite(v)]
     if not sizes:
@@ -251,7 +255,8 @@ def decimals_for(values: Iterable[float | None]) -> int:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write 1234.5 as 1,234.5 with a true minus sign. A rounded zero has no sign. What is no number is a dash."""
+    """Write 1234.5 as 1,234.5 with a true minus sign. A number that rounds to zero has no sign. NaN or an infinity is a
+    dash."""
     if not math.isfinite(value):
         return "–"
     text = precision.formatted(value, f",.{decimals}f")
@@ -261,7 +266,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def in_column(value: float, decimals: int) -> str:
-    """Write a number with the decimals of its column; with more if it would read as zero and does not then."""
+    """Write a number with the decimals of its column, or with more if it would otherwise read as zero."""
     text = fixed(value, decimals)
     if not re.search("[1-9]", text) and re.search("[1-9]", longer := automatic(value)):
         return longer
@@ -274,14 +279,15 @@ def automatic(value: float) -> str:
 
 
 ROUNDED: Mapping[str, Literal["down", "up"]] = {"\N{DOWNWARDS ARROW}": "down", "\N{UPWARDS ARROW}": "up"}
-"""The marks before a format, of this program alone, that round its numbers one way: as a claim on them does."""
+"""The marks before a format, known only to this program, that round numbers in one direction, as a claim about them
+does."""
 
 
 def formatted(value: float, spec: str, unit: str) -> str:
-    """Write a value by a Python format specification. Raises ValueError for a wrong one.
+    """Write a value by a Python format specification. Raises ValueError if the specification is wrong.
 
     A value in % is a share for the `%` presentation, which multiplies by 100. A format that begins with a mark of
-    `ROUNDED` is that of a measure that a claim has: rounding may move it to that side, and hardly to the other.
+    `ROUNDED` belongs to a measure with a claim, and rounding moves the number almost only in that mark's direction.
     """
     rounded = ROUNDED.get(spec[:1])
     spec = spec[1:] if rounded else spec
@@ -304,7 +310,8 @@ def formatted(value: float, spec: str, unit: str) -> str:
 
 
 def for_all(values: Iterable[float], spec: str, unit: str) -> str:
-    """Return a format with the digits that each of these numbers needs; the same one unless it rounds as a claim."""
+    """Return a format with enough digits for each of these numbers. A format that does not round as a claim stays the
+    same."""
     rounded = ROUNDED.get(spec[:1])
     if rounded is None or precision.printing() <= 3:
         return spec
@@ -314,8 +321,8 @@ def for_all(values: Iterable[float], spec: str, unit: str) -> str:
 
 
 def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> str:
-    """Write a percentage; with more digits where it would read as the share that it is `unlike`: 94.7 % for a share
-    below 95 %."""
+    """Write a percentage, with more digits if it would otherwise read the same as the share `unlike`. For example,
+    write 94.7 % for a share below 95 %."""
 
     def shown(of: float) -> str:
         return fixed(100 * of, decimals)
@@ -326,14 +333,15 @@ def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> 
 
 
 def with_unit(text: str, unit: str) -> str:
-    """Join a number and its unit, so that they stay on one line. A format of the author may have written the `%`."""
+    """Join a number and its unit, so that they stay on one line. The author's format may already have written
+    the `%`."""
     unit = unit_text(unit)
     return f"{text}{NBSP}{unit}" if unit and not (unit == "%" and text.endswith("%")) else text
 
 
 def quantity(value: float, unit: str, *, significant: int = 0) -> str:
-    """Write one number by itself, scaled, with its unit: 0.00081 s becomes 810 µs; with at least this many
-    significant digits."""
+    """Write a single number, scaled, with its unit and at least this many significant digits. For example, 0.00081 s
+    becomes 810 µs."""
     value = whole_nodes(value, unit)
     scale = scale_for([value], unit)
     shown = scale(value)
@@ -345,15 +353,15 @@ def quantity(value: float, unit: str, *, significant: int = 0) -> str:
 
 
 def spelled_unit(unit: str, follows: str) -> str:
-    """Return the unit at the start of the text behind a number, as a format ending in `u` writes it; "" if it is
-    not there."""
+    """Return the unit at the start of the text after a number, as a format ending in `u` writes it, or "" if there is
+    none."""
     spelled = f"{NBSP}{unit}"
     after = follows[len(spelled) :]
     return spelled if unit and follows.startswith(spelled) and not re.match(r"[A-Za-z/·^]", after) else ""
 
 
 def belonging(unit: str, follows: str) -> str:
-    """Return what belongs to a number at the start of the text behind it: its unit, or a joined letter (`X`);
+    """Return what belongs to a number at the start of the text after it: its unit, a joined letter (`X`), or
     else ""."""
     spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
     found = spelled or _JOINED.match(follows)
@@ -365,10 +373,11 @@ def in_prose(
 ) -> str:
     """Write a computed number, or a range, within a sentence that continues with `follows`.
 
-    It follows `spec`, or, without one, is scaled and has its unit. Where its unit follows (a format ending in `u`),
-    times and sizes are scaled before the digits apply, from ns to h and from B to TB, unless a metric declares the
-    unit; the unit is then part of the result. What joins a range without a blank belongs to both ends:
-    `{range(x):.0f}X` prints "28X to 37X". A range in per cent with no difference inside it has both signs.
+    The number is written by `spec` or, without `spec`, scaled with its unit. If its unit follows (after a format ending
+    in `u`), times and sizes are scaled before the digits apply, from ns to h and from B to TB, unless a metric declares
+    the unit. The unit is then part of the result. If a letter or sign follows a range without a blank, both ends get
+    it: `{range(x):.0f}X` prints "28X to 37X". If the two ends of a range in per cent have opposite signs, both signs
+    are shown.
     """
     values = [whole_nodes(v, unit) for v in (value, high) if v is not None]
     unit_after = ""
@@ -401,9 +410,9 @@ _SIZES = (
 
 
 def bytes_text(count: float, *, exact: bool = True) -> str:
-    """Write 1048576 as 1 MiB and 1000 as 1 kB: in the unit, binary or decimal, with at most three decimals.
+    """Write 1048576 as 1 MiB and 1000 as 1 kB, choosing a binary or a decimal unit with at most three decimals.
 
-    Rounds unless `exact`: 206381056 becomes 197 MiB.
+    Unless `exact`, the number is rounded, so that 206381056 becomes 197 MiB.
     """
     for size, unit in _SIZES:
         if exact and count >= size and count / size == round(count / size, 3):
@@ -415,7 +424,7 @@ def bytes_text(count: float, *, exact: bool = True) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write 900 as 15 min: in whole hours, minutes or seconds."""
+    """Write 900 as 15 min, choosing whole hours, minutes or seconds."""
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size and seconds % size == 0:
             return f"{int(seconds / size)}{NBSP}{_in_prose(unit)}"
@@ -423,10 +432,10 @@ def duration(seconds: float) -> str:
 
 
 def _in_prose(unit: str) -> str:
-    """Return a unit of time as sentences write it: 秒 in Japanese, whose figures and tables have s."""
+    """Return a unit of time as sentences write it, such as 秒 in Japanese, whose figures and tables have s."""
     return locale().units.get(f"duration_{unit}", unit)
 
 
 def points(values: Sequence[float]) -> str:
-    """Write 1, 2, 4 with thousands separators."""
+    """Write a list of numbers such as 1, 2, 4, with thousands separators."""
     return ", ".join(locale().numerals(f"{int(v):,}" if v == int(v) else f"{v:,g}") for v in values)

@@ -1,7 +1,7 @@
-"""Converts Markdown with computed numbers to HTML, without anything harmful from the author or a label.
+"""Converts Markdown with computed numbers to HTML, and lets nothing harmful from the author or from a label through.
 
-Raw HTML and images are off, and links are limited to http, https and mailto. Numbers enter as escaped text after the
-Markdown is parsed, so that no value can open a tag or an emphasis.
+Raw HTML and images are disabled, and links are limited to http, https and mailto. Numbers are inserted as escaped text
+after the Markdown is parsed, so that no value can open a tag or an emphasis.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Inserted:
     """A printed number, as plain text and as HTML.
 
-    `notes` are the numbers of the footnotes on it, as on why it is missing; `takes` is how much of the text behind it,
-    its unit, it replaces.
+    `notes` are the numbers of its footnotes, such as one on why it is missing. `takes` is how many characters of the
+    text after it the number replaces, which are its unit.
     """
 
     text: str
@@ -40,17 +40,18 @@ class Inserted:
 
 @dataclass(frozen=True)
 class Citation:
-    """The mark of an author's footnote, by its name."""
+    """The mark of an author's footnote, given by the footnote's name."""
 
     name: str
 
 
 class UnsaidClaim(ValueError):
-    """A text with a claim's name where its sentence should be: `reports/view/said_claims.py` was not asked."""
+    """A text has a claim's name instead of the claim's sentence, because it did not pass through
+    `reports/view/said_claims.py`."""
 
 
 Insert = Callable[[Value | Citation, str], Inserted]
-"""Returns the number for a value and the text behind it, or the mark of a footnote."""
+"""A function that returns the number to print for a value and the text after it, or the mark of a footnote."""
 
 # A private-use character marks a number's place. Markdown sees a letter, and authors' texts have none.
 _OPEN, _CLOSE, _JOINT = "\ue000", "\ue001", "\ue002"
@@ -61,14 +62,15 @@ _ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # except Korean, which has word spaces
 _OUTWARD = re.compile(rf"(?<=[^\w\s*])(\*\*?)(?={_CJK.pattern})")
 _INWARD = re.compile(rf"(?<={_CJK.pattern})(\*\*?)(?=[^\w\s*])")
-"""Asterisks between a sign and a Japanese letter, which Markdown takes for no emphasis unless a letter is between."""
+"""Matches asterisks between punctuation and a Japanese letter, which Markdown does not read as emphasis unless a letter
+is in between."""
 _STOP = r"[.,;:!?)]*[.,;:!?](?=[\s<]|$)|\)+(?=<|$)"
-"""The end of a clause, behind which a note's mark stands."""
+"""Matches the end of a clause, after which a note's mark is placed."""
 _CLAUSE = re.compile(
     rf"{_OPEN}(?P<number>[0-9]+){_CLOSE}|(?P<stop>{_STOP})|(?=[、。，；：）])|(?P<tag><(?P<name>/?\w+)[^>]*>)"
 )
 _WITHIN = frozenset(("strong", "em", "code", "span", "bdi"))
-"""Elements within a line, which do not end a clause."""
+"""Inline elements, which do not end a clause."""
 _CJK_SIGN = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 
@@ -83,14 +85,14 @@ def blocks(prose: Prose, insert: Insert, heading_level: int) -> Markup:
 
 
 def inline(prose: Prose, insert: Insert) -> Markup:
-    """Return text without blocks, for a table cell or a note."""
+    """Return text without block elements, for a table cell or a note."""
     source, numbers = _source(prose, insert)
     return _render(_parser().parseInline(source.strip()), numbers)
 
 
 def heading(prose: Prose, insert: Insert) -> tuple[str, Markup, tuple[int, ...]]:
-    """Return a title, whose parts are plain text, without and with the places of its numbers, and the numbers of the
-    footnotes on these, whose marks stand behind the title."""
+    """Return a title, whose parts are plain text, without and with the positions of its numbers. Also return the
+    numbers of the footnotes on these, whose marks come after the title."""
     text, html, notes = list[str](), list[str](), dict[int, None]()
     taken = 0
     for index, part in enumerate(prose.parts):
@@ -111,7 +113,7 @@ def heading(prose: Prose, insert: Insert) -> tuple[str, Markup, tuple[int, ...]]
 
 
 def plain(prose: Prose, insert: Insert) -> str:
-    """Return the text alone, for an alternative text or a heading."""
+    """Return only the text, for an alternative text or a heading."""
     return unescape(re.sub(r"<[^>]*>", "", inline(prose, insert))).strip()
 
 
@@ -177,9 +179,10 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
 
 
 def _with_marks(html: str, numbers: list[Inserted]) -> str:
-    """Return the text with the marks of notes where the clauses of their numbers end: beside a word, since beside the
-    number it looks like one of its digits, and not within brackets that open behind it. The author's own marks stay
-    where they are."""
+    """Return the text with the marks of notes moved to the ends of the clauses that contain their numbers. There a mark
+    is next to a word, while next to the number it would look like a digit. A mark is not moved into brackets that open
+    after its number. The author's own marks stay where they are.
+    """
     found, pending, in_link, end = list[str](), dict[int, None](), 0, 0
     brackets = 0
 
@@ -230,7 +233,7 @@ def _flat(tokens: list[Token]) -> list[Token]:
 
 
 def _drop_breaks_between_cjk(token: Token) -> None:
-    """Remove the blank of a line end in Japanese text, also beside 、 or （, which bring their own."""
+    """Remove the blank of a line break in Japanese text, also next to 、 or （, which bring their own space."""
     children = token.children or []
     for before, mid, after in zip(children, children[1:], children[2:], strict=False):
         if mid.type != "softbreak":

@@ -1,4 +1,4 @@
-"""How layouts use a report's elements: the lead beside the first text, and the contents of each slide."""
+"""Arranges a report's elements for its layouts: the lead beside the first text, and the contents of each slide."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from benchbrief.reports.text.html_markup import lift_marks, note_marks, plain_te
 from benchbrief.reports.text.line_ends import keep_units_beside_numbers
 
 _BESIDE = 350
-"""The fewest characters of text beside a lead box."""
+"""The fewest characters of text that a lead box needs beside it."""
 _CLAIM, _LEAD_IN = 150, 460
 """The most characters of a text that heads a slide, and of the texts under its head."""
 _FIGURE_LINES = 3.5
-"""The most lines of text above a figure on a slide, with half a line for the end of each paragraph."""
+"""The most lines of text above a figure on a slide. The end of each paragraph counts as half a line."""
 
 
 _SLIDE_HEIGHT, _HEADS, _TOPIC_LINE = 425.0, (42.0, 72.0), 20.0
@@ -53,7 +53,7 @@ _HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
 """The most of the width that a number with a sentence beside it takes, and how much wider bold letters are."""
 _FEW_ROWS = 6
-"""The most rows of a table that leaves room for a text under it."""
+"""The most rows of a table that leaves room for a text below it."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
 """Points of height that a slide's head and a caption leave, and the height of a line of text."""
 _SLIDE_WIDTH, _COLUMN_WIDTH = 850.0, 405.0
@@ -66,23 +66,23 @@ _TITLE_EMS, _LETTER, _BLANK, _CLOSE, _TITLE_AIR = (17.5, 21.2), 0.58, 0.26, 0.02
 """The width of a page in heights of a title's type, Latin and Japanese; those of a usual letter and of a blank; how
 much closer than usual letters stand; and what is left free at the end of a line."""
 _SUBTITLE_EMS = 38.6
-"""The width of a page in heights of a subtitle's type."""
+"""The width of a page in multiples of a subtitle's type size."""
 _NUMBER = re.compile(r'<(a|span) class="num.*?</\1>', re.DOTALL)
 _FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
 """The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
 _FACT_PADDING = (0.13, 0.5)
-"""The space above and below a line of facts, as a multiple of its type's size."""
+"""The space above and below a line of facts, as a multiple of its type size."""
 _CARD_PT, _CARD_ROOM, _CARD_LINE = 60.0, 240.0, 17.0
 """The largest type of a box's numbers, the most points of type that all its lines have together, and how many of these
 a line of text takes."""
 _SAID_PT = (13.0, 18.0)
-"""The least and the largest type of topics in two columns."""
+"""The smallest and the largest type size of topics in two columns."""
 _ALONE_PT, _ALONE_LINES = (20.0, 24.0), 14.0
 """The least and the largest type of one text alone, and the lines of 13 points whose words take half a slide in it."""
 _FEW_FACTS = 4
-"""The most rows of facts that stand with the method on the last slide."""
+"""The most rows of facts that go with the method on the last slide."""
 _FEW_COLUMNS = 2
-"""The most columns of numbers with which a table's type may grow."""
+"""The most columns of numbers with which a table's type may be enlarged."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
 _TEXT_COLUMN, _NUMBER_COLUMN = (0.12, 0.45), 0.19
@@ -100,13 +100,14 @@ class Lead:
 
 
 def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Block, ...]]:
-    """Return the numbers of the first page, and everything else."""
+    """Return the headline's numbers for the first page, and all other elements."""
     found = [block for block in blocks if isinstance(block, HeadlineView)]
     return (found[0] if found else None), tuple(block for block in blocks if block not in found)
 
 
 def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
-    """Return the points of a headline's numbers, and whether one leaves room for its sentence beside it."""
+    """Return the type size in points of a headline's numbers, and whether a number leaves room for its sentence beside
+    it."""
     width = _PAGE_WIDTH / len(numbers) - _HEADLINE_GAP
     widest = max(text_width(number.value.striptags(), 1.0) for number in numbers) * _BOLD
     low, high = _HEADLINE
@@ -117,7 +118,8 @@ def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
 
 
 def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return as many limits as fit in the first page's line, `after` others: one at least, if it is the first."""
+    """Return as many limits as fit in the first page's line, `after` other limits. If there are no others, return at
+    least one."""
     room = _LIMITS_LINE - sum(text_width(text, _LIMITS_PT) for text in after)
     said = list[str]()
     for text in limits:
@@ -129,7 +131,7 @@ def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[st
 
 
 def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
-    """Return the lead of a brief that begins with one box and enough text, and everything after it."""
+    """If a brief begins with one box and enough text, return these as its lead, and everything after them."""
     callouts: list[CalloutView] = []
     texts: list[TextView] = []
     for block in blocks:
@@ -145,7 +147,8 @@ def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
 
 
 def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """Return a brief's result: its first texts and boxes, up to the first box; nothing without a box."""
+    """Return a brief's result, which is its first texts and boxes up to the first box, or nothing if there is
+    no box."""
     for at, block in enumerate(blocks, 1):
         if isinstance(block, CalloutView):
             return tuple(blocks[:at]), tuple(blocks[at:])
@@ -155,7 +158,8 @@ def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block,
 
 
 def take_figure(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """Return the first figure or row of figures, and everything else. A section with nothing else goes with it."""
+    """Return the first figure or row of figures, and all other elements. A section that contained nothing else is
+    dropped."""
     found: list[Block] = []
     rest: list[Block] = []
     for block in blocks:
@@ -175,7 +179,7 @@ def _narrow(callout: CalloutView) -> bool:
 
 
 def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Mark the short texts that introduce the next element: no page may end with them."""
+    """Mark the short texts that introduce the next element, so that no page ends with one."""
     found: list[Block] = []
     shown, left = False, 0.0
     for block in reversed(blocks):
@@ -193,8 +197,8 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 @dataclass(frozen=True)
 class Slide:
-    """`head` is its claim; `topic` its section; `texts` stand above the blocks, `after` below. `topics` are the slides
-    of texts alone that it was made of."""
+    """`head` is the slide's claim, and `topic` its section. `texts` come above the blocks, and `after` below them.
+    `topics` are the text-only slides that it was made from."""
 
     topic: str
     head: Markup
@@ -206,12 +210,12 @@ class Slide:
 
     @property
     def head_width(self) -> str:
-        """The width in which the lines of its head are about as long as each other."""
+        """The width at which the lines of the slide's head have about the same length."""
         return balanced_width(self.head.striptags(), _HEAD_PT)
 
     @property
     def appended(self) -> bool:
-        """Whether it is the disclosure, which has its own heading."""
+        """Whether the slide is the disclosure, which has its own heading."""
         return any(isinstance(block, DisclosureView) for block in self.blocks)
 
     @property
@@ -221,7 +225,7 @@ class Slide:
 
     @property
     def facts_padding(self) -> float:
-        """The space above and below a line of facts, as a multiple of its type's size."""
+        """The space above and below a line of facts, as a multiple of its type size."""
         return round(min(_FACT_PADDING[1], max(_FACT_PADDING[0], (self._fact_pitch / self.facts_pt - 1.35) / 2)), 2)
 
     @property
@@ -231,7 +235,7 @@ class Slide:
 
     @property
     def card_pt(self) -> float:
-        """The type size in points of the numbers of a box, each on a line."""
+        """The type size in points of the numbers of a box, which are each on a line."""
         lines = max(1, sum(map(_numbers_of, self.blocks)))
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = sum(isinstance(block, CalloutView) and block.note is not None for block in self.blocks)
@@ -240,7 +244,7 @@ class Slide:
 
     @property
     def said_pt(self) -> float:
-        """The type size in points of a text alone, and of topics that fill two columns."""
+        """The type size in points of a text without a figure, and of topics that fill two columns."""
         if not self.topics:
             lines = max(1.0, _lines(self.texts, _SLIDE_WIDTH))
             return round(min(_ALONE_PT[1], max(_ALONE_PT[0], 13.0 * math.sqrt(_ALONE_LINES / lines))), 1)
@@ -256,12 +260,13 @@ class Slide:
 
     @property
     def table_padding(self) -> float:
-        """The space above and below a line of that table, as a multiple of its type's size."""
+        """The space above and below a line of the table, as a multiple of its type size."""
         return round(min(_ROW_PADDING[1], max(_ROW_PADDING[0], (self._pitch / self.table_pt - _LINE_HEIGHT) / 2)), 2)
 
     @property
     def _pitch(self) -> float:
-        """The points from a line of a table to the next that fill the slide, beside its texts and notes."""
+        """The distance in points between the lines of a table at which it fills the slide, next to the slide's texts
+        and notes."""
         tables = [block for block in self.blocks if isinstance(block, TableView)]
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = 2 * sum(len(table.notes) + (table.note is not None) for table in tables)
@@ -270,7 +275,7 @@ class Slide:
 
 
 def _row_lines(row: TableRow) -> int:
-    """Return how many lines the texts of a table's row take on a slide, about, in the larger type."""
+    """Estimate how many lines the texts of a table's row take on a slide in the larger type."""
     texts = (cell.html.striptags() for cell in row.cells if not cell.numeric)
     widest = max((text_width(text, _TABLE_PT[1]) for text in texts), default=0.0)
     least, most = _TEXT_COLUMN
@@ -279,7 +284,7 @@ def _row_lines(row: TableRow) -> int:
 
 
 def balanced_width(text: str, points: float) -> str:
-    """Return the width of a head whose lines are about as long as each other; "none" for one line."""
+    """Return the width at which a head's lines have about the same length, or "none" for one line."""
     width = text_width(text, points) * _BOLD
     lines = math.ceil(width / _SLIDE_WIDTH)
     return "none" if lines < 2 else f"{round(min(_SLIDE_WIDTH, width / lines * 1.08 + points))}pt"
@@ -291,19 +296,20 @@ def title_width(title: str, language: str) -> str:
 
 
 def even_width(title: Markup, letters: int, language: str) -> str:
-    """Return the width of a title whose lines are about as long as each other. A line has room for so many `letters`,
-    and a number stays whole."""
+    """Return the width at which a title's lines have about the same length. A line has room for this many `letters`,
+    and a number is not broken."""
     close = 0.0 if language == "ja" else _CLOSE
     return _even_width(title, min(_TITLE_EMS[language == "ja"], letters * _LETTER), close)
 
 
 def even_subtitle_width(subtitle: Markup, language: str) -> str:
-    """Return the same of a subtitle, except in Japanese, whose lines end between phrases."""
+    """Return the same width for a subtitle. Japanese has none, because its lines break between phrases."""
     return "none" if language == "ja" else _even_width(subtitle, _SUBTITLE_EMS, 0.0)
 
 
 def _even_width(title: Markup, most: float, close: float) -> str:
-    """Return a width in heights of the type, in which a title has no more lines than in the `most` that it may take."""
+    """Return the smallest width, in multiples of the type size, at which a title has no more lines than at the width
+    `most`."""
     text = keep_units_beside_numbers(_NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title)))
     words = [
         text_width(word, _BOLD) - close * len(word)
@@ -316,7 +322,7 @@ def _even_width(title: Markup, most: float, close: float) -> str:
 
 
 def lines_in(words: Sequence[float], width: float) -> int:
-    """Return how many lines of a width the words take, by their own widths in heights of the type."""
+    """Return how many lines of this width the words take. The widths of the words are in multiples of the type size."""
     lines, at = 1, -_BLANK
     for word in words:
         if at + _BLANK + word > width and at > 0:
@@ -326,14 +332,14 @@ def lines_in(words: Sequence[float], width: float) -> int:
 
 
 def _widths(most: float) -> Iterator[float]:
-    """Yield widths up to the whole line."""
+    """Yield widths up to the full line."""
     yield from (most * part / 40 for part in range(20, 40))
     yield most
 
 
 def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return a slide for each figure, table and box, under its claim. A text goes to the next one, or stands with other
-    texts: a short one alone waits for these, or stands above the last facts."""
+    """Return a slide for each figure, table and box, with its claim as the title. A text goes with the next one of
+    these, or with other texts. A short text alone waits for other texts, or goes above the last facts."""
     found: list[Slide] = []
     waiting: list[Slide] = []
     slides = _slides(blocks)
@@ -352,7 +358,7 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
 
 
 _SHORT = 8.0
-"""The lines of a text alone that leave most of its slide empty."""
+"""The number of lines up to which a text alone leaves most of its slide empty."""
 
 
 def _is_short(said: Sequence[Slide]) -> bool:
@@ -364,7 +370,7 @@ def _holds_facts_alone(slide: Slide) -> bool:
 
 
 def _said(texts: Sequence[Slide]) -> list[Slide]:
-    """Return slides of texts alone, as many as two columns of a slide hold on each."""
+    """Return text-only slides, each with as many texts as two columns hold."""
     found: list[Slide] = []
     for text in texts:
         said = [*(found[-1].topics or (found[-1],)), text] if found else []
@@ -376,8 +382,8 @@ def _said(texts: Sequence[Slide]) -> list[Slide]:
 
 
 def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
-    """Return the slides; the last facts, where they are few, stand below the text before them, if that is short and
-    leaves no other one alone."""
+    """Return the slides. If the last facts are few, they move below the text before them, provided that it is short and
+    that no other text is left alone."""
     match slides:
         case [*others, said, last] if not said.blocks and _holds_facts_alone(last) and _few_of(last):
             *rest, text = said.topics or (said,)
@@ -388,12 +394,12 @@ def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
 
 
 def _few_of(slide: Slide) -> bool:
-    """Return whether a slide has a table of a few facts: a sentence of them stands with the method."""
+    """Return whether a slide has a table of few facts, which become a sentence beside the method."""
     return any(isinstance(block, FactsView) and block.beside and _few(block) for block in slide.blocks)
 
 
 def closing_facts(slides: Sequence[Slide]) -> tuple[tuple[Slide, ...], tuple[Block, ...]]:
-    """Return the slides without a last one that has a few facts alone, and these facts."""
+    """Return the slides without a last slide that has only a few facts, and these facts."""
     match slides:
         case [*others, Slide(texts=(), blocks=(FactsView() as facts,), after=()) as last] if others and _few(facts):
             head = last.head if "<" in last.head else Markup()
@@ -441,7 +447,7 @@ def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple
 
 
 def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide, ...]:
-    """Return the slides of a section; its title on the first one has the marks of its notes."""
+    """Return the slides of a section. The section's title on the first slide has the marks of its notes."""
     marks, told = note_marks(lift_marks(section.title_html)[1]), Markup.escape(section.title)
     if not marks or not slides or slides[0].topic != section.title:
         return slides
@@ -451,7 +457,7 @@ def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide,
 
 
 def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
-    """Return the slide of one block with the waiting texts. A short one is its claim."""
+    """Return the slide of one block with the texts that were waiting for it. A short text becomes the slide's claim."""
     texts = list(waiting)
     waiting.clear()
     if isinstance(block, TableView | FactsView) and block.title and not (texts and _is_claim(texts[-1])):
@@ -468,7 +474,7 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
 
 
 def _lines_above(topic: str, figure: FigureView) -> float:
-    """Return how many lines of text a slide's figure leaves room for, under its head and above its notes."""
+    """Return how many lines of text fit between the head of a slide and its figure, which has its notes below."""
     head = _HEADS[balanced_width(str((figure.claim or _title(figure)).striptags()), _HEAD_PT) != "none"]
     told = [str(note.text) for note in figure.notes] + ([figure.note.striptags()] if figure.note else [])
     notes = sum(math.ceil(text_width(text, _NOTE_PT) / _SLIDE_WIDTH) for text in told)
@@ -477,7 +483,7 @@ def _lines_above(topic: str, figure: FigureView) -> float:
 
 
 def is_long_ending(texts: Sequence[str], limits: Sequence[str]) -> bool:
-    """Return whether how it was measured and the limits need smaller letters to stand on one slide."""
+    """Return whether the method and the limits need smaller letters to fit on one slide."""
     columns = sum(math.ceil(text_width(text, 13.0) / _THIRD) + 0.3 for text in texts) / 3
     lines = columns + sum(math.ceil(text_width(text, 13.0) / _COLUMN_WIDTH) + 0.3 for text in limits)
     return lines > _ENDING_LINES
@@ -495,7 +501,7 @@ def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
 
 
 def _title(block: Block) -> Markup:
-    """Return the title of a block with the numbers of its claims; an empty one where it has none."""
+    """Return the title of a block with the numbers of its claims, or an empty title if it has none."""
     said: Markup = getattr(block, "title_html", Markup())
     return said or Markup.escape(getattr(block, "title", ""))
 
@@ -512,8 +518,8 @@ def _numbers_of(block: Block) -> int:
 
 
 def _lines_of(facts: FactsView) -> float:
-    """Return the lines of a table of facts on a slide: its head, its groups with the space above them, and
-    long values."""
+    """Return the number of lines of a table of facts on a slide, counting its head, its groups with the space above
+    them, and long values."""
     most = 1000.0 / (2 if facts.observed else 1)  # pixels of a column
     if facts.beside:
         return 1.5 + len(facts.beside)
@@ -523,13 +529,14 @@ def _lines_of(facts: FactsView) -> float:
 
 
 def _lines(texts: Iterable[TextView], width: float) -> float:
-    """Return the lines of texts in this width of points, with half a line for the end of each paragraph."""
+    """Return how many lines texts take in this width, given in points. The end of each paragraph counts as
+    half a line."""
     parts = (Markup(part).striptags() for text in texts for part in text.html.split("</p>"))  # noqa: S704  # was HTML
     return sum(math.ceil(text_width(part, 13.0) / width) + 0.5 for part in parts if part)
 
 
 def _room(text: TextView) -> float:
-    """Return about how many Latin letters take as much room as a text: a Japanese one takes that of two."""
+    """Estimate how many Latin letters take as much room as a text. A Japanese letter takes the room of two."""
     return text_width(text.html.striptags(), 1.9)
 
 

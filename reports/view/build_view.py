@@ -1,4 +1,4 @@
-"""Builds the view model from plan, report and results: every element computed, numbered and escaped."""
+"""Builds the view model from plan, report and results, with every element computed, numbered and escaped."""
 
 from __future__ import annotations
 
@@ -116,12 +116,14 @@ from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _NOTHING = TextView(Markup())
-"""A table of facts without any. It takes no place, and no slide."""
+"""An empty table of facts, which takes up no place and no slide."""
 
 
 class Footnotes:
-    """Gathers the footnotes of the current block until they are taken. A text stands under the first block that has
-    it, and the marks of later ones lead there; on slides, which are seen one by one, each has its own."""
+    """Gathers the footnotes of the current block until they are taken. A footnote's text is below the first block that
+    has it, and the marks of later blocks lead there. On slides, which are seen one at a time, each slide repeats its
+    footnotes.
+    """
 
     def __init__(self, results: Results, *, repeated: bool = False) -> None:
         self.cautions = Cautions(results)
@@ -138,7 +140,7 @@ class Footnotes:
         return self.named(text, lambda: text)
 
     def named(self, name: str, write: Callable[[], str]) -> int:
-        """Return the number of the footnote called so, which is written once."""
+        """Return the number of the footnote with this name, whose text is written only once."""
         if name not in self._told:
             text = write()
             self._count += 1
@@ -153,17 +155,17 @@ class Footnotes:
         return tuple(self.note(text) for text in dict.fromkeys(texts) if text != said_once)
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> tuple[int, ...]:
-        """Add a footnote to numbers whose watts are not those of whole machines."""
+        """Add a footnote to numbers whose watts do not cover whole machines."""
         if not any(map(systems_under_test.is_of_power, queries)):
             return ()
         return tuple(self.note(text) for text in systems_under_test.cpu_packages_only(self._results))
 
     def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
-        """Return the footnote of a value that is published and not computed; nothing for others."""
+        """Return the footnote of a value that is published rather than computed, or nothing for other values."""
         return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
 
     def tell_quoted(self, queries: Iterable[p.Query]) -> None:
-        """Add a footnote to a drawing with published values in place of computed ones."""
+        """Add a footnote to a drawing that has published values in place of computed ones."""
         self.numbered(text for query in queries for text in self.quoted(query))
 
     def tell_cautions(self, queries: Iterable[p.Query]) -> None:
@@ -172,25 +174,26 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
-        """Yield the cautions on a number in a text, and which points of a ramp it covers."""
+        """Yield the cautions on a number in a text, and the points of a ramp that the number covers."""
         for query in queries:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
 
     @property
     def cited(self) -> tuple[int, ...]:
-        """The numbers of the current block's footnotes, with those that stand under an earlier one."""
+        """The numbers of the current block's footnotes, including those whose texts are below an earlier block."""
         return tuple(sorted(self._cited))
 
     def taken(self) -> tuple[Footnote, ...]:
-        """Return the footnotes that stand under the current block, and begin the next block."""
+        """Return the footnotes whose texts are below the current block, and begin the next block."""
         found, self._pending, self._cited = tuple(self._pending.values()), {}, {}
         if self._repeated:
             self._told.clear()
         return found
 
     def drop(self) -> tuple[Footnote, ...]:
-        """Begin the next block in place of the current one, and return its footnotes, which are then not told yet."""
+        """Replace the current block by a new one, and return the footnotes of the dropped block, whose texts are then
+        nowhere."""
         for name in self._pending:
             del self._told[name]
         for note in self._pending.values():
@@ -200,11 +203,11 @@ class Footnotes:
         return self.taken()
 
     def untold(self, notes: Iterable[Footnote]) -> tuple[Footnote, ...]:
-        """Return those of a dropped block that no other block has told."""
+        """Return the footnotes of a dropped block whose texts no other block has."""
         return tuple(note for note in notes if note.text not in self._texts)
 
     def marks_of(self, notes: Iterable[Footnote]) -> Markup:
-        """Return the marks of those of a dropped block that another block has told."""
+        """Return the marks of the footnotes of a dropped block whose texts another block has."""
         return note_marks(sorted(self._texts[note.text] for note in notes if note.text in self._texts))
 
     def begin_document(self) -> None:
@@ -212,7 +215,7 @@ class Footnotes:
 
 
 def as_written(text: str) -> str:
-    """Write operators as people do: × for `*`, ÷ for `/`."""
+    """Replace operators by the usual signs: × for `*` and ÷ for `/`."""
     for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
         text = text.replace(sign, written)
     return text
@@ -223,8 +226,8 @@ def subtracts(text: str) -> bool:
 
 
 def in_one_time(formula: str, units: Sequence[str]) -> str:
-    """Return a formula with the seconds of an hour in it, where a rate per second is divided by one per hour:
-    `{0} * 3,600 s/h / {1}`."""
+    """If a formula divides a rate per second by a rate per hour, return it with the seconds of an hour added: `{0} *
+    3,600 s/h / {1}`."""
     times = [found[1] for unit in units if (found := _RATE.fullmatch(unit))]
     if formula not in ("{0} / {1}", "{0} ÷ {1}") or len(times) < len(units):
         return formula
@@ -237,7 +240,7 @@ _RATE = re.compile(r"[^/]+/(s|min|h)")
 
 
 def declared_text(results: Results, query: p.Query) -> str:
-    """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
+    """Return a declared fact as written in the spec, such as `0.10 USD/h`, rather than in base units, or else ""."""
     value, name = results.at(query), next(iter(query.names), "")
     for hardware in results.plan.hardware.values():
         fact = hardware.facts.get(name)
@@ -280,12 +283,13 @@ def shade_rows(rows: Sequence[TableRow], among: Among) -> list[TableRow]:
 
 
 def key_of(rows: Sequence[TableRow], among: Among) -> str:
-    """Return the key of the catalogue's word for the meaning of the shades, or for why there are none."""
+    """Return the catalogue's key for the meaning of the shades, or for why there are none."""
     return f"heat_{among}" if any(cell.heat for row in rows for cell in row.cells) else "heat_none"
 
 
 def step(value: float, among: Sequence[float]) -> int:
-    """Return from 1 to STEPS the equal part of the range of `among`; 0 where all are equal."""
+    """Return which of STEPS equal parts of the range of `among` the value is in, counted from 1, or 0 if all values are
+    equal."""
     low, high = min(among), max(among)
     if low == high:
         return 0
@@ -293,7 +297,7 @@ def step(value: float, among: Sequence[float]) -> int:
 
 
 _UNIT_FOLLOWS = 40
-"""Characters behind a number that stay with it: its unit may be among them."""
+"""How many characters after a number are kept with it, because they may contain its unit."""
 
 
 def build(
@@ -305,7 +309,7 @@ def build(
     converter: Converter | None = None,
 ) -> ReportView:
     """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`. Without a
-    `converter`, it draws with one of its own, which it ends."""
+    `converter`, the view is drawn with a temporary one."""
     with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
         for_customers = report.audience == "customer" and report.disclosure == "separate"
         results, gaps = Results(plan, store, words, for_customers=for_customers), Gaps(NotDrawn)
@@ -326,7 +330,8 @@ def build(
 
 
 def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -> ReportView:
-    """Return the view of a report's elements. `computed`: its published numbers follow from those of a source."""
+    """Return the view of a report's elements. `computed` means that its published numbers follow from a source's
+    numbers."""
     results, report = builder.results, builder.report
     builder.sketch(elements)
     title, title_html, on_title = builder.heading(report.heading, report.title)
@@ -415,7 +420,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
 
 
 class _Builder:
-    """Holds the numbering of a report's figures, tables and footnotes."""
+    """Builds a report's elements and keeps the numbering of figures, tables and footnotes."""
 
     def __init__(
         self,
@@ -446,10 +451,11 @@ class _Builder:
         self.citing = False
         self.margins = NO_MARGINS
         self.follows = False
-        """Whether the figure stands right of another, whose margins it has."""
+        """Whether the figure is to the right of another one, whose margins it shares."""
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
-        """Sketch each figure of the report that can be, to find what the axes of each reach, by its identity."""
+        """Sketch each figure of the report that can be drawn, and find by its identity which values its axes must
+        cover."""
         known: dict[int, Sketch] = {}
         for figure in p.figures_in(elements):
             made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)
@@ -484,7 +490,7 @@ class _Builder:
             index += count
 
     def margins_of(self, figures: Sequence[p.FigureElement]) -> Margins:
-        """Return the margins of figures side by side, whose plot areas are of one size."""
+        """Return the margins of figures side by side, so that their plot areas have the same size."""
         charts = []
         for sketch, reach in (self.sketches[id(figure)] for figure in figures if id(figure) in self.sketches):
             bare = replace(sketch, figure=sketch.figure.model_copy(update={"point_notes": ()}))
@@ -492,7 +498,7 @@ class _Builder:
         return draw_chart.margins_beside(charts)
 
     def block(self, element: p.Element, level: int, *, half: bool = False) -> Block:
-        """Return an element, or a sentence in its place on why it can't be made."""
+        """Return the view of an element, or a sentence in its place on why it cannot be made."""
         made: Block | MissingPart
         match element:
             case p.TextElement():
@@ -525,13 +531,13 @@ class _Builder:
         return TextView(Markup('<p class="nothing">{}</p>').format(text))
 
     def heading(self, prose: p.Prose | None, text: str) -> tuple[str, Markup, tuple[int, ...]]:
-        """Return the title or subtitle, plain and with its computed numbers, and the numbers of its footnotes."""
+        """Return the title or subtitle, both plain and with its computed numbers, and the numbers of its footnotes."""
         self.ledger.at("")
         return render_prose.heading(prose or p.Prose(parts=(text,)), self.insert)
 
     def title_html(self, heading: p.Prose | None) -> Markup:
-        """Return the title of an element with the numbers of its claims, and the marks of their footnotes; nothing for
-        one that says none."""
+        """Return the title of an element with the numbers of its claims and the marks of their footnotes, or nothing if
+        it makes no claim."""
         if heading is None:
             return Markup()
         _, html, notes = render_prose.heading(heading, self.insert)
@@ -545,8 +551,8 @@ class _Builder:
         return HeadlineView(numbers, self.foot.taken(), *headline_size(numbers))
 
     def headline_number(self, number: p.HeadlineNumber) -> HeadlineNumberView:
-        """Return a number set large, with the marks of its notes behind its sentence. It is grey where it shows no
-        difference: between two that are one machine, all is noise."""
+        """Return a number set large, with the marks of its notes after its sentence. The number is grey if it shows no
+        difference. Between two hardware that are one machine, every difference is noise."""
         value, marks = lift_marks(render_prose.inline(number.value, self.insert))
         text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
         said = text + note_marks(sorted({*marks, *own})) if marks else sentence
@@ -571,7 +577,7 @@ class _Builder:
         return replace(found, number=number, title_html=title_html, notes=self.foot.taken())
 
     def facts_in_full(self, elements: Iterable[p.Element]) -> Iterator[FactsView]:
-        """Yield the tables of facts with what a brief for customers leaves out of them."""
+        """Yield the tables of facts, including the facts that a brief for customers leaves out."""
         for element in facts_elements(elements) if self.results.for_customers else ():
             self.tables += 1
             groups = fact_groups(element.hardware, self.results, in_full=True)
@@ -600,8 +606,8 @@ class _Builder:
         return SectionView(element.title, level, anchor, inner, title_html)
 
     def cited(self, name: str) -> render_prose.Inserted:
-        """Return the mark of an author's footnote; as it is written where the report has no such footnote, or a
-        footnote has it."""
+        """Return the mark of an author's footnote, or the text as written if the report has no such footnote or if it
+        is cited within a footnote."""
         prose = self.report.footnotes.get(name)
         if prose is None or self.citing:
             return render_prose.Inserted(f"[^{name}]", Markup.escape(f"[^{name}]"))
@@ -614,8 +620,8 @@ class _Builder:
         return text
 
     def insert(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
-        """Return a computed number for a text, or a dash with a footnote on why it can't be computed; for a mark, that
-        of the author's footnote."""
+        """Return a computed number for a text, or a dash with a footnote on why it cannot be computed. For a footnote
+        mark, return the mark of the author's footnote."""
         if isinstance(value, render_prose.Citation):
             return self.cited(value.name)
         made = self.gaps.made(id(value), lambda: self.computed(value, follows), "number")
@@ -626,8 +632,10 @@ class _Builder:
         return render_prose.Inserted(dash, Markup('<span class="num missing">{}</span>').format(dash), (note,), takes)
 
     def computed(self, value: p.Value, follows: str) -> render_prose.Inserted:
-        """Return a computed number for a text; a dash with a footnote when it, or an end of its range, is missing. A
-        number of few operations, or of measurements of different lengths, has a footnote too, and so has a claim's."""
+        """Return a computed number for a text, or a dash with a footnote if the number or an end of its range is
+        missing. A number also has a footnote if it comes from few operations, from measurements of different lengths,
+        or from a claim.
+        """
         low = self.results.at(value.query)
         high = self.results.at(value.high) if value.high else None
         unit = value.query.unit
@@ -657,7 +665,7 @@ class _Builder:
         return render_prose.Inserted(shown.text, shown.html(missing=missing), tuple(notes), takes)
 
     def insert_quoted(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
-        """Return a computed number. A published one has a footnote that says so."""
+        """Return a computed number. If the number is published, it has a footnote that says so."""
         made = self.insert(value, follows)
         if isinstance(value, render_prose.Citation):
             return made
@@ -681,7 +689,7 @@ class _Builder:
         return None if isinstance(made, MissingPart) else made
 
     def table_if_any(self, element: p.TableElement) -> TableView | TextView:
-        """Return a table, or a sentence in place of one without any value."""
+        """Return a table, or a sentence in its place if it has no value at all."""
         if not is_empty(element, self.results):
             return self.table(element)
         self.tables -= 1
@@ -756,7 +764,7 @@ class _Builder:
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
     def published(self, element: p.PublishedElement | None = None) -> Iterable[TableView]:
-        """Return the metrics that the source of imported results states: the brief's own table, if it has one."""
+        """Return the metrics that the source of imported results states, using the brief's own table if it has one."""
         title = element.title if element else ""
         room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1
@@ -940,14 +948,14 @@ class _Builder:
         return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources, marks, self.formulas)
 
     def result(self, query: p.Query) -> Markup:
-        """Write what a formula computes: of nodes also the number before it is rounded up."""
+        """Write the result of a formula. For nodes, also write the number before it is rounded up."""
         shown, value = self.amount(query), self.results.at(query)
         if value is None or value < FEW_NODES or whole_nodes(value, query.unit) == value:
             return shown
         return Markup(escape(self.words["rounded_up"])).format(exact=automatic(value), whole=shown)  # noqa: S704  # escaped just there
 
     def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
-        """Write one number with its unit. `declared` is the text of a fact, which is printed unchanged."""
+        """Write one number with its unit. If `declared` has the text of a fact, that is printed unchanged."""
         missing = self.results.at(query) is None
         if missing:
             self.foot.note(self.results.why_missing(query))
