@@ -1,5 +1,4 @@
-"""What a brief looks like: its template and house style (logo, style sheet, typefaces), and which typefaces
-are missing."""
+"""The look of a brief: its template and house style (logo, style sheet, typefaces), and which typefaces are missing."""
 
 from __future__ import annotations
 
@@ -25,11 +24,11 @@ from benchbrief.model.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError
 
 FIRST = "brief.html.j2"
-"""The file of a template that includes the others."""
+"""The file of a template that includes all others."""
 
 
 def template_of(name: str) -> TemplateSpec:
-    """Return the spec of a template. Raises ReportError when it can't be used."""
+    """Return the spec of a template. Raises ReportError if the template cannot be used."""
     match TEMPLATE_SPECS.find(name):
         case TemplateSpec() as spec:
             return spec
@@ -40,7 +39,7 @@ def template_of(name: str) -> TemplateSpec:
 
 
 def folder_of(spec: TemplateSpec) -> Traversable:
-    """Return the folder of a template's files. Raises ReportError when there is none."""
+    """Return the folder of a template's files. Raises ReportError if there is none."""
     try:
         folder = files(spec.implementation)
     except BaseException as error:  # importing another package may raise anything
@@ -51,7 +50,8 @@ def folder_of(spec: TemplateSpec) -> Traversable:
 
 
 def files_of_others(spec: TemplateSpec) -> tuple[str, ...]:
-    """Return the paths of another package's template. Mistakes in them are reported by file and line."""
+    """Return the paths of the template files of another package, so that mistakes in them are reported by file and
+    line."""
     own = spec.name in TEMPLATE_SPECS.own
     return () if own else tuple(str(file) for file in folder_of(spec).iterdir() if file.is_file())
 
@@ -62,7 +62,7 @@ def _unusable(spec: TemplateSpec, why: str) -> ReportError:
 
 
 Kept = Callable[[str, str], bytes]
-"""Returns a file by its name and SHA-256, as it was when the spec was checked. Raises OSError."""
+"""A function that returns a file by its name and SHA-256, as the file was when the spec was checked. Raises OSError."""
 _WEIGHTS = (
     (r"thin", 100), (r"extra-?light", 200), (r"light", 300), (r"medium", 500), (r"semi-?bold|demi", 600),
     (r"extra-?bold|heavy", 800), (r"black", 900), (r"bold", 700),
@@ -70,7 +70,8 @@ _WEIGHTS = (
 
 
 _READABLE = 4.5
-"""By WCAG 2.2: white on a lighter brand is not, but then black is."""
+"""The least contrast of readable text by WCAG 2.2. White on a brand colour with less is unreadable, but then black is
+not."""
 _DARK_ON_BAND = "--band-text: #10181f; --band-ink: #10181f; --band-soft: #10181f;"
 _NOTHING = Markup("")
 _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
@@ -78,9 +79,10 @@ _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 
 @dataclass(frozen=True)
 class House:
-    """The pictures and styles of a brief. `logo` and `cover` are data URLs, or ""; `logo_file` is the logo's file name
-    and content, for a page with separate pictures. `paper` comes before the layout's own style sheet, after it `look`,
-    the colours and typefaces, and `css`, the user's own."""
+    """The pictures and styles of a brief. `logo` and `cover` are data URLs, or "". `logo_file` is the logo's file name
+    and content, for a page with separate pictures. `paper` comes before the layout's own style sheet. After that come
+    `look`, with the colours and typefaces, and `css`, which is the user's own.
+    """
 
     logo: str = ""
     css: Markup = _NOTHING
@@ -92,16 +94,16 @@ class House:
     cover: str = ""
 
     def of_disclosure(self) -> House:
-        """The style of a disclosure, which no style sheet and no part of the user changes."""
+        """The style of a disclosure, which ignores the user's style sheet and parts."""
         return replace(self, css=_NOTHING, parts=())
 
     def with_logo_in(self, folder: str) -> House:
-        """Link the logo to its file there."""
+        """Return the style with the logo linked to its file in this folder."""
         return replace(self, logo=f"{folder}/{self.logo_file[0]}") if self.logo_file else self
 
 
 def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> House:
-    """Return the house style. Raises ReportError when a file of it is missing."""
+    """Return the house style. Raises ReportError if one of its files is missing."""
     theme = report.theme
     rules = []
     colours = {"--brand": theme.brand, "--accent": theme.accent}
@@ -141,12 +143,12 @@ def _kind(picture: bytes) -> str:
 
 
 def family_of(theme: Theme) -> str:
-    """Return the name of the house's typeface in style sheets; "" without one."""
+    """Return the name of the house's typeface in style sheets, or "" if it has none."""
     return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
 
 
 def typeface_of(report: Report) -> str:
-    """Return the one typeface of files to edit: the house's, or ours for the language."""
+    """Return the only typeface of files to edit, which is the house's, or ours for the language."""
     return report.theme.font or _USUAL_FONTS.get(report.language, _USUAL_FONTS["en"])
 
 
@@ -162,7 +164,7 @@ def _paper(paper: str) -> str:
 
 
 def _face(file: str) -> tuple[int, str]:
-    """Return weight and style, by the words of a font file's name."""
+    """Return the weight and style that the words of a font file's name indicate."""
     name = Path(file).stem.lower()
     weight = next((weight for words, weight in _WEIGHTS if re.search(words, name)), 400)
     return weight, "italic" if re.search("italic|oblique", name) else "normal"
@@ -176,7 +178,8 @@ def _text(asset: Asset, kept: Kept | None) -> str:
 
 
 def _sheet(asset: Asset, kept: Kept | None) -> str:
-    """Return the style sheet. Raises ReportError where one of an earlier run has rules that are forbidden now."""
+    """Return the style sheet. Raises ReportError if the style sheet of an earlier run has rules that are now
+    forbidden."""
     css = _text(asset, kept)
     if found := refused_style(css):
         raise ReportError(
@@ -204,13 +207,13 @@ _PACKAGES = {
 
 
 def missing_typefaces(report: Report) -> str:
-    """Return the missing typefaces of a report, in words; "" for none."""
+    """Return a sentence on the missing typefaces of a report, or "" if there are none."""
     own = "" if report.theme.font_files else unknown_typeface(family_of(report.theme))
     return "; ".join(filter(None, (own, hint_for_letters(report.language))))
 
 
 def unknown_typeface(font: str, fc_list: str | None = None) -> str:
-    """Return that a house style's typeface is not installed here; "" when it is, or that is unknown."""
+    """Return a sentence that a house style's typeface is not installed here, or "" if it is, or if that is unknown."""
     if not _is_missing(font, fc_list):
         return ""
     other = f"another{_taken_for(font)}"
@@ -218,7 +221,8 @@ def unknown_typeface(font: str, fc_list: str | None = None) -> str:
 
 
 def typeface_of_files(report: Report, fc_list: str | None = None) -> str:
-    """Return that the typeface of files to edit is not installed here; "" when it is, or that is unknown."""
+    """Return a sentence that the typeface of files to edit is not installed here, or "" if it is, or if that is
+    unknown."""
     font = typeface_of(report)
     if not _is_missing(font, fc_list):
         return ""
@@ -231,16 +235,16 @@ def _is_missing(font: str, fc_list: str | None) -> bool:
 
 
 def _taken_for(font: str) -> str:
-    """Return the installed typeface that stands in for one, in brackets; "" where that is unknown."""
+    """Return, in brackets, the installed typeface that replaces a missing one, or "" if that is unknown."""
     program = shutil.which("fc-match")
     family = _asked(program, "-f", "%{family[0]}", font) if program else ""
     return f" ({family})" if family else ""
 
 
 def hint_for_letters(language: str, fc_list: str | None = None) -> str:
-    """Return the next step when no installed typeface has the letters of the language; else "".
+    """Return the next step if no installed typeface has the letters of the language, or else "".
 
-    Also "" without `fc-list`: the brief then shows it.
+    Without `fc-list`, also return "", because the brief itself shows missing letters.
     """
     code = re.split("[-_]", language)[0].lower()
     if not re.fullmatch("[a-z]{2,3}", code):  # a name that is no language's
@@ -252,12 +256,13 @@ def hint_for_letters(language: str, fc_list: str | None = None) -> str:
 
 
 _USUAL_LETTERS = re.compile(r"[\u0000-\u024f\u0370-\u052f\u2000-\u22ff\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]+")
-"""What the typefaces of all our languages have."""
+"""The letters that the typefaces of all our languages have."""
 _MOST_LETTERS = 8
 
 
 def letters_without_typeface(text: str, fc_list: str | None = None) -> str:
-    """Return which letters of a text no installed typeface has, such as emoji, and the next step; "" for none."""
+    """Return which letters of a text, such as emoji, are in no installed typeface, and the next step, or "" if there
+    are none."""
     rare = [
         letter for letter in dict.fromkeys(_USUAL_LETTERS.sub("", text)) if unicodedata.category(letter)[0] in "LNS"
     ]
@@ -271,13 +276,13 @@ def letters_without_typeface(text: str, fc_list: str | None = None) -> str:
 
 
 def _families(pattern: str, fc_list: str | None) -> str | None:
-    """Return the installed families for a fontconfig pattern; None when that is unknown."""
+    """Return the installed families that match a fontconfig pattern, or None if that is unknown."""
     program = fc_list or shutil.which("fc-list")
     return _asked(program, pattern, "family") if program else None
 
 
 def _asked(*command: str) -> str | None:
-    """Return what a program of fontconfig says; None where it fails."""
+    """Return the output of a fontconfig program, or None if it fails."""
     try:
         asked = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):

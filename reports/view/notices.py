@@ -1,4 +1,5 @@
-"""The limits of a brief's numbers, a sentence each. First those that a reader must know before any number."""
+"""The limits of a brief's numbers, one sentence for each, beginning with those that a reader must know before any
+number."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
 
 _NOTICED_CELLS = 4
 _MOST_TAGS = 2
-"""The most tags of a brief's band: more would be read by nobody."""
+"""The most tags in a brief's band. Nobody would read more."""
 _NAMED = 3
-"""The most expectations that a limit names; the others are counted."""
+"""The most expectations that a limit names. The others are counted."""
 
 
 def notices(
@@ -35,11 +36,11 @@ def notices(
     shows: bool = True,
     computed: bool = False,
 ) -> Iterator[Notice]:
-    """Return all notices, numbered from 1, with one on what of the brief could not be made.
+    """Return all notices, numbered from 1, including one on the parts of the brief that could not be made.
 
-    `stated` are the limits that the brief's author states. `shows`: the brief shows something that was measured;
-    `computed`: its published numbers are computed from those of a source.
-    `link` is the id of the test disclosure, which has the details; without it, the notices have more of the details.
+    `stated` are the limits that the brief's author wrote. `shows` means that the brief shows something measured, and
+    `computed` that its published numbers are computed from a source's numbers. `link` is the id of the test disclosure,
+    which has the details. Without it, the notices themselves have more details.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _stated("notice_source_limits", results.source_limits, results),
@@ -67,8 +68,8 @@ _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
     ("stand_in", "notice_stand_in", "tag_stand_in", "error"),
     ("other_server", "notice_other_server", "tag_other_server", "warning"),
 )
-"""What may serve in place of a server's own product: the fact that says so, the title of the notice, the tag of the
-origin, and the notice's severity."""
+"""Programs that may serve in place of a server's own product: the fact that records this, the title of the notice, the
+tag of the origin, and the notice's severity."""
 
 
 def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
@@ -90,7 +91,7 @@ def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
 
 
 def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Notice]:
-    """Yield the limits that somebody wrote, under a title that says who."""
+    """Yield the limits that a person wrote, under a title that names their author."""
     words = results.words
     said = tuple(re.sub(r"(?<=\d) (?=%)", NBSP, as_sentence(text, words)) for text in limits)
     if said:
@@ -98,7 +99,7 @@ def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Not
 
 
 def _modelled_power(results: Results) -> Iterator[Notice]:
-    """Return that the watts are those of a formula, or that nobody says what they cover."""
+    """Return a notice that the watts come from a formula, or that nobody says what they cover."""
     words = results.words
     if imported_briefs.is_imported(results) or run_row(results)["simulated"]:
         return
@@ -115,7 +116,8 @@ def _modelled_power(results: Results) -> Iterator[Notice]:
 
 
 def _one_machine(results: Results) -> Iterator[Notice]:
-    """Return that all hardware is one machine, or folders on one disk, which compares no machines and no drives."""
+    """Return a notice that all hardware is one machine, or folders on one disk, so that neither machines nor drives are
+    compared."""
     words, kind = results.words, one_machine(results)
     if kind:
         used = dict.fromkeys(cell.hardware for cell in results.plan.cells)
@@ -129,11 +131,11 @@ _ONE_FOR_ALL = {
     "machine": ("tag_one_machine", "notice_one_machine", "notice_one_machine_body"),
     "disk": ("tag_one_disk", "notice_one_disk", "notice_one_disk_body"),
 }
-"""What may stand in for all hardware: the tag of the origin, the title of the notice, and its text."""
+"""What may stand in for all hardware: the tag of the origin, and the title and the text of the notice."""
 
 
 def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:
-    """Yield the notices with two tags at most; what further ones say stands among the limits, on page 1 too."""
+    """Yield the notices with at most two tags. The texts of further tags are listed among the limits, on page 1 too."""
     tags: dict[str, None] = {}
     for one in found:
         if one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:
@@ -158,7 +160,7 @@ def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _not_made(gaps: Gaps, results: Results) -> Iterator[Notice]:
-    """Return what is missing from the brief: whole parts, and drawings of figures."""
+    """Return a notice on what is missing from the brief: whole parts, and drawings of figures."""
     words = results.words
     for title, body, short, only_drawn in (
         ("notice_not_made", "notice_not_made_body", "limit_not_made", False),
@@ -198,7 +200,7 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 def _expectations(results: Results) -> Iterator[Notice]:
     """Yield a notice for the expectations that fail, one for those that lack a value, and one each for those that fail
-    or hold by their values alone, and not by the repeats."""
+    or hold only by their values, because the repeats do not decide them."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)

@@ -1,4 +1,4 @@
-"""Puts the sentences of claims where a report says them, each with what a reader needs beside its number."""
+"""Puts the sentences of claims into a report, each with what a reader needs to know about its number."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ _Part = str | p.Value | p.Said
 _Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 LEAST_OVERSTATED = 0.01
-"""A smaller share of a highest value that is there by chance is not told."""
+"""The smallest share of a highest value due to chance that is mentioned."""
 _LONGEST_START = 12
-"""The most characters before the number, as in `Up to 11X`, that are set large with it."""
+"""The most characters before the number, as in `Up to 11X`, that are set large together with it."""
 _JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
-"""What joins a claim to the one before it in a sentence."""
+"""Matches text that joins a claim to the one before it in a sentence."""
 _BEGINS = re.compile(r"(?:(?<=[.!?。！？])\s*|\n\s*\n\s*|\n\s*(?:[-*]|\d+\.)\s+)\Z")
 _STOPS = re.compile(r"\A(?:[.!](?=\s|\Z)|[。！]|(?=\s*\Z|\s*\n\s*(?:\n|[-*]\s|\d+\.\s)))")
-"""What is around a claim that is a sentence of its own, or an item of a list."""
+"""Match the surroundings of a claim that is a sentence of its own, or an item of a list."""
 
 
 def claims_of(report: p.Report, results: Results) -> list[ClaimVerdict]:
-    """Return the verdicts on the claims that a report says, which are decided together."""
+    """Return the verdicts on the claims that a report makes. They are decided together."""
     return verdicts_on(claims_said(results.plan, report), results)
 
 
 def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdict] | None = None) -> p.Report:
-    """Return the report with the sentences of its claims, by the verdicts of `claims_of`.
+    """Return the report with the sentences of its claims, following the verdicts of `claims_of`.
 
-    A claim that the repeats do not decide is not said: its place says so.
+    If the repeats do not decide a claim, its place says so instead.
     """
     verdicts = claims_of(report, results) if verdicts is None else verdicts
     if not verdicts:
@@ -76,14 +76,14 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
 
 
 def _headlined(report: p.Report, results: Results) -> list[p.Claim]:
-    """Return the claims of the first page's large numbers."""
+    """Return the claims whose numbers are set large on the first page."""
     headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
     return claims_said(results.plan, headlines)
 
 
 def are_computed(report: p.Report, verdicts: Iterable[ClaimVerdict], results: Results) -> bool:
     """Return whether all published numbers of the headline are computed from a source's figures and none is stated by
-    it, so that the tag of the origin says it for all of them."""
+    the source, so that the tag of the origin can say so for all of them."""
     headlined = {claim.name for claim in _headlined(report, results)}
     numbers = [each.claim.number for each in verdicts if each.claim.name in headlined and each.state == "published"]
     quoted = (number is None or results.is_quoted(number.query) for number in numbers)
@@ -91,7 +91,7 @@ def are_computed(report: p.Report, verdicts: Iterable[ClaimVerdict], results: Re
 
 
 def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdict]:
-    """Return the verdicts on claims, which know whether another's source states the values. Raises RunnerError."""
+    """Return the verdicts on claims, including whether another's source states the values. Raises RunnerError."""
     if not claims:
         return []
     published = any(not source.is_own for source in sources(results))
@@ -107,8 +107,8 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. The ranges of those whose numbers are `headlined` stand in the headline. What the
-    first page tells of all numbers in a `told` state stands behind none of them."""
+    """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. If the
+    first page says something about all numbers in a `told` state, it is not repeated after single numbers."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class _Writer:
         self.words = results.words
 
     def everywhere(self, node: _N) -> _N:
-        """Return a part of a report with sentences for claims. Parts without claims stay as they are."""
+        """Return a part of a report with sentences in place of claims. Parts without claims stay unchanged."""
         changed: _N = self._changed(node)
         return changed
 
@@ -152,8 +152,8 @@ class _Writer:
     def prose(
         self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False, beneath: str = ""
     ) -> p.Prose | None:
-        """Return a text with the sentences of its claims. Titles are `short`: none says again what the rest of it says,
-        or what stands `beneath` it."""
+        """Return a text with the sentences of its claims. Titles are `short`: none of their claims repeats what the
+        rest of the title says, or what is `beneath` it."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
         told = [
@@ -178,8 +178,8 @@ class _Writer:
         return p.Prose.of(parts)
 
     def _is_told(self, claim: p.Prose | None) -> bool:
-        """Return whether the headline says already that a figure's claim is left open by the repeats, or where it is
-        no gain."""
+        """Return whether the headline already says that the repeats leave a figure's claim open, or where it is no
+        gain."""
         said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
         verdict = self.verdicts[said[0].claim] if len(said) == 1 else None
         if verdict is None or number_of(verdict.claim) not in self.headlined:
@@ -187,8 +187,8 @@ class _Writer:
         return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
-        """Return a verdict for a title that need not say what the rest of the title does: what it is compared with, and
-        that it was measured once, which the last such claim says for all."""
+        """Return a verdict for a title that does not repeat what the rest of the title says: what the claim is compared
+        with, and that it was measured once, which the last such claim says for all."""
         others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
         texts = [part for part in (*before, *after) if isinstance(part, str)]
         texts += [each.claim.base for each in others if each.is_said and each.claim.named]
@@ -199,8 +199,10 @@ class _Writer:
         return replace(verdict, state="absolute") if verdict.state == "once" and "once" in later else verdict
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
-        """Return the parts of a text in which one place alone says which claims the repeats leave open, and those that
-        it says beside its own. A place goes where it is a sentence of its own, or joined to what is before it."""
+        """Return the parts of a text in which only one place says which claims the repeats leave open, and the other
+        claims that this place names. Another place is removed if it is a sentence of its own, or joined to the text
+        before it.
+        """
         found, gone = list[_Part](), list[ClaimVerdict]()
         is_first, behind = True, 0
         for at, part in enumerate(parts):
@@ -223,9 +225,10 @@ class _Writer:
         return found, gone
 
     def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False, noted: bool = True) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not; the
-        range of a best value that is no gain everywhere, and where it is one. Texts and titles of a brief whose pages
-        are all `tagged` with their source do not say again whose number it is. `noted`: a footnote has its range."""
+        """Return the claim's sentence with its number as it may be printed, or a text that it is not shown. If a best
+        value is not a gain everywhere, return its range, and where it is a gain. If all pages of a brief are `tagged`
+        with their source, texts and titles do not repeat the source. `noted` means that a footnote has the range.
+        """
         if not verdict.is_said:
             return [self.not_said(verdict)]
         if verdict.is_mixed and verdict.claim.takes_best:
@@ -241,15 +244,15 @@ class _Writer:
         return [*self._said(verdict, note), *([self._bracketed(notes)] if notes else [])]
 
     def _said(self, verdict: ClaimVerdict, note: str = "") -> list[_Part]:
-        """Return the sentence alone, with its number as it may be printed, and with a footnote."""
+        """Return only the sentence, with its number as it may be printed, and with a footnote."""
         printed = verdict.printed
         if printed and note:
             printed = printed.model_copy(update={"note": note})
         return [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
 
     def _note(self, verdict: ClaimVerdict) -> str:
-        """Return what a footnote says of a claim: the range that its value is an end of, unless a headline says it or
-        another claim the other end, and how many points are no gain; "" without a range."""
+        """Return the text of a claim's footnote: the range that its value is an end of, unless a headline has it or
+        another claim has the other end, and how many points are no gain. Return "" without a range."""
         ends = {each.claim.bound for each in self.verdicts.values() if each.is_said and _is_alike(each, verdict)}
         if number_of(verdict.claim) in self.headlined:
             return ""
@@ -261,15 +264,15 @@ class _Writer:
         return self.words["semicolon"].join([range_, sides] if sides else [range_])
 
     def _sides(self, verdict: ClaimVerdict) -> str:
-        """Return what a footnote says of the two sides of a claim."""
+        """Return a footnote's text on the two sides of a claim."""
         return note_on_sides(verdict.claim, self.results)
 
     def _bracketed(self, notes: Sequence[str]) -> str:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
 
     def not_said(self, verdict: ClaimVerdict, *, short: bool = False, beside: Sequence[ClaimVerdict] = ()) -> str:
-        """Return what stands in place of the sentence, and of those `beside` it that are left open, too. Titles are
-        `short`: what was compared stands beside them."""
+        """Return the text that replaces the sentence of an open claim, and those of open claims `beside` it. Titles are
+        `short`, because they already name what was compared."""
         what = self.words["semicolon"].join(
             dict.fromkeys(readable_label(each.claim.what, self.words) for each in (verdict, *beside))
         )
@@ -280,8 +283,10 @@ class _Writer:
         return self.words["said_unheld" if verdict.state == "unheld" else "said_not_shown"].format(what=what)
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
-        """Return what stands in brackets behind the sentence: the base that it does not name, whether its point was
-        measured once, which held-out repeats it lacks; without them, how much of a highest value may be chance."""
+        """Return the text in brackets after the sentence: the base if the sentence does not name it, whether its point
+        was measured once, and which held-out repeats it lacks or, without held-out repeats, how much of a highest value
+        may be chance.
+        """
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=base_text(verdict.claim, self.words)))
@@ -308,12 +313,12 @@ class _Writer:
         return notes
 
     def _as_published(self) -> str:
-        """Return that a value is published, and by whom where one source is."""
+        """Return a text that a value is published, naming the publisher if there is a single source."""
         by = {source.publisher for source in sources(self.results) if not source.is_own} - {""}
         return self.words["said_published_by"].format(by=by.pop()) if len(by) == 1 else self.words["said_published"]
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
-        """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""
+        """Return the numbers of the first page. A claim that may not be said has a dash with the reason."""
         said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
         ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
         mixed: set[str] = set()
@@ -331,8 +336,8 @@ class _Writer:
         return element.model_copy(update={"numbers": _of_one_precision(numbers)})
 
     def _no_difference(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
-        """Return what stands on the first page for all claims that the repeats leave open; `said` is how many claims
-        it has. Where it has several and all are open, it need not list them."""
+        """Return the first page's text on all claims that the repeats leave open. `said` is how many claims the page
+        has. If there are several and all are open, the text need not list them."""
         what = dict.fromkeys(readable_label(verdict.claim.what, self.words) for verdict in left_open)
         key = "said_all_left_open" if 1 < len(left_open) == said else "said_left_open"
         text = self.words[key].format(what=self.words["semicolon"].join(what))
@@ -340,8 +345,8 @@ class _Writer:
         return p.HeadlineNumber(value=value, text=_markdown([text]), shows_none=True)
 
     def _mixed(self, verdict: ClaimVerdict) -> p.HeadlineNumber:
-        """Return at how many points there is a gain, for an extreme that is none everywhere: in place of its sentence,
-        with the range, so that no reader takes one end of it for the result."""
+        """For a highest or lowest value that is not a gain everywhere, return at how many points there is a gain. This
+        replaces its sentence, with the range, so that no reader takes one end of the range for the result."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
         what = "_workloads" if self._varied(claim.points) == ["workload"] else "_points"
@@ -357,7 +362,7 @@ class _Writer:
         )
 
     def _from_to(self, verdict: ClaimVerdict) -> Sequence[_Part]:
-        """Return both ends of the range of an extreme; nothing where they look alike."""
+        """Return both ends of a claim's range, or nothing if they look alike."""
         if verdict.ends is None:
             return ()
         (low, high), glued = verdict.ends, _glued(verdict.claim)
@@ -365,7 +370,7 @@ class _Writer:
         return [after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]
 
     def _where_better(self, verdict: ClaimVerdict) -> str:
-        """Return at how many points there is a gain, and at how many none."""
+        """Return at how many points there is a gain, and at how many there is none."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
         return self.words["said_mixed" + kind if verdict.better else "said_worse"].format(
@@ -382,14 +387,14 @@ class _Writer:
         return [dim for dim, found in zip(query.dims, keys, strict=False) if len(set(found)) > 1]
 
     def _others(self, verdict: ClaimVerdict, key: str) -> str:
-        """Return at how many points there is no gain, and at how many no difference to tell."""
+        """Return at how many points there is no gain, and at how many there is no clear difference."""
         worse = f"{key}_worse" if verdict.claim.better else f"{key}_below"
         counts = ((worse, verdict.worse), (f"{key}_tied", verdict.tied))
         return "".join(self.words[word].format(n=n) for word, n in counts if n)
 
     def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
-        """Return a number of the first page. `ends` are the highest and lowest values that are said beside it: where
-        both ends of a range are, neither has the range behind it."""
+        """Return a number of the first page. `ends` are the highest and lowest values that are named beside it. If both
+        ends of a range are among them, neither has the range after it."""
         if isinstance(number, p.HeadlineNumber):
             return number
         verdict = self.verdicts[number.claim]
@@ -401,7 +406,7 @@ class _Writer:
         return p.HeadlineNumber(value=_markdown([self.words["missing"]]), text=_markdown([self.not_said(verdict)]))
 
     def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:
-        """Return notes and the range, which has its brackets, in one pair of brackets."""
+        """Join the notes and the range, which has its own brackets, in one pair of brackets."""
         if not within:
             return [self._bracketed(notes)] if notes else []
         begin = within[0]
@@ -412,7 +417,7 @@ class _Writer:
         return [f"{opening}{listed}{self.words['semicolon']}{begin.removeprefix(opening)}", *within[1:]]
 
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
-        """Return the range that stands behind the sentence: from the value to its other end."""
+        """Return the range after the sentence, from the value to its other end."""
         claim, ends = verdict.claim, verdict.ends
         if ends is None or claim.says_range:
             return ()
@@ -431,7 +436,7 @@ class _Writer:
 
 
 def _of_one_precision(numbers: Sequence[p.HeadlineNumber | p.Said]) -> tuple[p.HeadlineNumber | p.Said, ...]:
-    """Return the numbers of a headline with as many digits in each share as in the others."""
+    """Return the numbers of a headline with the same number of digits in all shares."""
     texts = [text for each in numbers if isinstance(each, p.HeadlineNumber) for text in (each.value, each.text)]
     shares = [part for text in texts for part in text.parts if isinstance(part, p.Value)]
 
@@ -452,7 +457,7 @@ def base_text(claim: p.Claim, words: Words) -> str:
 
 
 def why_missing(claim: p.Claim, results: Results) -> str:
-    """Return why a claim has no value: its base is 0 or has none, or why the results lack it."""
+    """Return why a claim has no value: its base is 0 or missing, or the results lack the value."""
     why = results.why_missing(claim.number.query) if claim.number else results.words["no_value"]
     reads = [read for read in claim.points.reads or () if is_base(read, claim)]
 
@@ -473,12 +478,13 @@ def why_missing(claim: p.Claim, results: Results) -> str:
 
 
 def _is_open(verdict: ClaimVerdict) -> bool:
-    """Return whether the repeats leave a claim open, so that it is not said."""
+    """Return whether the repeats leave a claim open, so that its sentence is not shown."""
     return verdict.state == "undecided" and not verdict.is_said
 
 
 def _glued(claim: p.Claim) -> str:
-    """Return the sign of the number in the claim's sentence, as the X of `8X`; "" for none, or a word."""
+    """Return the sign after the number in the claim's sentence, such as the X of `8X`, or "" if there is none or a
+    word."""
     parts = claim.sentence.parts
     at = next((index for index, part in enumerate(parts) if isinstance(part, p.Value)), len(parts))
     behind = "".join(part for part in parts[at + 1 : at + 2] if isinstance(part, str))
@@ -487,24 +493,24 @@ def _glued(claim: p.Claim) -> str:
 
 
 def _is_alike(one: ClaimVerdict, other: ClaimVerdict) -> bool:
-    """Return whether two claims are of the same points."""
+    """Return whether two claims are about the same points."""
     return one.claim.points.sql == other.claim.points.sql
 
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:
-    """Return how much of a highest value is chance, as text; "" where that is too little to print."""
+    """Return how much of a highest value is chance, as text, or "" if that is too little to print."""
     share = min(verdict.overstated or 0.0, 1.0)
     return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= LEAST_OVERSTATED else ""
 
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
-    """Return the claim's sentence as a brief says it, as plain text."""
+    """Return the claim's sentence as plain text, as a brief prints it."""
     return _text(p.Prose.of(_Writer({}, results).sentence(verdict, noted=False)).parts, results)
 
 
 def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: Results) -> Iterator[StatedNumber]:
-    """Yield what a brief states: each of its claims, in its words, then each expectation of the spec; where there are
-    none, the numbers that it shows."""
+    """Yield a brief's statements: each of its claims, in its words, then each expectation of the spec. If there are
+    neither, yield the numbers that the brief shows."""
 
     def read(query: p.Query) -> Iterable[tuple[Sequence[p.DimKey | None], float | None]]:
         return results.rows(query).items()
@@ -521,7 +527,7 @@ def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: R
 
 
 def _text(parts: Sequence[_Part], results: Results) -> str:
-    """Return plain parts with their numbers."""
+    """Return plain parts with their numbers as text."""
     said = []
     taken = 0
     for index, part in enumerate(parts):
@@ -561,7 +567,7 @@ def _split(sentence: Sequence[_Part], beside: Sequence[_Part]) -> p.HeadlineNumb
 
 
 def _markdown(parts: Sequence[_Part]) -> p.Prose:
-    """Return plain parts as Markdown that says the same."""
+    """Return plain parts as Markdown with the same content."""
     return p.Prose.of(map(_escaped, parts))
 
 

@@ -1,4 +1,5 @@
-"""A table's head and columns: shared names stand once above them, and a table that is too wide is split."""
+"""Arranges a table's head and columns: shared names appear once above their columns, and a table that is too wide is
+split."""
 
 from __future__ import annotations
 
@@ -23,23 +24,23 @@ from benchbrief.reports.text.html_markup import lift_marks, marks_beside_number,
 from benchbrief.reports.words.brief_words import Words
 
 _GAP = 0.9
-"""The least gap between two columns, in heights of the type."""
+"""The smallest gap between two columns, in multiples of the type size."""
 _FIRST, _NAMES = 0.34, 0.45
 """The most of the width that a long word in the rows' names takes from the numbers, and that whole names take before
 heads and texts are on one line."""
 _HEAD = 14.0
-"""The width in heights of the type up to which a head stays on one line, where there is room."""
+"""The width, in multiples of the type size, up to which a head stays on one line if there is room."""
 _SMALLEST, _LEGIBLE = 0.7, 7.0
 """The smallest type of a full table, as a share of the usual size, and in points."""
 _BOLD = 1.1
-"""The most by which a bold text exceeds the estimated width, as a factor."""
+"""The largest factor by which a bold text exceeds the estimated width."""
 
 _MOST_CARDS = 6
 
 
 @dataclass(frozen=True)
 class TableRoom:
-    """The room of a table: its width in pixels, its usual size of type in points, the most columns. Its type may be
+    """The room for a table: its width in pixels, its usual type size in points, and the most columns. The type may be
     `grown` by this factor."""
 
     width: float
@@ -53,7 +54,7 @@ class TableRoom:
 
 
 def room_of(slides: bool, *, boxed: bool) -> TableRoom:
-    """Return the room within the margins of a page or a slide; `boxed`: within a callout there."""
+    """Return the room within the margins of a page or a slide or, if `boxed`, within a callout."""
     most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
     if slides:
         return TableRoom(1020 if boxed else 1136, 15, most, grown=1.34)
@@ -63,9 +64,9 @@ def room_of(slides: bool, *, boxed: bool) -> TableRoom:
 def parts_of(
     corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom
 ) -> tuple[TablePart, ...]:
-    """Split the table into pieces that fit the room and keep the words of heads whole, where these fit a page.
+    """Split the table into pieces that fit the room, without breaking the words of heads if these fit a page.
 
-    A group of columns stays whole where it fits.
+    A group of columns stays together if it fits.
     """
     table = _Table(corner, columns, rows, room)
     pieces: list[list[int]] = [[]]
@@ -85,7 +86,7 @@ def parts_of(
 
 
 class _Table:
-    """A table, and the room that its pieces need."""
+    """A table and the room that its pieces need."""
 
     def __init__(self, corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom) -> None:
         self._columns, self._room = columns, room
@@ -101,14 +102,14 @@ class _Table:
         self._whole_names = max(self._names, whole)
 
     def fits(self, piece: Sequence[int]) -> bool:
-        """Return whether the columns fit side by side with whole words in their heads, in the smallest type."""
+        """Return whether the columns fit side by side in the smallest type, without breaking words in their heads."""
         if len(piece) > self._room.columns:
             return False
         _, wanted, _ = self._widths(piece)
         return (self._first + sum(wanted)) * self._room.smallest <= self._room.width + 1
 
     def scale(self, piece: Sequence[int]) -> float:
-        """Return the type's size, as a share of the usual one, in which the columns fit side by side."""
+        """Return the type size at which the columns fit side by side, as a share of the usual one."""
         least, wanted, _ = self._widths(piece)
         for needed in (wanted, least):  # words of the heads are broken last
             scale = min(1.0, (self._room.width + 1) / (self._first + sum(needed)))
@@ -117,7 +118,8 @@ class _Table:
         return self._room.smallest
 
     def part(self, piece: Sequence[int], scale: float) -> TablePart:
-        """Return a piece with the widths of its columns: of their content, whole names and heads, and what is left."""
+        """Return a piece with the widths of its columns. Columns get the width of their content, then of whole names
+        and heads, and then a share of the remaining width."""
         room = self._room
         least, wanted, liked = self._widths(piece)
         if (self._first + sum(wanted)) * scale > room.width + 1:
@@ -146,8 +148,8 @@ class _Table:
         )
 
     def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float], list[float]]:
-        """Return three widths of each column, at the usual size of type: for its numbers, for the words of its heads
-        too, and for texts on one line and heads that are short."""
+        """Return three widths of each column at the usual type size: for its numbers, also for the words of its heads,
+        and for texts on one line and short heads."""
         em, gap = self._em, _GAP * self._em
         heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
         least = [max((_cell_width(cell, em) for cell in self._cells[at]), default=0.0) + gap for at in piece]
@@ -176,7 +178,7 @@ class _Table:
 
 
 def _in_even_lines(width: float, most: float) -> float:
-    """Return the width of a text's lines, none wider than `most`, if all are about as long."""
+    """Return the width of a text's lines if all have about the same length and none is wider than `most`."""
     lines = math.ceil(width / most)
     return min(most, 1.15 * width / lines) if lines > 1 else width
 
@@ -193,9 +195,10 @@ _MARKS = re.compile(r"<sup\b.*?</sup>", re.DOTALL)
 
 
 def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
-    """Return the rows with room behind numbers, so that those of a column stand with their decimal signs below each
-    other whatever follows: more digits, a unit. The marks of notes hang, and take no room. A column with a range, which
-    has two such signs, ends at the right edge."""
+    """Return the rows with room added after numbers, so that the decimal signs of a column line up whatever follows
+    them, such as more digits or a unit. The marks of notes hang in the margin and take no room. A column with a range,
+    which has two decimal signs, is aligned to the right.
+    """
     tails = [[_tail(cell, decimal) for cell in row.cells] for row in rows]
     ragged = [any(map(_is_range, column)) for column in zip(*(row.cells for row in rows), strict=True)]
     tails = [[None if apart else tail for tail, apart in zip(row, ragged, strict=True)] for row in tails]
@@ -221,7 +224,8 @@ def _bare(cell: TableCell) -> str:
 
 
 def _tail(cell: TableCell, decimal: str) -> float | None:
-    """Return the width of what follows a number's whole part, in heights of the type; None for a text, or a range."""
+    """Return the width of everything after a number's whole part, in multiples of the type size, or None for a text or
+    a range."""
     if not cell.numeric:
         return None
     text = _bare(cell)
@@ -237,13 +241,14 @@ def _tail(cell: TableCell, decimal: str) -> float | None:
 
 
 def shared_unit(heads: Sequence[TableHead]) -> str:
-    """Return the unit that all of several heads have, which then stands once above the table; else ""."""
+    """Return the unit that several heads all have, so that it is shown only once above the table, or else ""."""
     units = {head.unit for head in heads}
     return next(iter(units)) if len(heads) > 1 and len(units) == 1 else ""
 
 
 def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
-    """Return the head's rows. A name that neighbours share spans them, and so does a unit that all below it have."""
+    """Return the head's rows. A name that neighbours share spans them, and so does a unit that all columns below it
+    share."""
     depth = max((len(column.heads) for column in columns), default=0) + 1
     lowered = _units_raised(columns)
     found: list[tuple[HeadCell, ...]] = []
@@ -263,8 +268,8 @@ def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
 
 
 def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
-    """Return each column with the unit that its whole group shares, which the column itself then lacks; "" if they
-    share none."""
+    """Return each column with the unit that its whole group shares, which is removed from the column itself, or with ""
+    if the group shares none."""
     lowered: list[tuple[TableHead, str]] = []
     for path, group in groupby(columns, key=lambda column: column.heads[:1]):
         below = list(group)
@@ -276,7 +281,8 @@ def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
 def notes_at_heads(
     lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], keys: Sequence[TableHead]
 ) -> tuple[list[tuple[TableHead, tuple[TableCell, ...]]], list[TableHead]]:
-    """Return the lines and the keys of a table with the notes that all values of one have in its head."""
+    """Return the lines and the keys of a table. If all values of a line or key have a note, the note moves to
+    its head."""
     own = [_of_all(cells) for _, cells in lines]
     lines = [
         (replace(head, notes=_joined(head.notes, notes)), tuple(_without(cell, notes) for cell in cells))
@@ -288,7 +294,7 @@ def notes_at_heads(
 
 
 def _of_all(cells: Sequence[TableCell]) -> tuple[int, ...]:
-    """Return the notes that all cells with a text have."""
+    """Return the notes that every cell with a text has."""
     noted = [cell.notes for cell in cells if cell.html]
     return tuple(note for note in noted[0] if all(note in each for each in noted)) if noted else ()
 
@@ -302,18 +308,18 @@ def _joined(notes: Sequence[int], more: Sequence[int]) -> tuple[int, ...]:
 
 
 def marked(cell: TableCell) -> TableCell:
-    """Return a cell with the marks of its own notes behind its number."""
+    """Return a cell with the marks of its own notes after its number."""
     number, letters, after = str(cell.html).partition(_LETTERS)
     html = Markup(number) + marks_beside_number(cell.notes) + Markup(letters + after)  # noqa: S704  # was HTML before
     return replace(cell, html=html)
 
 
 _LETTERS = '<span class="letters">'
-"""What begins the letters of a test behind a number."""
+"""The beginning of a test's letters after a number."""
 
 
 def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words: Words) -> list[TableRow]:
-    """Return the rows of a table with lines across. A shared name stands on a line of its own above its rows."""
+    """Return the rows of a table whose lines run across. A shared name is on a line of its own above its rows."""
     if not all(head.heads for head, _ in lines):
         path = [words.locale.listed((*head.heads, head.label)) for head, _ in lines]
         return [TableRow(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
@@ -328,10 +334,10 @@ def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words
 
 
 def _longest_word(text: str) -> float:
-    """Return the width of the widest piece of a text that stays on one line, in heights of the type.
+    """Return the width of the widest piece of a text that stays on one line, in multiples of the type size.
 
-    Japanese may be broken between any two characters, but a column of single ones is hard to read: words in katakana
-    stay whole, and so do some characters of the others.
+    Japanese may be broken between any two characters, but a column of single characters is hard to read. So words in
+    katakana stay whole, and of other text a few characters stay together.
     """
     return max((text_width(piece, 1.0) for piece in _PIECE.findall(text)), default=0.0)
 
@@ -339,11 +345,12 @@ def _longest_word(text: str) -> float:
 _PIECE = re.compile(
     r"[\u30a0-\u30ff]{1,8}|[\u4e00-\u9fff\u3005]{1,4}|[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+"
 )
-"""Katakana, Chinese characters, others that may be broken anywhere, and words between blanks."""
+"""Matches katakana, Chinese characters, other characters that may be broken anywhere, and words between blanks."""
 
 
 def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
-    """Return the one column's head and a card for each row; no cards for a table of several columns or many rows."""
+    """Return the head of the only column and a card for each row. A table with several columns or many rows has no
+    cards."""
     if len(table.columns) != 1 or len(table.rows) > _MOST_CARDS:
         return "", ()
     head = table.columns[0]
@@ -359,9 +366,9 @@ def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
 def published_table(
     results: Results, ledger: Ledger, number: int, room: TableRoom, title: str = ""
 ) -> TableView | None:
-    """Return the metrics of the source beside those computed from the imported figures; None without any.
+    """Return the source's metrics beside those computed from the imported figures, or None if there are none.
 
-    Computed numbers are entered as all others; the published ones have only their source.
+    Computed numbers are recorded like all others, and the published ones have only their source.
     """
     words, metrics = results.words, list(imported_briefs.published(results))
     if not metrics:

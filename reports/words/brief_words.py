@@ -1,4 +1,4 @@
-"""The fixed words of a brief in each language: one TOML file a language beside this module.
+"""The fixed words of a brief in each language, read from one TOML file for each language beside this module.
 
 docs/languages.md describes a catalogue and how to add a language.
 """
@@ -23,7 +23,7 @@ from benchbrief.reports.text.number_format import Locale
 from benchbrief.results.result_messages import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]
-"""A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""
+"""A text, or several texts by CLDR plural category (`one`, `few`, `other`) and for single numbers (`=1`)."""
 
 _HERE = Path(__file__).parent
 _SKIPPED = {
@@ -33,13 +33,14 @@ _SKIPPED = {
     "rate_refused": "refused",
     "rate_broken": "refused",
 }
-"""The status in a brief of cells that the store calls skipped, by the code of the reason."""
+"""The status that a brief gives to cells that the store calls skipped, by the code of the reason."""
 
 
 class Words(Mapping[str, str]):
-    """The words of a language, and how it writes numbers. A word with plural forms reads as its form `other`.
+    """The words of a language, and how it writes numbers. Looking up a word with plural forms gives its form `other`.
 
-    `level` is that of the brief's intervals over repeats, which fills the hole `{level}` of every text."""
+    `level` is the level of the brief's intervals over repeats, which replaces the placeholder `{level}` in every text.
+    """
 
     def __init__(
         self,
@@ -67,15 +68,16 @@ class Words(Mapping[str, str]):
         return len(self.entries)
 
     def with_measures(self, labels: Mapping[str, str]) -> Words:
-        """Return the words with those of other packages: names of measures, threads, facts and properties, by their
-        keys. What benchbrief calls facts and properties of its own stays."""
+        """Add words from other packages: names of measures, threads, facts and properties, by their keys. Benchbrief's
+        own words for facts and properties are not replaced."""
         return self._with(entries={**self.entries, **{key: text for key, text in labels.items() if self._may_be(key)}})
 
     def _may_be(self, key: str) -> bool:
         return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
-        """Return the words, with what it takes to translate a run's sentences: their codes, by their English text."""
+        """Return the words together with the codes of a run's sentences, by their English text, which translating them
+        takes."""
         return self._with(sentences=sentences)
 
     def at_level(self, level: float) -> Words:
@@ -83,7 +85,7 @@ class Words(Mapping[str, str]):
         return self._with(level=level)
 
     def with_factors(self, labels: Mapping[str, str]) -> Words:
-        """Return the words with the labels of a plan's factors, by their names."""
+        """Return the words with the labels of a plan's factors added, by the factors' names."""
         return self._with(factors=labels)
 
     def _with(self, **changes: object) -> Words:
@@ -92,24 +94,25 @@ class Words(Mapping[str, str]):
         return made
 
     def dimension(self, dim: str) -> str:
-        """Return the name of a dimension: the label of a factor, else the word of the language."""
+        """Return the name of a dimension: the label of a factor, or else the language's word."""
         return self.factors.get(dim) or self.get(dim, dim)
 
     def dimension_within(self, dim: str) -> str:
-        """Return the name of a dimension within a sentence: a word of the language is small there, and the label of a
-        factor is as written."""
+        """Return the name of a dimension for the middle of a sentence: the language's word in lower case, or the label
+        of a factor as written."""
         return self.factors.get(dim) or self.get(f"over_{dim}") or self.get(dim, dim).lower()
 
     def said(self, text: str) -> str:
-        """Return a text of a run in this language, with shares as a brief prints them. A text without a code, such
-        as the words of a tool, stays unchanged."""
+        """Return a text of a run in this language, with shares written as a brief prints them. A text without a code,
+        such as the words of a tool, stays unchanged."""
         known = self.sentences.get(text, text)
         if not isinstance(known, Message):
             return text
         return _unbroken(known.in_words(self) if self.language != "en" else text, known)
 
     def said_briefly(self, text: str) -> str:
-        """Return a reason as `said` does; of more than two findings, the first one and the number of the others."""
+        """Return a reason as `said` does. If it has more than two findings, return the first one and the number of the
+        others."""
         known = self.sentences.get(text, text)
         short = shorten_reason(known)
         return (
@@ -119,17 +122,18 @@ class Words(Mapping[str, str]):
         )
 
     def status_of(self, status: str, reason: str) -> str:
-        """Return the status of a cell as a brief says it. A cell that the store calls skipped may have failed or been
-        left out, by its reason."""
+        """Return the status of a cell as a brief names it. A cell that the store calls skipped may have failed or been
+        left out, depending on its reason."""
         said = self.sentences.get(reason)
         return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Message) else status
 
     def named(self, name: str) -> str:
-        """Return the word of a name in a run, such as a status or a property; the name when there is no word."""
+        """Return the word for a name in a run, such as a status or a property, or the name itself if there is
+        no word."""
         return self.get(word_of_property(name), name)
 
     def form(self, key: str, count: float) -> str:
-        """Return the text for a count: the one for this number, else that of its plural category."""
+        """Return the text for a count: the one for exactly this number, or else the one for its plural category."""
         entry = self.entries[key]
         if isinstance(entry, str):
             return self._filled(entry)
@@ -143,14 +147,15 @@ _GLUED = re.compile(r"(?<=\d) ?%")
 
 
 def _unbroken(found: str, sentence: Message) -> str:
-    """Return the words of a sentence with its shares as a brief prints them."""
+    """Return the words of a sentence, with its shares written as a brief prints them."""
     for share in _shares(sentence):
         found = found.replace(share, _GLUED.sub("\u00a0%", share))
     return found
 
 
 def _shares(sentence: Message) -> Iterator[str]:
-    """Rewrite the percentages of a recorded sentence: messages print "79 %", those of earlier versions "79%"."""
+    """Rewrite the percentages of a recorded sentence. Present messages print "79 %", and earlier versions printed
+    "79%"."""
     for value in sentence.args.values():
         if isinstance(value, Message):
             yield from _shares(value)
@@ -159,7 +164,7 @@ def _shares(sentence: Message) -> Iterator[str]:
 
 
 def _units(entries: Mapping[str, Entry]) -> Mapping[str, str]:
-    """Return the names of counted things, by the units of the language; for one thing, by `nodes=1`."""
+    """Return the names of counted things by unit. The name for a single thing has a key such as `nodes=1`."""
     found: dict[str, str] = {}
     for key, entry in entries.items():
         if key.startswith("unit_"):
@@ -171,13 +176,13 @@ def _units(entries: Mapping[str, Entry]) -> Mapping[str, str]:
 
 
 def counted(words: Words, key: str, count: float, **holes: object) -> str:
-    """Return the sentence for a count, with `{n}` in it."""
+    """Return the sentence for a count, with the count in place of `{n}`."""
     return words.form(key, count).format(n=words.locale.numerals(f"{count:,.15g}"), **holes)
 
 
 def some_of(words: Words, count: float, total: float, what: str = "measurement") -> str:
-    """Return "3 of 12 measurements", "one of 12", "all 12" or "the only measurement"; `what` may be `ramp`, or
-    `judged` for measurements that could be judged."""
+    """Return words such as "3 of 12 measurements", "one of 12", "all 12" or "the only measurement". `what` may be
+    `ramp`, or `judged` for measurements that could be judged."""
     only, which, all_of_them = _SOME[what]
     if total == 1:
         return words[only]
@@ -187,20 +192,21 @@ def some_of(words: Words, count: float, total: float, what: str = "measurement")
 
 
 def denied_of(words: Words, key: str, none: str, count: float, total: float, **holes: object) -> str:
-    """Return a sentence that something does not hold of some of several measurements: `none` says it of all of them."""
+    """Return a sentence that something is not true of some of several measurements. `none` is the sentence for all of
+    them."""
     if count == total > 1:
         return words[none].format(total=words.locale.numerals(f"{total:,.15g}"), **holes)
     return counted(words, key, count, which=some_of(words, count, total), **holes)
 
 
 def as_sentence(part: str, words: Words) -> str:
-    """Return a part of a sentence as a sentence of its own."""
+    """Turn a part of a sentence into a complete sentence."""
     stop = words["stop"].rstrip()
     return part[:1].upper() + part[1:] + ("" if part.endswith(stop) else stop)
 
 
 def sentences(texts: Iterable[str], words: Words) -> str:
-    """Return texts as sentences behind each other; in Japanese without blanks between them."""
+    """Join texts as sentences, in Japanese without blanks between them."""
     blank = words["stop"].removeprefix(words["stop"].rstrip())
     return blank.join(dict.fromkeys(as_sentence(text, words) for text in texts if text))
 
