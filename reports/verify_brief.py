@@ -677,7 +677,7 @@ def _describe(wanted: _Wanted) -> str:
 
 
 Known = Mapping[Identity, p.Query]
-"""The queries of a plan."""
+"""The known queries of a plan."""
 
 
 def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:

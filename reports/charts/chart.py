@@ -1,7 +1,8 @@
 """The data of a chart: its series, their points and looks, and its axes.
 
 Colours follow Okabe and Ito's (jfly.uni-koeln.de/color), with changes. Their order makes the first four, and all
-neighbours, differ in lightness; shapes and dashes distinguish series in print without colour."""
+neighbours, differ in lightness. Shapes and dashes distinguish series when printed without colour.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ class ChartPoint:
     end: float | None = None
     """The upper end of a range that begins at `y`."""
     ends: tuple[str, str] = ("", "")
-    """How the ends of a range are written."""
+    """The texts of both ends of a range."""
     worse: bool = False
     """Whether the point is a change for the worse, whose bar is pale."""
 
@@ -376,7 +377,7 @@ _NARROW = {
 
 
 NARROWEST = min(_NARROW.values())
-"""The width of the narrowest character, as a share of the size."""
+"""The width of the narrowest character, as a share of the type size."""
 
 
 @dataclass(frozen=True)

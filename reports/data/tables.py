@@ -70,7 +70,8 @@ def is_empty(element: p.TableElement, results: Results) -> bool:
 
 
 def _has_value(line: p.Line, at: int, table: p.TableElement, results: Results) -> bool:
-    """Return whether a line has a value at a key: a number, or a text that is not made of missing numbers alone."""
+    """Return whether a line has a value at a key, either a number or a text that does not consist of missing numbers
+    only."""
     if line.query:
         return results.at(line.query, **{table.dim: table.keys[at].value}) is not None
     queries = list(queries_of_prose(line.texts[at]))

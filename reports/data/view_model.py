@@ -280,7 +280,7 @@ class FigureView:
 
     @property
     def csv_link(self) -> str:
-        """The data as an address that needs no request."""
+        """The figure's CSV data as a data URL."""
         return "data:text/csv;charset=utf-8;base64," + base64.b64encode(self.csv.encode()).decode()
 
     @property
@@ -372,7 +372,7 @@ class FactsView:
 
 @dataclass(frozen=True)
 class Item:
-    """A line of the disclosure; `term` may be empty."""
+    """A line of the disclosure. `term` may be empty."""
 
     term: str
     text: str
@@ -560,7 +560,7 @@ class Notice:
     number: int = 0
     link: str = ""
     limits: tuple[str, ...] = ()
-    """The notice in short sentences with counts, without ids and paths."""
+    """The notice in short sentences with counts, without ids or paths."""
     of_method: str = ""
     """For a notice that limits no number, the text that the brief shows among the methods."""
     is_grave: bool = False

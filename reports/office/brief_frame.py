@@ -61,7 +61,7 @@ def _notices(view: ReportView) -> Iterator[Paragraph]:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A part of the ending: its numbered texts, and then its `items`."""
+    """A part of the ending: its numbered texts, followed by its `items`."""
 
     head: str
     numbered: tuple[str, ...]

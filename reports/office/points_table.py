@@ -99,7 +99,7 @@ def _points_sql(latencies: Sequence[tuple[str, str]]) -> str:
 
 
 def probed_means(results: Results) -> PointsTable:
-    """Return a row for each measurement, node and measure of a probe: the mean over the measured window."""
+    """Return a row for each measurement, node and measure of a probe, with the mean over the measured window."""
     words, store = results.words, results.store
     sql = (
         "SELECT experiment, hardware, workload, threads, target, repeat, node, measure, value, unit "

@@ -238,7 +238,7 @@ def _draw_levels(made: Any, chart: NativeChart) -> None:
 
 
 def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float) -> Area:
-    """Set where in its area a chart has its axes, and return that."""
+    """Set where in its area a chart has its axes, and return the area of the axes."""
     ticks = text_width(formatted(most, ",.6g"), points) + 16
     slot = (area.width - ticks - 8) / len(chart.categories)
     lines = max(lines_of(name, slot, points) for name in chart.categories)

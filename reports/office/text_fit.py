@@ -11,7 +11,7 @@ from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.office.table_grid import Grid, GridCell
 
 LINE_HEIGHT = 1.25
-"""The height of a line, as a multiple of its type's size."""
+"""The height of a line, as a multiple of the type size."""
 _BOLD = 1.06
 """The factor by which bold letters are wider."""
 _WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")

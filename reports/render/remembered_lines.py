@@ -52,7 +52,8 @@ def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[An
 
 
 def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function with a memory in each style: WeasyPrint changes none of its texts' before it copies it."""
+    """Return the function with its result remembered in each style, which WeasyPrint never changes without copying it
+    first."""
     name = f"remembered_{read.__name__}"
 
     def remembered(style: Any) -> Any:

@@ -128,7 +128,7 @@ class Rendered:
     """The parts of the brief that could not be made, each with its reason."""
     result: ReportResult = ReportResult("", ())
     claims: tuple[ClaimVerdict, ...] = ()
-    """The verdicts on its claims."""
+    """The verdicts on the report's claims."""
 
 
 def render(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 _SHORT = 9
-"""The most letters of a last word that keeps the word before it."""
+"""The most letters of a last word that stays on one line with the word before it."""
 _LINE = re.compile(
     r'<(h[2-6]|figcaption)\b[^>]*>.*?</\1>|<p class="(?:subtitle|claim|of|callout-title)"[^>]*>.*?</p>', re.DOTALL
 )

@@ -274,7 +274,7 @@ def in_column(value: float, decimals: int) -> str:
 
 
 def automatic(value: float) -> str:
-    """Write one number by itself."""
+    """Write a single number with automatic digits."""
     return fixed(value, decimals_for([value]))
 
 

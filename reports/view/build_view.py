@@ -259,9 +259,9 @@ STEPS = 5
 
 
 def shade_rows(rows: Sequence[TableRow], among: Among) -> list[TableRow]:
-    """Return the rows with the shades of their cells.
+    """Return the rows with their cells shaded.
 
-    Compares values of one unit in the whole table, in each row, or in each column.
+    Values in the same unit are compared in the whole table, in each row, or in each column.
     """
 
     def scope(cell: TableCell, at: int, column: int) -> tuple[str, int]:

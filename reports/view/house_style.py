@@ -70,8 +70,7 @@ _WEIGHTS = (
 
 
 _READABLE = 4.5
-"""The least contrast of readable text by WCAG 2.2. White on a brand colour with less is unreadable, but then black is
-not."""
+"""The least contrast of readable text by WCAG 2.2. On a brand colour too light for white text, black text is used."""
 _DARK_ON_BAND = "--band-text: #10181f; --band-ink: #10181f; --band-soft: #10181f;"
 _NOTHING = Markup("")
 _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}

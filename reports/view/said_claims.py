@@ -199,9 +199,8 @@ class _Writer:
         return replace(verdict, state="absolute") if verdict.state == "once" and "once" in later else verdict
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
-        """Return the parts of a text in which only one place says which claims the repeats leave open, and the other
-        claims that this place names. Another place is removed if it is a sentence of its own, or joined to the text
-        before it.
+        """Return the parts of a text in which only one place says which claims the repeats leave open, and the claims
+        whose places were removed. A place is removed if it is a sentence of its own, or joined to the text before it.
         """
         found, gone = list[_Part](), list[ClaimVerdict]()
         is_first, behind = True, 0

@@ -76,8 +76,7 @@ class Words(Mapping[str, str]):
         return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
-        """Return the words together with the codes of a run's sentences, by their English text, which translating them
-        takes."""
+        """Return the words with what is needed to translate a run's sentences: their codes, by their English text."""
         return self._with(sentences=sentences)
 
     def at_level(self, level: float) -> Words:
@@ -219,12 +218,12 @@ _SOME = {
 
 
 def words(language: str) -> Words:
-    """Return the words of a language. Raises KeyError for one without a catalogue."""
+    """Return the words of a language. Raises KeyError if the language has no catalogue."""
     return CATALOGUES[language]
 
 
 def words_of(report: Report) -> Words:
-    """Return the words of a report, with those of the spec. English fills their gaps."""
+    """Return the words of a report, including those of the spec. English fills their gaps."""
     if report.words:
         return Words(report.language, {**CATALOGUES["en"].entries, **report.measures, **report.words})
     shipped = words(report.language)

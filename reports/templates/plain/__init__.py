@@ -1,1 +1,1 @@
-"""The page itself, which all templates extend."""
+"""The bare page that all templates extend."""
