@@ -88,7 +88,8 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 
 def _only_key(series: p.Series, plan: p.Plan) -> tuple[str, DimKey] | None:
-    """Return the hardware of a series if there are several, or else its level of a factor, or its workload."""
+    """Return the only key of a series: its hardware if the plan has several, or else its level of a factor, or its
+    workload. Return None if it has no single key."""
     if series.color_dim:
         return None
     named = {word for found in _BRACKETS.findall(series.query.text) for word in re.findall(r"\w+", found)}

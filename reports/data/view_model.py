@@ -345,8 +345,8 @@ class FactRow:
 
 @dataclass(frozen=True)
 class FactsView:
-    """The test configuration. A brief for customers has one line, `common`, with what all groups share, and a table of
-    the rest with its `corner`, `heads` and rows (`beside`). Without a table, the view needs no `number`."""
+    """The test configuration. In a brief for customers, `common` is a line with what all groups share, and a table with
+    `corner`, `heads` and rows (`beside`) has the rest. Without a table, the view needs no `number`."""
 
     number: int
     title: str

@@ -154,8 +154,8 @@ def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
 
 
 def property_texts(driver: str, results: Results) -> Iterable[str]:
-    """Return the properties that a tool's numbers depend on, from its runs. Of more than two values, only the first is
-    shown."""
+    """Return the properties that a tool's numbers depend on, from its runs. If a property has more than two values,
+    only the first is named."""
     its = {Curve.of(cell) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
     # The first three values of each place are enough: the text names two at most.

@@ -138,7 +138,7 @@ def _with_even_steps(chart: NativeChart) -> NativeChart:
 
 
 def _bounds(series: NativeSeries) -> bool:
-    """Return whether an axis has room for the whole series."""
+    """Return whether an axis must have room for the whole series, which it need not for an ideal."""
     return not series.is_ideal or series.is_level
 
 

@@ -226,8 +226,11 @@ def subtracts(text: str) -> bool:
 
 
 def in_one_time(formula: str, units: Sequence[str]) -> str:
-    """If a formula divides a rate per second by a rate per hour, return it with the seconds of an hour added: `{0} *
-    3,600 s/h / {1}`."""
+    """If a formula divides rates per different times, such as per second and per hour, add the factor between the times
+    to it.
+
+    For example, `{0} / {1}` becomes `{0} × 3,600 s/h / {1}`.
+    """
     times = [found[1] for unit in units if (found := _RATE.fullmatch(unit))]
     if formula not in ("{0} / {1}", "{0} ÷ {1}") or len(times) < len(units):
         return formula
