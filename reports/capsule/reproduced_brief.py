@@ -193,7 +193,7 @@ def _environments(found: HeldAgainst, words: Words) -> p.Element:
 
 def _place(found: Reproduced, words: Words) -> str:
     """Return where a number that the brief shows differs most, or "" for other statements, whose sentences already say
-    it."""
+    where."""
     if found.stated.kind != "number" or not found.place:
         return ""
     steps = (step.partition(" ") for step in found.place.split(", "))

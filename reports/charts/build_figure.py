@@ -119,7 +119,7 @@ def _ends(d: DrawnSeries, words: Words) -> str:
 
 def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
     """Return sentences on the rates at which a line's promise was broken, and on the rates that the load generator
-    could not offer."""
+    could not reach."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
     late = [p.x for p in d.trace.points if p.late and p.y is not None]
     by_search = {

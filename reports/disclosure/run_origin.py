@@ -52,7 +52,7 @@ class _Property(NamedTuple):
 
 
 def disclose_source(results: Results) -> Iterable[Item]:
-    """Yield what the source states and, for outputs of tools, what they leave open."""
+    """Yield what the source states and, for outputs of tools, what these outputs leave open."""
     words = results.words
     for name, text in results.stated:
         yield Item(name, text)

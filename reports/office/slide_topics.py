@@ -26,8 +26,8 @@ class Topic:
 
 @dataclass(frozen=True)
 class Columns:
-    """The first of two columns has `left` topics and this `share` of the width. All texts have the type size
-    `points`."""
+    """The layout of two columns: the first has `left` topics and this `share` of the width. All texts have the type
+    size `points`."""
 
     left: int
     share: float

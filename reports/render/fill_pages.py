@@ -40,7 +40,7 @@ _RESERVE = 0.01
 _OPENED = 0.55
 """The share of their height by which the method and the parts after it grow when they are set with more space."""
 _WORTH = 0.12
-"""The gain that is worth laying out a document again, which takes as long as the first time."""
+"""The least gain for which a document is laid out again, which takes as long as the first time."""
 CLOSEST = 2
 """The level of the closest setting of texts."""
 _ORPHANS = 3
@@ -312,8 +312,8 @@ class _Galley:
                 yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
 
     def fitted_slides(self) -> dict[str, float]:
-        """Return the shares of their heights at which figures that are alone on their slides fill the slides. Also
-        return those for figures that were moved to a page of their own because a little room was missing."""
+        """Return the shares of their heights at which figures that are alone on their slides fill them. Include figures
+        that were moved to a page of their own because a little room was missing."""
         found: dict[str, float] = {}
         pages = self.laid_out(Arrangement())
         for page, atoms in enumerate(pages.atoms):

@@ -250,8 +250,10 @@ class _Writer:
         return [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
 
     def _note(self, verdict: ClaimVerdict) -> str:
-        """Return the text of a claim's footnote: the range that its value is an end of, unless a headline has it or
-        another claim has the other end, and how many points are no gain. Return "" without a range."""
+        """Return the text of a claim's footnote: the range with the claim's value at one end, and how many points are
+        no gain. The range is left out if a headline shows it, or if another claim states its other end. Return ""
+        without a range.
+        """
         ends = {each.claim.bound for each in self.verdicts.values() if each.is_said and _is_alike(each, verdict)}
         if number_of(verdict.claim) in self.headlined:
             return ""
@@ -451,7 +453,7 @@ def _of_one_precision(numbers: Sequence[p.HeadlineNumber | p.Said]) -> tuple[p.H
 
 
 def base_text(claim: p.Claim, words: Words) -> str:
-    """Return what a claim is compared with."""
+    """Return the base that a claim is compared with."""
     return readable_label(claim.base_label, words) if claim.base_label else claim.base
 
 
@@ -482,8 +484,8 @@ def _is_open(verdict: ClaimVerdict) -> bool:
 
 
 def _glued(claim: p.Claim) -> str:
-    """Return the sign after the number in the claim's sentence, such as the X of `8X`, or "" if there is none or a
-    word."""
+    """Return the sign joined to the number in the claim's sentence, such as the X of `8X`, or "" if there is
+    no sign."""
     parts = claim.sentence.parts
     at = next((index for index, part in enumerate(parts) if isinstance(part, p.Value)), len(parts))
     behind = "".join(part for part in parts[at + 1 : at + 2] if isinstance(part, str))
