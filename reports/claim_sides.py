@@ -1,5 +1,5 @@
-"""Finds other differences between the two sides of a claim than the one that it is about, and the facts of another
-vendor's product."""
+"""Finds the differences between the two sides of a claim besides the one that the claim is about, and the facts of
+another vendor's product."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def _as_times(verdict: ClaimVerdict) -> float | None:
 
 
 def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield what a claim is compared with, and what else a reader should know about that."""
+    """Yield the base that a claim is compared with, and what else a reader should know about the comparison."""
     claim = verdict.claim
     if claim.base:
         yield words["sheet_against"].format(base=base_text(claim, words))

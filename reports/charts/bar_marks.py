@@ -140,7 +140,7 @@ def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
     narrow."""
     drawn = floating_bars(plot, trace)
     room = plot.width / len(plot.chart.x.categories)
-    if len(plot.in_slots) > 1:  # bars of one category stand closer than categories do
+    if len(plot.in_slots) > 1:  # bars of one category are closer than categories
         first, last = plot.bar(trace, 0)
         room = last - first
     together = all(text_width(bar.point.label, SMALL) < room - 4 for bar in drawn)

@@ -837,7 +837,7 @@ def _explain(
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):
         return  # the source says nothing of it, which the limits tell; it is not drawn
-    if series.mark == "rule" or not points:  # a mark is no point; a line through time has the sampled ones
+    if series.mark == "rule" or not points:  # a mark has no points, and time has the sampled ones
         if all(point.y is None for point in points):
             reasons = results.words["semicolon"].join(results.reasons_missing(series.query, **where))
             note = "no_mark" if series.mark == "rule" else "no_line"

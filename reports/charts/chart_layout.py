@@ -33,7 +33,7 @@ NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket 
 _MOST_POINTED_AT = 3
 """The most marks that get labels with arrows. If there are more, the legend names them."""
 _NEAR = 2 / 3
-"""If all ratios are between this number's inverse and the number, their axis has 1 in its middle."""
+"""An axis has 1 in its middle if all of its ratios are above this number and below its inverse."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 _WIDEST_BAR = 64.0
 """The largest width of a bar in pixels, because a few very wide bars would look like slabs."""
@@ -168,7 +168,7 @@ class Plot:
         self.right = max(self.least.right, float(math.ceil(self.right)))
         self.above = above = max(0.0, self.least.top - self.top)
         shown = () if self.least.shared_legend else self.legend
-        self.legend = tuple(replace(item, y=item.y - above) for item in shown)  # as high as that of a neighbour
+        self.legend = tuple(replace(item, y=item.y - above) for item in shown)  # as high as a neighbour's legend
         self.top, self.bottom = self.top + above, max(self.least.bottom, self.bottom)
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
@@ -381,7 +381,7 @@ class Plot:
         return point.text if whole or self._fit_bars(p.text for t in bars for p in t.points) else short
 
     def _fit_bars(self, texts: Iterable[str]) -> bool:
-        if self.flat:  # they stand beside their bars
+        if self.flat:  # the names are beside their bars
             return True
         width = self.width / max(1, len(self.chart.x.categories)) * (1 - self.slot_gap) / max(1, len(self.in_slots))
         return all(text_width(text, SMALL) < width + 3 for text in texts)

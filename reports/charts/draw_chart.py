@@ -246,7 +246,7 @@ def _content(svg: str) -> str:
 
 
 def _prefixed(svg: str, prefix: str) -> str:
-    """Prefix the identifiers, so that they differ from those of other panels."""
+    """Prefix the identifiers of a panel, so that they differ from those of other panels."""
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
 

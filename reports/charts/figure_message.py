@@ -267,7 +267,7 @@ class _Said:
         if len(clear) == len(keys):
             return [self._ahead(leader, clear)]
         if not along or 2 * len(clear) <= len(keys):
-            return []  # what holds at a few points is no message
+            return []  # something true at only a few points is no message
         if clear == common[-len(clear) :] == keys[-len(clear) :]:
             return [self.words["claim_from"].format(text=self._ahead(leader, clear), start=self._place(clear[0]))]
         if clear == common[: len(clear)] == keys[: len(clear)]:

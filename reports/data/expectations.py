@@ -26,8 +26,8 @@ _SHOWN = 3
 @dataclass(frozen=True)
 class JudgedExpectation:
     """An expectation with its verdict. `numbers` names the deciding places with their compared values, or is "" if
-    there are none. `decided` is whether the repeats decide the verdict, or None if repeats cannot decide it. If they do
-    not, `numbers` also has the intervals.
+    there are none. `decided` is whether the repeats decide the verdict, or None if repeats cannot decide it. If the
+    repeats leave the verdict open, `numbers` also has the intervals.
     """
 
     expect: Expect

@@ -108,7 +108,7 @@ def notices(results: Results, *, computed: bool = False) -> Iterator[Notice]:
     if lacking == len(results.cells) and is_imported(results):
         yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", of_method=words["m_derived"])
     elif lacking and is_imported(results):
-        told = sum(cell.status == "ok" for cell in results.cells)  # one number may stand for all repeats
+        told = sum(cell.status == "ok" for cell in results.cells)  # one number may represent all repeats
         text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
         yield Notice(words["notice_part"], text, "warning", of_method=counted(words, "m_part", told))
 

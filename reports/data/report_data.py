@@ -94,7 +94,7 @@ def _value(
     apart = sorted({dim for each in fitting for dim in each.at} - set(place))
     found = {tuple(each.at.get(dim) for dim in apart): each.in_unit(unit) for each in fitting}
     planned = _planned(apart, place, cells) if apart else {()}
-    # A remark on the whole ("30 times, or more") is no part, and hides none.
+    # A remark on the whole ("30 times, or more") is not a part, and hides no part.
     parts = {keys: value for keys, value in found.items() if keys in planned or None not in keys}
     if not parts or parts.keys() != planned:
         return None

@@ -88,7 +88,7 @@ def _what(cells: Iterable[ReportedCell], results: Results) -> str:
 
 
 def _of_source(results: Results) -> Iterator[Item]:
-    """Return the source and what it says, or for outputs of tools what those leave open."""
+    """Return the source and its statements or, for outputs of tools, what the outputs leave open."""
     for source in imported_briefs.sources(results):
         yield Item(results.words["m_source"], imported_briefs.cited(source))
     stated = [Item(name, text) for name, text in results.stated]

@@ -108,7 +108,7 @@ def _by_name(known: Iterable[_Property]) -> dict[str, list[str]]:
 
 
 def _values(values: Sequence[str], words: Words) -> str:
-    """Write values: numbers like those of a ramp, and of other values the first ones with the count of the rest."""
+    """Write numbers like those of a ramp. Of other values, write the first ones and the count of the rest."""
     try:
         numbers = [float(value) for value in values]
     except ValueError:

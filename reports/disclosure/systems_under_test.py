@@ -132,7 +132,7 @@ def always_texts(results: Results) -> tuple[str, ...]:
 
 
 def engine_text(engine: str, results: Results) -> str:
-    """Return the kind of an engine's database if it is neither a server nor a library, or else ""."""
+    """Return a text on an engine's kind of database, or "" if that is a server or a library."""
     key, spec = f"d_engine_{engine}", ENGINE_SPECS.usable(engine)
     return _in_words(key, spec.texts if spec else {}, results)
 

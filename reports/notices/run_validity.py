@@ -239,7 +239,7 @@ def _offered(
 
 
 def none_kept(results: Results) -> list[str]:
-    """If several loads were offered and all were missed, return their cells, which a limit names, or else []."""
+    """If several loads were offered and all were missed, return their cells, which a limit then names, or else []."""
     cells = _judged(results)
     return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
 

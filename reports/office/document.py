@@ -414,7 +414,7 @@ class _Writer:
             self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
             return None
         paragraph = self.paragraph("Brief Figure", ())
-        if self.cell is None:  # its axis then stands below the text's left edge
+        if self.cell is None:  # its axis is then aligned with the text's left edge
             paragraph.paragraph_format.left_indent = -Pt(_MARGIN_OF_DRAWINGS * wide.pt / pixels)
         inline = paragraph.add_run().add_picture(io.BytesIO(content), width=wide)
         properties = inline._inline.docPr
@@ -512,7 +512,7 @@ class _Writer:
             table.style = self.document.styles[wanted]
         table.alignment = WD_TABLE_ALIGNMENT.LEFT
         table.autofit = False
-        if not lines:  # a table that is none to its reader stands in line with the text
+        if not lines:  # not a table to its reader, so aligned with the text
             margins = element("w:tblCellMar")
             for side, twips in (("left", 0), ("right", int(_CELL_GAP * 20))):
                 margins.append(element(f"w:{side}", w=twips, type="dxa"))
@@ -655,7 +655,7 @@ class _Writer:
             section.different_first_page_header_footer = True
             feet.append(section.first_page_footer)
             for mode in self.document.settings.element.iter(qn("w:compatSetting")):
-                if mode.get(qn("w:name")) == "compatibilityMode":  # that of Word since 2013
+                if mode.get(qn("w:name")) == "compatibilityMode":  # the mode of Word since 2013
                     mode.set(qn("w:val"), "15")
         for place in ("header_distance", "footer_distance"):  # that LibreOffice's templates may lack
             if not self.brief.template or (getattr(section, place) or 0) < Mm(5):

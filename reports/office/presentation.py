@@ -392,8 +392,8 @@ class _Deck:
         within: Area | None = None,
         beside: tuple[Markup, Area] | None = None,
     ) -> Any:
-        """Begin a slide with a claim as its title, and set its `content`. With `within`, the claim is as wide as that
-        area, and the claim `beside` it has its own area."""
+        """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
+        that area, and a second title `beside` it has its own area."""
         self.close()
         masters, self.used, self.free = self.masters, math.inf, None
         self.slide = masters.presentation.slides.add_slide(masters.others)
@@ -565,7 +565,7 @@ class _Deck:
         apart = height > self.content.height * _NOTES_SHARE
         room = area if apart or not below else replace(area, height=area.height - height - _AIR)
         self.sources += [source.expression for source in _sources(block)]
-        if below and not apart and isinstance(block, FigureView):  # its data may stand on slides after it
+        if below and not apart and isinstance(block, FigureView):  # its data may be on the slides after it
             self.put(below, Area(area.left, room.top + room.height + _AIR, area.width, height), small)
             below = []
         used = self.draw(head, block, room)
@@ -589,7 +589,7 @@ class _Deck:
                 return self.draw_formula(block, area)
             case CalloutView():
                 return self.draw_callout(head, block, area)
-            case _:  # those of which `slides_of` makes slides
+            case _:  # the blocks that `slides_of` turns into slides
                 raise TypeError(block.kind)
 
     def draw_figure(self, block: FigureView, area: Area) -> float:

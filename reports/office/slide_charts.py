@@ -68,8 +68,8 @@ def can_draw(charts: Sequence[NativeChart]) -> bool:
 
 
 def simplified(charts: Sequence[NativeChart]) -> tuple[NativeChart, ...]:
-    """Return these panels as charts without the parts that no chart can draw, or nothing if their values could not be
-    told."""
+    """Return these panels as charts without the parts that no chart can draw, or nothing if a panel's values could not
+    be read from such a chart."""
     return tuple(charts) if 0 < len(charts) <= _MOST_PANELS and all(map(_can_draw, charts)) else ()
 
 
@@ -166,14 +166,14 @@ def _add(
     frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(alt))
     made = frame.chart
     made.font.size = Pt(points)
-    if ink:  # or that of the house's theme
+    if ink:  # or else the colour of the house's theme
         made.font.color.rgb = rgb(ink)
     made.has_title = bool(chart.heading)
     if chart.heading:
         text = made.chart_title.text_frame
         text.text = writable(chart.heading)
         text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(13), True
-    made.has_legend = False  # its key stands above it
+    made.has_legend = False  # its key is above the chart
     above = len(brackets) * _BRACKET + (_BRACKET if brackets else 0.0)
     most = _axes(made, chart, shared, points, ink, above / area.height)
     bars = sum(len(series.values) for series in chart.series)

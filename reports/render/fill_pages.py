@@ -28,7 +28,7 @@ in. The first is stricter than the third that is promised, since a page's end is
 _SEEN = 0.1
 """The blank share above which a page looks unfinished."""
 _ALIKE = 1.4
-"""How many times higher than another one a figure of the inner pages may be drawn, because readers compare them."""
+"""The largest ratio between the heights of two figures of the inner pages, because readers compare them."""
 _LITTLE = 0.45
 """If a last page is filled up to this share, smaller letters may make room for its content on the other pages."""
 _HALF = 0.5

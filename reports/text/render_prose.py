@@ -159,7 +159,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
     def as_html(match: re.Match[str]) -> str:
         number = int(match.group(1))
         found = numbers[number]
-        if number in in_link:  # no link stands in another
+        if number in in_link:  # a link cannot be inside another
             return _MARKED.sub(r"\1\2</span>", _ANCHOR.sub(r"<span \1\2</span>", str(found.html)))
         return str(found.html)
 

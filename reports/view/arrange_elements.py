@@ -118,8 +118,8 @@ def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
 
 
 def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return as many limits as fit in the first page's line, `after` other limits. If there are no others, return at
-    least one."""
+    """Return as many limits as fit in the first page's line, following the limits in `after`. If `after` is empty,
+    return at least one limit."""
     room = _LIMITS_LINE - sum(text_width(text, _LIMITS_PT) for text in after)
     said = list[str]()
     for text in limits:

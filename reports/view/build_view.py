@@ -889,7 +889,7 @@ class _Builder:
             self.foot.note(text)
         note = self.optional_prose(element.note)
         claim = self.optional_prose(element.claim) or (Markup.escape(found.message) if found.message else None)
-        claim = lift_marks(claim)[0] if claim else None  # they stand behind the title below
+        claim = lift_marks(claim)[0] if claim else None  # the marks follow the title below
         queries = [q for s in element.series for q in s.drawn]
         entered = [*queries, *(s.repeats for s in element.series if s.repeats)]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)

@@ -246,7 +246,7 @@ def hint_for_letters(language: str, fc_list: str | None = None) -> str:
     Without `fc-list`, also return "", because the brief itself shows missing letters.
     """
     code = re.split("[-_]", language)[0].lower()
-    if not re.fullmatch("[a-z]{2,3}", code):  # a name that is no language's
+    if not re.fullmatch("[a-z]{2,3}", code):  # a name that no language has
         return ""
     if _families(f":lang={code}", fc_list) != "":
         return ""

@@ -107,8 +107,8 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. If the
-    first page says something about all numbers in a `told` state, it is not repeated after single numbers."""
+    """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. A remark
+    that the first page makes about all numbers in a `told` state is not repeated after single numbers."""
 
     def __init__(
         self,
