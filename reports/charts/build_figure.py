@@ -293,7 +293,8 @@ UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """`charts` are the figure's panels: one chart, or small multiples. A figure without any value has no charts.
+    """The drawing of a figure. `charts` are its panels: one chart, or small multiples. A figure without any value has
+    no charts.
 
     `series` are the series of all panels in order, with the details of their points.
     """
@@ -837,7 +838,7 @@ def _explain(
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):
         return  # the source says nothing of it, which the limits tell; it is not drawn
-    if series.mark == "rule" or not points:  # a mark has no points, and time has the sampled ones
+    if series.mark == "rule" or not points:  # a mark has no points, and a line through time has sampled ones
         if all(point.y is None for point in points):
             reasons = results.words["semicolon"].join(results.reasons_missing(series.query, **where))
             note = "no_mark" if series.mark == "rule" else "no_line"

@@ -44,7 +44,7 @@ zero."""
 
 @dataclass(frozen=True)
 class LegendItem:
-    """`series` is the index of the trace in its chart. `name` may be shortened."""
+    """An item of a legend. `series` is the index of the trace in its chart. `name` may be shortened."""
 
     trace: Trace
     series: int
@@ -381,7 +381,7 @@ class Plot:
         return point.text if whole or self._fit_bars(p.text for t in bars for p in t.points) else short
 
     def _fit_bars(self, texts: Iterable[str]) -> bool:
-        if self.flat:  # the names are beside their bars
+        if self.flat:  # the texts are beside their bars
             return True
         width = self.width / max(1, len(self.chart.x.categories)) * (1 - self.slot_gap) / max(1, len(self.in_slots))
         return all(text_width(text, SMALL) < width + 3 for text in texts)

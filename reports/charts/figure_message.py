@@ -47,8 +47,8 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Value:
-    """`noise` is in the value's unit. `once` means that nothing was repeated. `x` is the place on the x axis, or the
-    other value of a curve, with its text."""
+    """A value with its noise, in the value's unit. `once` means that nothing was repeated. `x` is the place on the x
+    axis, or the other value of a curve, with its text."""
 
     value: float
     noise: float

@@ -225,10 +225,11 @@ class ClaimEntry(_Part):
 
 
 class NumbersFile(_Part):
-    """`origin` has what all numbers share: the run, the spec and its revision, the tools and the servers.
+    """The file of a brief's numbers. `origin` has what all numbers share: the run, the spec and its revision, the tools
+    and the servers.
 
     `provenance` is the level of detail of the document's appendix. Without an appendix, the numbers are marked but are
-    not links. Numbers follow the conventions of `locale` and the rules in `printing`: `with
+    not links. Numbers follow the conventions of `locale` and the rules in `printing`. `with
     written_as(Locale(file.locale, file.units)), printed_as(file.printing)` prints them again.
     """
 

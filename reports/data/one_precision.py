@@ -108,7 +108,7 @@ def _formats(node: Any, rank: int) -> Iterator[tuple[int, p.Query, str]]:
     """Yield the format of each number that has one, with the precedence of its place."""
     scaled = isinstance(node, p.Value) and is_scaled(node.query.unit)  # which a text prints in another unit
     if isinstance(node, p.Value | p.Series | p.Line) and node.format and node.query and not scaled:
-        negated = node.query.text.startswith("-")  # its text alone tells its sign
+        negated = node.query.text.startswith("-")  # only its own text has that sign
         yield rank, node.query, node.format.lstrip("+") if negated else node.format
     rank = min(rank, next((at for at, kind in enumerate(_FIRST) if isinstance(node, kind)), rank))
     for part in _parts(node):

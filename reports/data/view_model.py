@@ -59,7 +59,7 @@ class MissingPart:
 
 @dataclass(frozen=True)
 class TextView:
-    """`leads` means that the text is short and introduces a figure, a table or a formula, alone or with the texts in
+    """A text. `leads` means that it is short and introduces a figure, a table or a formula, alone or with the texts in
     between."""
 
     html: Markup
@@ -88,9 +88,9 @@ class TableHead:
 
 @dataclass(frozen=True)
 class TableCell:
-    """`cells` are the ids of the plan's cells behind a number, separated by blanks. `best` means that the number is the
-    best of its line, or within noise of the best. `pad` is the room behind the number that aligns the decimal signs of
-    the column, in multiples of the type size.
+    """A cell of a table. `cells` are the ids of the plan's cells behind a number, separated by blanks. `best` means
+    that the number is the best of its line, or within noise of the best. `pad` is the room behind the number that
+    aligns the decimal signs of the column, in multiples of the type size.
 
     `value` is computed in `unit`, before scaling and rounding. It is None if it is missing, and for a text. `heat` is
     the cell's shade in a heat table, from 1 for the lowest to 5, or 0 for no shade.
@@ -110,7 +110,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """`group` is a line above this row with the name that this row and the next ones share."""
+    """A row of a table. `group` is a line above it with the name that it shares with the next rows."""
 
     head: TableHead
     cells: tuple[TableCell, ...]
@@ -175,7 +175,8 @@ class TableView:
 
 @dataclass(frozen=True)
 class Card:
-    """`value` and `unit` are as in a table's cell, and `marks` are the numbers of the footnotes on the value."""
+    """A number set large. `value` and `unit` are as in a table's cell, and `marks` are the numbers of the footnotes on
+    it."""
 
     label: str
     html: Markup
@@ -228,9 +229,9 @@ class HeadlineView:
 
 @dataclass(frozen=True)
 class FigureView:
-    """`title` says what is drawn, and `claim` what it shows, as a sentence by the author or a computed one.
+    """A figure. `title` says what is drawn, and `claim` what it shows, as a sentence by the author or a computed one.
 
-    `svg` is empty if nothing was measured, or if drawing failed. In that case `undrawn` has the reason.
+    `svg` is empty if nothing was measured, or if drawing failed. In the latter case `undrawn` has the reason.
 
     `data` are the drawn points as text, below the heading `data_head`. `csv` has the measured points in base units, and
     `points` is for the page's script.
@@ -298,8 +299,8 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FormulaView:
-    """`steps` are the right sides of the equation: in words, in numbers, and the result. `title` says what they
-    compute."""
+    """A formula. `steps` are the right sides of the equation: in words, in numbers, and the result. `title` says what
+    they compute."""
 
     title: str
     name: str
@@ -405,8 +406,8 @@ class CellLine:
 
 @dataclass(frozen=True)
 class DisclosureView:
-    """`bad_cells` are the failed or missing cells, grouped. `all_ok` is a sentence that there are none. `cells` are all
-    cells, for the HTML."""
+    """The disclosure. `bad_cells` are the failed or missing cells, grouped. `all_ok` is a sentence that there are none.
+    `cells` are all cells, for the HTML."""
 
     groups: tuple[DisclosureGroup, ...]
     bad_cells: tuple[Item, ...]

@@ -38,8 +38,8 @@ BEST = "best"
 
 @dataclass(frozen=True)
 class Letters:
-    """`of` has the letters of each ranked value, or BEST, or "" for a value without a mark. `note` explains
-    the marks."""
+    """The marks of a table. `of` has the letters of each ranked value, or BEST, or "" for a value without a mark.
+    `note` explains the marks."""
 
     of: Mapping[tuple[str, DimKey], str]
     note: str = ""

@@ -26,8 +26,8 @@ STILL_GAINS = 1.10
 
 
 class ResultLimit(NamedTuple):
-    """`short` is part of a sentence, and is empty for a limit that only the disclosure has. A grave limit is
-    on page 1."""
+    """A limit of the results. `short` is part of a sentence, and is empty for a limit that only the disclosure has. A
+    grave limit is on page 1."""
 
     short: str
     full: str

@@ -28,8 +28,8 @@ QUICKLY = 3
 
 @dataclass(frozen=True)
 class LongRows:
-    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. `said` has the
-    words for a column's texts if these are keys."""
+    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. If the texts of
+    a column are keys, `said` has the words for them."""
 
     sheet: int
     first: int

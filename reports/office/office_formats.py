@@ -34,8 +34,8 @@ class HandOver:
 
 @dataclass(frozen=True)
 class OfficeFormat:
-    """`program` opens the files. `library` is the Python module that writes them, from `package`. `writer` names our
-    module, whose function `written` turns a HandOver into a file."""
+    """A format of files to edit. `program` opens the files. `library` is the Python module that writes them, from
+    `package`. `writer` names our module, whose function `written` turns a HandOver into a file."""
 
     program: str
     library: str

@@ -28,7 +28,8 @@ class PointColumn:
 
 @dataclass(frozen=True)
 class PointsTable:
-    """`count` is the number of rows, and `left_out` is the number of columns that did not fit."""
+    """The table of all points. `count` is the number of rows, and `left_out` is the number of columns that did
+    not fit."""
 
     columns: tuple[PointColumn, ...]
     count: int

@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """`item` is the kind of list if the paragraph is a list item, and `level` is its depth in that list."""
+    """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list."""
 
     runs: tuple[Run, ...]
     item: Literal["", "bullet", "number"] = ""

@@ -17,7 +17,7 @@ _SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0)
 
 @dataclass(frozen=True)
 class Topic:
-    """`is_facts` means that the topic describes the systems' configuration, and must not be alone."""
+    """A topic of a slide. `is_facts` means that it describes the systems' configuration, and must not be alone."""
 
     head: str | Markup
     said: tuple[Paragraph, ...]

@@ -197,7 +197,7 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 @dataclass(frozen=True)
 class Slide:
-    """`head` is the slide's claim, and `topic` its section. `texts` come above the blocks, and `after` below them.
+    """A slide. `head` is its claim, and `topic` its section. `texts` come above the blocks, and `after` below them.
     `topics` are the text-only slides that it was made from."""
 
     topic: str

@@ -187,8 +187,8 @@ class _Writer:
         return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
-        """Return a verdict for a title that does not repeat what the rest of the title says: what the claim is compared
-        with, and that it was measured once, which the last such claim says for all."""
+        """Return a verdict for a title in which the claim does not repeat the rest of the title: what it is compared
+        with, or that it was measured once, which the last such claim says for all."""
         others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
         texts = [part for part in (*before, *after) if isinstance(part, str)]
         texts += [each.claim.base for each in others if each.is_said and each.claim.named]
@@ -285,8 +285,8 @@ class _Writer:
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
         """Return the text in brackets after the sentence: the base if the sentence does not name it, whether its point
-        was measured once, and which held-out repeats it lacks or, without held-out repeats, how much of a highest value
-        may be chance.
+        was measured once, and which held-out repeats it lacks. Without held-out repeats, the text says how much of a
+        highest value may be chance.
         """
         notes = []
         if verdict.claim.base and not verdict.claim.named:
