@@ -48,8 +48,8 @@ class SheetRow:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether a brief can keep its claim, which it cannot if the repeats decide against it. Return None
-        without a value."""
+        """Return whether a brief can keep its claim. It cannot if the repeats decide against it. Return None without a
+        value."""
         if self.verdict.state == "missing":
             return None
         return self.verdict.state != "opposed" or self.verdict.is_excepted

@@ -464,7 +464,8 @@ def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Pa
 
 
 def _of_others(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> Iterator[str]:
-    """Return the problem of the other document, or "". If it was not copied along, there is no problem."""
+    """Return the problem of the other document, or "". A document that was copied without the other one has no
+    problem."""
     known, at_home = dict(brief.others), made.at_home(path, run_dir)
     for other in _counterparts(path, brief):
         if other.name not in known:
@@ -588,8 +589,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield the numbers that are missing in the texts and tables. The file does not say where a text or a number that
-    could not be made belongs, so as many numbers may be missing anywhere."""
+    """Yield the numbers that the texts and tables should have but lack. The file does not say where a text or a number
+    that could not be made belongs, so that many numbers may be missing anywhere."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))

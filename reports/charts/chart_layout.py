@@ -374,7 +374,8 @@ class Plot:
         return bool(bars) and self.y_right is None and self._fit_bars(self.number_at(p) for t in bars for p in t.points)
 
     def number_at(self, point: ChartPoint) -> str:
-        """Return the number of a bar. If bars are too narrow for it, it has no %, which the axis shows anyway."""
+        """Return the number of a bar. If the bars are too narrow, the number is written without its %, which the axis
+        shows anyway."""
         short = point.text.removesuffix(f"{NBSP}%")
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         whole = short == point.text or not self.chart.left.endswith("(%)")

@@ -125,7 +125,7 @@ class LedgerNumber:
 
     def html(self, *, missing: bool = False) -> Markup:
         """Return the number with a link to its row of the appendix. Without an appendix, return it in two nested
-        elements, by which it can be told from other spans in a PDF."""
+        elements, which tell it from other spans in a PDF."""
         kind = "num missing" if missing else "num"
         cells = f' data-cells="{escape(self.cells)}"' if self.cells else ""
         data = f'data-expression="{escape(self.expression)}"{cells}'

@@ -152,7 +152,7 @@ def written(brief: HandOver) -> bytes:
 class _Writer:
     brief: HandOver
     document: Any
-    """The python-docx document, whose types are incomplete."""
+    """The python-docx document, which that library does not type completely."""
     footnotes: Footnotes = field(init=False)
     cell: _Cell | None = None
     """The cell that is being written, or None for the page."""

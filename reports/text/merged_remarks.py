@@ -56,7 +56,7 @@ def _busy(texts: Sequence[str]) -> Message:
 
 
 def shape_of(text: str) -> Hashable:
-    """Return a sentence without its numbers, which it shares with sentences that differ only in their numbers."""
+    """Return a sentence without its numbers, which is the same for all sentences that differ only in their numbers."""
     return text.shape if isinstance(text, Message) else text
 
 

@@ -100,7 +100,7 @@ class Lead:
 
 
 def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Block, ...]]:
-    """Return the headline's numbers for the first page, and all other elements."""
+    """Return the headline with the numbers for the first page, and all other elements."""
     found = [block for block in blocks if isinstance(block, HeadlineView)]
     return (found[0] if found else None), tuple(block for block in blocks if block not in found)
 
@@ -338,8 +338,8 @@ def _widths(most: float) -> Iterator[float]:
 
 
 def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return a slide for each figure, table and box, with its claim as the title. A text goes with the next one of
-    these, or with other texts. A short text alone waits for other texts, or goes above the last facts."""
+    """Return a slide for each figure, table and box, with its claim as the title. A text goes on the slide of the block
+    after it, or on a slide of texts. A short text waits for other texts, or goes above the last facts."""
     found: list[Slide] = []
     waiting: list[Slide] = []
     slides = _slides(blocks)

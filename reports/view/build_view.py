@@ -192,8 +192,8 @@ class Footnotes:
         return found
 
     def drop(self) -> tuple[Footnote, ...]:
-        """Replace the current block by a new one, and return the footnotes of the dropped block, whose texts are then
-        nowhere."""
+        """Replace the current block by a new one, and return the dropped block's footnotes, whose texts no block shows
+        then."""
         for name in self._pending:
             del self._told[name]
         for note in self._pending.values():

@@ -187,8 +187,8 @@ class _Writer:
         return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
-        """Return a verdict for a title in which the claim does not repeat the rest of the title: what it is compared
-        with, or that it was measured once, which the last such claim says for all."""
+        """Return a verdict for a title without what the rest of the title already says: what the claim is compared
+        with, or that it was measured once, which only the title's last such claim says."""
         others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
         texts = [part for part in (*before, *after) if isinstance(part, str)]
         texts += [each.claim.base for each in others if each.is_said and each.claim.named]
