@@ -197,8 +197,8 @@ def to_pdf(
 
 
 def require_on_screen(html: str, texts: Sequence[str]) -> None:
-    """Raise ReportError if there is a window size at which a text is not visible in a browser, on a light page or on a
-    dark one. Style rules for all other kinds of media count, too."""
+    """Raise ReportError if a text is not visible in a browser, on a light page or on a dark one. The style rules for
+    all window sizes and kinds of media are applied at once."""
     weasyprint = _weasyprint()
     for light in (True, False):
 
