@@ -159,22 +159,24 @@ def published(results: Results) -> Iterator[Published]:
         key = (metric, *("" if each is None else str(each) for each in keys))
         ranges.setdefault(key, {})[bound] = value
         units[key] = unit
+    changes = {units[key] for key, bounds in ranges.items() if min(bounds.values()) < 0}
     for key, bounds in ranges.items():
         metric = metrics.get(key[0])
         if metric is None:
             continue
         known = {dim: text for dim, text in zip(DIMENSIONS, key[1:-1], strict=True) if text}
         known |= {factor: str(level) for factor, level in p.Levels(key[-1]).keys.items()}
-        ends = (_written(bounds[bound]) for bound in ("low", "value", "high") if bound in bounds)
+        signed = units[key] in changes
+        ends = (_written(bounds[bound], signed=signed) for bound in ("low", "value", "high") if bound in bounds)
         query, high, at = _computed(results, metric, known, ranged="low" in bounds and "high" in bounds)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
         name, range_ = results.words.locale.listed(of), results.words["to"].join(ends)
         yield Published(name, with_unit(range_, units[key]), query, at, high)
 
 
-def _written(value: float) -> str:
-    """Write a number with as many decimals as the source has."""
-    return fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
+def _written(value: float, *, signed: bool) -> str:
+    """Write a number with as many decimals as the source has. If `signed`, one above zero has its sign."""
+    return "+" * (signed and value > 0) + fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
 
 
 def _label(results: Results, dim: str, name: str) -> str:

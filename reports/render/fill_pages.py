@@ -37,7 +37,7 @@ _SPARE = 6.0
 """The least number of pixels that stay blank at a page's foot."""
 _RESERVE = 0.01
 """The share of a page's height by which an estimate may be wrong."""
-_OPENED = 0.55
+_OPENED = 0.4
 """The share of their height by which the method and the parts after it grow when they are set with more space."""
 _WORTH = 0.12
 """The least gain for which a document is laid out again, which takes as long as the first time."""

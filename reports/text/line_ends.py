@@ -10,11 +10,9 @@ from collections.abc import Callable
 
 _SHORT = 9
 """The most letters of a last word that stays on one line with the word before it."""
-_LINE = re.compile(
-    r'<(h[2-6]|figcaption)\b[^>]*>.*?</\1>|<p class="(?:subtitle|claim|of|callout-title)"[^>]*>.*?</p>', re.DOTALL
-)
+_LINE = re.compile(r"<(h[2-6]|figcaption|p|li)\b[^>]*>.*?</\1>", re.DOTALL)
 _BEFORE_LAST = re.compile(
-    rf"[ \n](?=[^\s<>]{{1,{_SHORT}}}(?:<sup\b.*?</sup>|</?\w[^>]*>|\s)*</(?:h[2-6]|figcaption|p)>)", re.DOTALL
+    rf"[ \n](?=[^\s<>]{{1,{_SHORT}}}(?:<sup\b.*?</sup>|</?\w[^>]*>|\s)*</(?:h[2-6]|figcaption|p|li)>)", re.DOTALL
 )
 
 
@@ -23,8 +21,8 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|[mnµ]?s|min|h|W|%)(?:/s)?(?
 
 
 def keep_last_words(page: str) -> str:
-    """Return an HTML page in which the last two words of each heading, caption and subtitle stay on one line. A number
-    in them also stays on one line with its unit."""
+    """Return an HTML page in which the last two words of each heading, caption, paragraph and item stay on one line.
+    A number in them also stays on one line with its unit."""
     return _LINE.sub(
         lambda match: _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", keep_units_beside_numbers(match.group())), page
     )

@@ -39,7 +39,7 @@ def test_a_title_of_one_line_has_all_of_it() -> None:
         ),
         ('<h2>By load<sup>_<a href="#note-1">a</a></sup></h2>', '<h2>By_load<sup>_<a href="#note-1">a</a></sup></h2>'),
         ("<h2>A very considerable improvement</h2>", "<h2>A very considerable improvement</h2>"),
-        ("<p>A text of a page</p>", "<p>A text of a page</p>"),
+        ("<p>A text of a page</p>", "<p>A text of a_page</p>"),
     ],
 )
 def test_a_short_last_word_keeps_the_one_before(page: str, kept: str) -> None:

@@ -399,7 +399,7 @@ class _Rows:
         coordinates: _Keys = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, CoordinateColumn)}
         coordinates |= {c.factor: self._level(c, text) for c, text in row if isinstance(c, FactorColumn)}
         measured = [(c, self._number(text, c.unit)) for c, text in row if isinstance(c, MeasureColumn)]
-        metrics = [(c, self._number(text, None)) for c, text in row if isinstance(c, MetricColumn)]
+        metrics = [(c, self._number(text, None, lowest=-math.inf)) for c, text in row if isinstance(c, MetricColumn)]
         if not measured and not metrics:
             raise _Wrong("no number in this row", "leave it out: what was not published stays missing")
         published = [self._metric(column, value, coordinates, line) for column, value in metrics]
@@ -527,8 +527,8 @@ class _Rows:
             raise _Wrong(f"no host `{node}` in {cell.hardware}", nearest(node, (*hosts, *hosts.values(), EACH_NODE)))
         return named
 
-    def _number(self, text: str, unit: Unit | None) -> float:
-        """Parse a number and convert it to base units. Raises _Wrong."""
+    def _number(self, text: str, unit: Unit | None, lowest: float = 0) -> float:
+        """Parse a number and convert it to base units. Below zero, only a metric can be: a change. Raises _Wrong."""
         try:
             value = self._sheet.number(text)
         except UnclearNumber as error:
@@ -539,7 +539,7 @@ class _Rows:
                 "leave a field empty whose number is not known"
             )
             raise _Wrong(f"`{text}` is not a number", hint) from None
-        if not math.isfinite(value) or value < 0:
+        if not math.isfinite(value) or value < lowest:
             raise _Wrong(f"{text} can't have been measured", "leave the field empty when the number is not known")
         return unit.to_base(value) if unit else value
 
