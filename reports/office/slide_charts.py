@@ -47,6 +47,9 @@ _MOST_STEPS = 10
 """The most steps of an x axis that has ticks only at the values."""
 _KEY_PT, _APART, _BRACKET = 14.0, 5, 22.0
 """The type of a chart's key, the room between bars in hundredths of one, and the height of a bracket and its number."""
+_MINUS = "\N{MINUS SIGN}"
+_MOST_ENDS, _LOW = 3, 0.12
+"""The most lines whose last values are written at them, and the share of the axis below which none is under it."""
 _WRITTEN = re.compile(r"[-+\u2212]?[\d,]+(?:\.(?P<decimals>\d+))?(?P<unit>\D{0,8})")
 """Matches a number as a brief writes it at a bar."""
 _KINDS = {
@@ -174,14 +177,15 @@ def _add(
         text.text = writable(chart.heading)
         text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(13), True
     made.has_legend = False  # its key is above the chart
-    above = len(brackets) * _BRACKET + (_BRACKET if brackets else 0.0)
-    most = _axes(made, chart, shared, points, ink, above / area.height)
+    most = _axes(made, chart, shared, points, ink)
     bars = sum(len(series.values) for series in chart.series)
     for place, (series, drawn) in enumerate(zip(chart.series, made.plots[0].series, strict=True)):
         if not (is_bars and series.is_level):
             _look(drawn, series, place)
         if series.has_intervals:
             _intervals(drawn, series, across=not chart.categories)
+    if not is_bars and not any(series.has_intervals for series in chart.series):
+        _label_ends(made, chart, most, points)
     if is_bars:
         plot = made.plots[0]
         plot.gap_width, plot.overlap = _gap(chart), -_APART
@@ -194,9 +198,34 @@ def _add(
             labels.number_format, labels.number_format_is_linked = _label_format(chart), False
         _draw_levels(made, chart)
         if brackets and most:
-            plot_area = _placed(made, chart, area, most, points)
+            above = labelled * points * 1.3 + _BRACKET * (len(brackets) + 0.3)
+            plot_area = _placed(made, chart, area, most, points, above)
             for level, bracket in enumerate(brackets):
                 _draw_bracket(slide, bracket, chart, plot_area, most, level, labelled * points * 1.3, ink)
+
+
+def _label_ends(made: Any, chart: NativeChart, most: float, points: float) -> None:
+    """Write the last value of each line at it: that of the highest above, that of the lowest below."""
+    lines = list(zip(chart.series, made.plots[0].series, strict=True))
+    ends = [(series, drawn, _finite(series.values[-1])) for series, drawn in lines if not series.dashed]
+    values = [value for _, _, value in ends if value is not None]
+    if len(values) < len(ends) or not 0 < len(ends) <= _MOST_ENDS:
+        return
+    for series, drawn, value in ends:
+        label = drawn.points[len(drawn.points) - 1].data_label
+        label.font.size, label.font.bold, label.font.color.rgb = Pt(points), True, rgb(series.colour)
+        is_lowest = len(ends) > 1 and value == min(values) < max(values) and value > most * _LOW
+        label.position = (
+            XL_LABEL_POSITION.ABOVE
+            if value == max(values)
+            else XL_LABEL_POSITION.BELOW
+            if is_lowest
+            else XL_LABEL_POSITION.RIGHT
+        )
+        form = parse_xml(f'<c:numFmt {nsdecls("c")} sourceLinked="0"/>')
+        form.set("formatCode", _label_format(chart))
+        own = label._dLbl
+        own.find(qn("c:idx")).addnext(form)
 
 
 def _gap(chart: NativeChart) -> int:
@@ -237,13 +266,16 @@ def _draw_levels(made: Any, chart: NativeChart) -> None:
     bars.addnext(lines)
 
 
-def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float) -> Area:
-    """Set where in its area a chart has its axes, and return the area of the axes."""
+def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float, above: float) -> Area:
+    """Set where in its area a chart has its axes, so much `above` its highest bar free, and return that."""
     ticks = text_width(formatted(most, ",.6g"), points) + 16
     slot = (area.width - ticks - 8) / len(chart.categories)
     lines = max(lines_of(name, slot, points) for name in chart.categories)
     below = (lines + bool(chart.x_title)) * points * LINE_HEIGHT + 14
     head = 24.0 if chart.heading else 4.0
+    share = max(value for series in chart.series for value in _reach(series)) / most
+    whole = area.height - head - below
+    head += max(0.0, (above - whole * (1 - share)) / share)
     inner = Area(area.left + ticks, area.top + head, area.width - ticks - 8, area.height - head - below)
     shares = {
         "x": (inner.left - area.left) / area.width,
@@ -285,7 +317,8 @@ def _draw_bracket(
         if not text or not group:
             continue
         left, right = min(x for x, _ in group), max(x for x, _ in group)
-        y = min(y for _, y in group) - above - 5 - level * _BRACKET
+        y = min(y for _, y in group) - above - 8 - level * _BRACKET
+        shapes = []
         if right > left:
             line = slide.shapes.build_freeform(Pt(left), Pt(y + 5))
             ends = ((left, y), (right, y), (right, y + 5))
@@ -295,8 +328,11 @@ def _draw_bracket(
             shape.fill.background()
             shape.line.color.rgb, shape.line.width = rgb(ink or INK), Pt(1.25)
             shape._element.remove(shape._element.find(qn("p:style")))
+            shapes.append(shape)
         own = Area((left + right) / 2 - 60, y - _BRACKET + 3, 120, _BRACKET - 4)
-        add_text(slide, own, [Paragraph((Run(text),))], _ALONE_PT, ink, bold=True, align=PP_ALIGN.CENTER)
+        said = [Paragraph((Run(text),))]
+        shapes.append(add_text(slide, own, said, _ALONE_PT, ink, bold=True, align=PP_ALIGN.CENTER))
+        slide.shapes.add_group_shape(shapes).name = writable(f"{bracket.name} {text}")
 
 
 def _data(chart: NativeChart) -> Any:
@@ -341,12 +377,18 @@ def _label_format(chart: NativeChart) -> str:
     decimals = max(len(match["decimals"] or "") for match in found)
     units = {match["unit"] for match in found}
     unit = units.pop().replace('"', "") if len(units) == 1 else ""
-    return "#,##0" + ("." + "0" * decimals if decimals else "") + (f'"{unit}"' if unit else "")
+    form = "#,##0" + ("." + "0" * decimals if decimals else "") + (f'"{unit}"' if unit else "")
+    plus = "+" if any(text.startswith("+") for text in texts) else ""
+    return _signed(form, plus) if plus or any(text.startswith(_MINUS) for text in texts) else form
 
 
-def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str, share: float) -> float:
-    """Set the axes. A `share` of the height stays free above the values. Returns the end of the values' axis, or 0 if
-    the program chooses it."""
+def _signed(form: str, plus: str) -> str:
+    """Return a format with a true minus before negative numbers, and `plus` before positive ones."""
+    return f'{plus}{form};"{_MINUS}"{form};{form}'
+
+
+def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str) -> float:
+    """Set the axes. Returns the end of the values' axis, 0 where the program chooses it."""
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)
@@ -369,6 +411,8 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float,
     values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else "#,##0.######"
     if most >= 10:
         values.tick_labels.number_format = "#,##0" if most < 1e12 else "0.0E+00"
+    if min(shared, default=0.0) < 0:
+        values.tick_labels.number_format = _signed(values.tick_labels.number_format, "")
     values.tick_labels.number_format_is_linked = False
     if not chart.categories:
         _scale_x(categories, chart)
@@ -379,12 +423,12 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float,
     if not shared or not most:
         return 0.0
     low, high = min(0.0, *shared), max(0.0, *shared)
-    wanted = (high / (1 - min(0.5, share)) - low) * _SPARE
+    wanted = (high - low) * _SPARE
     power = 10.0 ** magnitude(wanted / _MOST_TICKS)
     unit = next(step * power for step in _UNITS if step * power * _MOST_TICKS >= wanted)
     values.major_unit = unit
     values.minimum_scale = -unit * math.ceil(-low * _SPARE / unit - 1e-9) if low < 0 else 0
-    values.maximum_scale = unit * math.ceil(high * _SPARE / (1 - min(0.5, share)) / unit - 1e-9)
+    values.maximum_scale = unit * math.ceil(high * _SPARE / unit - 1e-9)
     return float(values.maximum_scale) if low == 0 else 0.0
 
 
