@@ -14,8 +14,11 @@ LINE_HEIGHT = 1.25
 """The height of a line, as a multiple of the type size."""
 _BOLD = 1.06
 """The factor by which bold letters are wider."""
-_WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
-"""Matches a word, which is broken only if necessary. Lines of Chinese and Japanese may end after any character."""
+_WORD = re.compile(
+    r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
+)
+"""Matches a word, which is broken only if necessary. Lines of Chinese and Japanese may end after any character, but not
+within a word of katakana."""
 _BLANK, _LONGEST = 0.29, 14.0
 """The width of a blank, and the most that a word has of a column, in heights of the type."""
 _SPARE = 1.05
