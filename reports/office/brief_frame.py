@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Report
-from benchbrief.reports.data.view_model import Footnote, Item, ReportView
+from benchbrief.reports.data.view_model import Item, ReportView
 from benchbrief.reports.office.packages import time_of
-from benchbrief.reports.office.rich_text import Paragraph, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.rich_text import Paragraph, joined, paragraphs, runs_of
 from benchbrief.reports.text.html_markup import code_in_backticks, writable
 from benchbrief.reports.view.house_style import template_of
 from benchbrief.reports.words.brief_words import Words
@@ -66,10 +66,11 @@ class Chapter:
     head: str
     numbered: tuple[str, ...]
     items: tuple[Item, ...]
+    colon: str
 
     @property
     def said(self) -> tuple[Paragraph, ...]:
-        return (*self.said_alone, *said_of(self.items))
+        return (*self.said_alone, *said_of(self.items, self.colon))
 
     @property
     def said_alone(self) -> tuple[Paragraph, ...]:
@@ -80,7 +81,7 @@ class Chapter:
 def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
     """Yield the method, and then the limits with references to the disclosure and to how to measure again."""
     if view.method and view.method.items:
-        yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items)
+        yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items, words["colon"])
     items = []
     if other := view.companion:
         where = filter(None, (f"{other.file}, SHA-256 {other.sha256[:16]}", other.address))
@@ -89,18 +90,17 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:
         head = words["limits"] if view.limits else view.title
-        yield Chapter(head, tuple(limit.text for limit in view.limits), tuple(items))
+        yield Chapter(head, tuple(limit.text for limit in view.limits), tuple(items), words["colon"])
 
 
-def said_of(items: Iterable[Item]) -> list[Paragraph]:
-    """Return lines of the disclosure or of the method as paragraphs."""
-    terms = ((Markup("<b>{}</b>").format(code_in_backticks(item.term)) if item.term else "", item) for item in items)
-    return [each for term, item in terms for each in paragraphs(joined((term, code_in_backticks(item.text))))]
-
-
-def noted(notes: Iterable[Footnote]) -> list[Paragraph]:
-    """Return footnotes as paragraphs, each with its mark."""
-    return [Paragraph(note_runs(note)) for note in notes]
+def said_of(items: Iterable[Item], colon: str) -> list[Paragraph]:
+    """Return lines of the disclosure or of the method as paragraphs, each with its term and a colon before it."""
+    said: list[Paragraph] = []
+    for item in items:
+        term = Markup("<b>{}{}</b>").format(code_in_backticks(item.term), colon.rstrip()) if item.term else Markup()
+        blank = " " if term and colon.endswith(" ") else ""
+        said += paragraphs(Markup("{}{}{}").format(term, blank, code_in_backticks(item.text)))
+    return said
 
 
 def properties_of(view: ReportView) -> dict[str, object]:

@@ -81,6 +81,8 @@ _LANGUAGES = {"en": "en-US", "ja": "en-US"}
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """What is written on the band of the first page, and the tag there that says where the numbers are from."""
+_TAG_EDGE = 32
+"""The room around the text of the tag, in eighths of a point."""
 _BOX_PAD, _QR = 8.0, Mm(20)
 """The room within a box, and the size of the code that leads to the disclosure."""
 _MARGIN_OF_DRAWINGS = 8.0
@@ -158,6 +160,7 @@ class _Writer:
     """The cell that is being written, or None for the page."""
     width: Emu = field(init=False)
     """The width of the cell or page that is being written."""
+    last_heading: str = ""
     notes: dict[int, Footnote] = field(default_factory=dict)
     """The footnotes of running text, by number."""
 
@@ -203,7 +206,9 @@ class _Writer:
                 for run in tag.runs if not self.brief.template else ():
                     if text_width(front.origin, _TAG_PT) * _BOLD > self.width.pt:
                         run.font.size = Pt(_TAG_PT - 1)
-                    run._r.get_or_add_rPr().append(element("w:shd", val="clear", color="auto", fill=_TAG[1:]))
+                    look = run._r.get_or_add_rPr()
+                    look.append(element("w:bdr", val="single", sz=_TAG_EDGE, space=0, color=_TAG[1:]))
+                    look.append(element("w:shd", val="clear", color="auto", fill=_TAG[1:]))
             if front.byline and self.brief.template:
                 self.paragraph("Brief Note", runs_of(front.byline))
         self.write_notes(self.view.title_notes)
@@ -237,7 +242,7 @@ class _Writer:
             content = self.brief.converter.png(str(other.qr), 12.0)
         except NotDrawn as error:
             self.brief.faults.append(f"the code of the disclosure is missing from the file for Word: {error}")
-            self.write_paragraphs(said_of(chapter.items), "Brief Ending")
+            self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
             return
         table = self.grid(1, 2, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
@@ -252,7 +257,7 @@ class _Writer:
             "descr", writable(f"{self.words['full_disclosure']} (QR): {other.address or other.file}")
         )
         with self.inside(right):
-            self.write_paragraphs(said_of(chapter.items), "Brief Ending")
+            self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
 
     def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> None:
         """Write paragraphs in a style. List items get the list style, with our own marks if that style has none.
@@ -452,25 +457,28 @@ class _Writer:
             said = self.paragraph("Normal", runs_of(joined((title, block.common or self.words["no_facts"]))))
             said.paragraph_format.keep_together = True
         else:
-            self.caption("table", block.number, block.title_html or block.title)
-            if block.common:
-                self.paragraph("Brief Note", runs_of(block.common)).paragraph_format.keep_with_next = True
+            title = block.title_html or Markup.escape(block.title)
+            if title and plain_text(title) != self.last_heading:
+                self.heading(title, 2)
+                title = Markup()
+            self.caption("table", block.number, block.common or title)
             self.write_grid(grid, noted=bool(block.notes))
         self.write_notes(block.notes)
 
     def write_disclosure(self, block: DisclosureView) -> None:
         self.heading(self.words["disclosure"], 2)
         self.heading(self.words["d_cells"], 3)
-        self.write_paragraphs(said_of(block.bad_cells or (Item("", block.all_ok),)))
+        self.write_paragraphs(said_of(block.bad_cells or (Item("", block.all_ok),), self.words["colon"]))
         for group in block.groups:
             self.heading(group.title, 3)
-            self.write_paragraphs(said_of(group.items))
+            self.write_paragraphs(said_of(group.items, self.words["colon"]))
             for table in group.tables:
                 self.write_grid(grid_of_levels(table))
 
     # --- parts of them -----------------------------------------------------------------------------------------------
 
     def heading(self, text: str | Markup, level: int) -> Any:
+        self.last_heading = plain_text(Markup.escape(text))
         return self.paragraph(f"Heading {min(3, max(1, level - 1))}", runs_of(text))
 
     def caption(
@@ -604,7 +612,7 @@ class _Writer:
         if not self.brief.template:
             _set_font(styles["Normal"], family)
             normal = styles["Normal"].font
-            normal.size = Pt(10)
+            normal.size, normal.color.rgb = Pt(10), RGBColor.from_string(INK.lstrip("#").upper())
             styles["Normal"].paragraph_format.space_after = Pt(4)
             styles["Normal"].paragraph_format.line_spacing = 1.1
         language = element("w:lang", val=_LANGUAGES.get(self.view.language, self.view.language))

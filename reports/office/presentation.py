@@ -24,13 +24,17 @@ from benchbrief.reports.data.view_model import (
     DisclosureView,
     FactsView,
     FigureView,
+    Footnote,
     FormulaView,
     HeadlineView,
     Item,
     NumberSource,
     TableView,
+    TextView,
+    figures_of,
+    notes_of,
 )
-from benchbrief.reports.office.brief_frame import Front, endings_of, front_of, noted, properties_of, said_of
+from benchbrief.reports.office.brief_frame import Front, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
@@ -48,6 +52,7 @@ from benchbrief.reports.office.slide_masters import (
     placeholder,
     title_size,
 )
+from benchbrief.reports.office.slide_notes import SlideNotes, marks_in
 from benchbrief.reports.office.slide_parts import (
     CELL_GAP,
     CELL_PAD,
@@ -59,6 +64,7 @@ from benchbrief.reports.office.slide_parts import (
     fill_placeholder,
     height_of_all,
 )
+from benchbrief.reports.office.slide_theme import set_language, set_theme
 from benchbrief.reports.office.slide_topics import Topic, below, side_by_side
 from benchbrief.reports.office.table_grid import Grid, by_series, grid_of, grid_of_facts, grid_of_levels, plain_grid
 from benchbrief.reports.office.text_fit import (
@@ -76,6 +82,7 @@ from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_
 from benchbrief.reports.view.house_style import typeface_of
 
 _BRAND = "#0b3a5b"
+_LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
 _TEXT_PT, _READ_PT, _LARGE_PT, _STATED_PT = 14.0, 16.0, 24.0, 28.0
 """The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
 _TITLE_PT = 16.0
@@ -87,21 +94,24 @@ _FACT_ROWS, _BESIDE = 11, 24.0
 """The most rows of a table of facts that a line says, too; and the room between a picture and its data."""
 _TABLE_SHARE, _MOST_PAD = 0.92, 12.0
 """The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
+_FACTS_SHARE = 0.4
+"""The most of a slide that a table of facts takes below texts."""
 _MOST_CARDS = 8
 """The most numbers of a box that are set large."""
 _GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 """The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
 _CODE = (70.0, 100.0)
 """The smallest and the largest size of the code that leads to the disclosure."""
-_FEW_ROWS = 3
-"""The most rows of a table that is placed below a figure."""
+_NO_TAGS = 30.0
+"""How much lower the titles of the first slide stand without tags below them."""
+_FEW_ROWS, _TABLE_BELOW = 3, 0.36
+"""The most rows of a table that stands below a figure, and the most of its slide that it takes."""
 _TAG_WIDER = 1.12
 """How much wider than estimated the text of a tag may be."""
 _COLUMN_GAP, _RULE_TOP, _CLOSING = 48.0, 36.0, 110.0
 """The room between columns, where the line between them begins, and the least room for the headline at the end."""
-_LINE_LESS, _ONE_LINE = 30.0, 0.75
-"""How much higher a slide with a title of one line begins; and the least of its usual type that a title takes to have
-but one."""
+_LINE_LESS = 30.0
+"""How much higher a slide with a title of one line begins."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
 _DPI = 220
@@ -118,8 +128,14 @@ def written(brief: HandOver) -> bytes:
     deck = _Deck(brief)
     with written_as(brief.words.locale):
         deck.write()
+    made = deck.masters.presentation
+    if deck.masters.is_ours:
+        charts = [chart for figure in figures_of(brief.view.blocks) for chart in figure.native]
+        colours = [series.colour for chart in charts for series in chart.series]
+        set_theme(made, deck.brand, _GROUND, (deck.accent, *colours, _RULE, _TAG_INK))
+    set_language(made, _LANGUAGES.get(brief.view.language, brief.view.language))
     out = io.BytesIO()
-    deck.masters.presentation.save(out)
+    made.save(out)
     return settled(out.getvalue(), brief.view.made)
 
 
@@ -150,6 +166,8 @@ class _Deck:
         self.brand = brief.report.theme.brand or _BRAND
         self.accent = brief.report.theme.accent or ACCENT
         self.masters = masters_of(brief.template, typeface_of(brief.report), self.brand, self.accent)
+        notes = (*self.view.title_notes, *notes_of(self.view.blocks), *self.view.legal_notes)
+        self.notes = SlideNotes({note.number: note for note in notes})
         self.slide: Any = None
         self.headline: HeadlineView | None = None
         self.content = self.masters.content
@@ -168,12 +186,13 @@ class _Deck:
         if not self.view.disclosed:
             self.flow(self.words["limits"], front.warnings)
         waiting: list[Topic] = []
-        for slide in _with_short_tables(slides_of(blocks)):
+        for slide in self.with_examples(_with_short_tables(slides_of(blocks))):
             topics = self.topics_of(slide)
             if not topics:
-                self.write_topics(waiting)
+                if not self.write_above_facts(waiting, slide):
+                    self.write_topics(waiting)
+                    self.write_slide(slide)
                 waiting.clear()
-                self.write_slide(slide)
             waiting += topics
         if not self.view.blocks:
             self.flow(self.view.title, paragraphs(self.words["empty_report"]))
@@ -186,8 +205,8 @@ class _Deck:
         self.slide = masters.presentation.slides.add_slide(masters.first)
         self.entitle(placeholder(self.slide, TITLES), escape(front.title))
         subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
-        said = [*(front.warnings if view.disclosed else ()), *noted(view.title_notes)]
-        said += noted(self.headline.notes if self.headline else ())
+        marked = marks_in((front.title, front.subtitle, view.title_notes, self.headline))
+        said = [*(front.warnings if view.disclosed else ()), *self.notes.told(marked)]
         if masters.is_ours:
             self.write_subtitle(subtitle, self.seen(runs_of(front.subtitle)), ())
             self.write_cover(front, said)
@@ -212,6 +231,10 @@ class _Deck:
         add_text(self.slide, above, paragraphs(escape(front.kicker)), 14.0, "#ffffff", bold=True)
         if front.byline:
             add_text(self.slide, above, paragraphs(escape(front.byline)), 14.0, "#ffffff", align=PP_ALIGN.RIGHT)
+        if not self.view.origin:  # the titles then stand where the tags would
+            for shape in self.slide.placeholders:
+                place = area_of(shape)
+                place_shape(shape, replace(place, top=place.top + _NO_TAGS))
         self.write_tags([tag.text for tag in self.view.origin], whole)
         foot = self.masters.height - 28
         height = height_of_all(said, whole.width, 14.0)
@@ -219,11 +242,11 @@ class _Deck:
         height = min(120.0, height_of_all(said, whole.width, points))
         area = Area(whole.left, COVER + 26, whole.width, foot - height - COVER - 26 - 12)
         if self.headline:
-            cards = _cards(self.headline)
-            for card in cards:
-                self.seen(card.value)
+            cards = [self.seen_card(card) for card in _cards(self.headline)]
             if len(cards) == 1:
-                add_number(self.slide, cards[0], area, 88.0, self.look)
+                self.add_ground(area)
+                inner = Area(area.left + 24, area.top + 8, area.width - 40, area.height - 16)
+                add_number(self.slide, cards[0], inner, 80.0, replace(self.look, bar="", ground=""))
             else:
                 add_cards(self.slide, cards, area, 60.0, self.look)
         self.put(said, Area(whole.left, foot - height, whole.width, height), points)
@@ -265,23 +288,25 @@ class _Deck:
         if slide.topics:
             return [topic for each in slide.topics for topic in self.topics_of(each)]
         head = slide.head or escape(self.view.title)
-        said = [each for text in (*slide.texts, *slide.after) for each in (*paragraphs(text.html), *noted(text.notes))]
+        said = _said_in(slide.texts + slide.after)
         match slide.blocks:
             case ():
                 return [Topic(head, tuple(said))] if said else []
             case (FactsView(common=common, beside=()) as facts,) if common:
-                lines = _facts_in_lines(facts) or paragraphs(escape(common))
-                return [Topic(head, (*said, *lines, *noted(facts.notes)), is_facts=not said)]
+                lines = _facts_in_lines(facts, self.words["colon"]) or paragraphs(escape(common))
+                return [Topic(head, (*said, *lines), facts.notes, is_facts=not said)]
         return []
 
-    def write_topics(self, topics: Sequence[Topic], spare: float = 0.0) -> None:
+    def write_topics(self, topics: Sequence[Topic], spare: float = 0.0, under: float = 0.0) -> None:
         """Write topics in two columns, as many on a slide as fit. A single topic is set as large as possible, with the
-        headline below. The last slide keeps `spare` points free."""
+        headline below. The last slide keeps `spare` points free, and `under` points below its second column."""
         rest = list(topics)
         while rest:
             counts = range(len(rest), 1, -1)
-            if not any(self.write_columns(rest[:n], spare if n == len(rest) else 0.0) for n in counts if self.ink):
-                self.flow(rest[0].head, rest[0].said, spare=spare if len(rest) == 1 else 0.0, closes=spare == 0)
+            kept = {len(rest): (spare, under)}
+            if not any(self.write_columns(rest[:n], *kept.get(n, (0.0, 0.0))) for n in counts if self.ink):
+                own = spare if len(rest) == 1 else 0.0
+                self.flow(rest[0].head, rest[0].said, spare=own, closes=spare == 0, notes=rest[0].notes)
                 taken = 1
             else:
                 taken = self.taken
@@ -290,14 +315,17 @@ class _Deck:
                     self.slide_of_limits = len(self.masters.presentation.slides)
             rest = rest[taken:]
 
-    def write_columns(self, topics: Sequence[Topic], spare: float) -> bool:
-        """Write topics in two columns of one slide, or return False if they do not fit."""
+    def write_columns(self, topics: Sequence[Topic], spare: float, under: float = 0.0, least: float = 0.0) -> bool:
+        """Write topics in two columns of one slide, or return False if they do not fit in `least` points or more."""
         whole = self.masters.content
-        width, least = whole.width - _COLUMN_GAP, title_size(self.masters.others) * _ONE_LINE
+        width, usual = whole.width - _COLUMN_GAP, title_size(self.masters.others)
         narrow = replace(whole, width=width * 0.4)
-        low = all(self.lines_at(escape(each.head), narrow, least) < 2 for each in topics)
-        columns = side_by_side(topics, width, whole.height - spare + _LINE_LESS * low)
-        if columns is None:
+        low = all(self.lines_at(escape(each.head), narrow, usual) < 2 for each in topics)
+        notes = self.notes.told(marks_in(topics))
+        small = height_of_all(notes, whole.width, LEAST_PT) + _AIR if notes else 0.0
+        spare += small
+        columns = side_by_side(topics, width, whole.height - spare + _LINE_LESS * low, under)
+        if columns is None or columns.points < least:
             return False
         at, points = columns.left, columns.points
         left = replace(whole, width=width * columns.share)
@@ -310,26 +338,97 @@ class _Deck:
         last, said = sides[1]
         top = self.content.top + height_of_all(said, last.width, points) + _AIR
         self.free = Area(last.left, top, last.width, whole.bottom - spare - top)
-        end = whole.bottom - spare
-        if not spare and self.close_with_headline(whole.width):
-            end = self.content.top + self.used
-        add_box(self.slide, Area(right.left - _COLUMN_GAP / 2, _RULE_TOP, 1.0, end - _RULE_TOP), _RULE)
+        if spare == small:
+            self.close_with_headline(whole.width, small)
+        self.put(notes, Area(whole.left, whole.bottom - spare + _AIR, whole.width, small), LEAST_PT)
+        add_box(
+            self.slide,
+            Area(right.left - _COLUMN_GAP / 2, _RULE_TOP, 1.0, self.content.top + self.used - _RULE_TOP),
+            _RULE,
+        )
         self.taken = len(topics)
         return True
 
-    def close_with_headline(self, width: float) -> bool:
-        """Write the headline below the last texts, once, if there is room, and return whether there is."""
+    def write_above_facts(self, topics: Sequence[Topic], slide: Slide) -> bool:
+        """Write topics with a short table of facts below them; return False where they have no room on one slide."""
+        match slide:
+            case Slide(texts=(), blocks=(FactsView() as facts,), after=()) if facts.beside and len(topics) > 1:
+                grid = grid_of_facts(facts, self.words)
+            case _:
+                return False
+        said = [Paragraph(tuple(replace(run, bold=True) for run in runs_of(slide.head)))]
+        said += paragraphs(escape(facts.common or ""))
+        whole = self.masters.content
+        height = height_of_all(said, whole.width, _TEXT_PT) + (_height_within(grid, whole) if grid else math.inf)
+        if facts.notes or height > whole.height * _FACTS_SHARE:
+            return False
+        if not self.write_columns(topics, height + 2 * _AIR, least=_READ_PT - 1):
+            return False
+        area = replace(whole.below(whole.height - height), height=height)
+        self.put(said, area, _TEXT_PT)
+        self.draw_grid(slide.head, grid or plain_grid((), 0), area.below(height_of_all(said, whole.width, _TEXT_PT)))
+        return True
+
+    def with_examples(self, slides: Sequence[Slide]) -> list[Slide]:
+        """Return the slides; a worked example stands below the table before it where both have room."""
+        found: list[Slide] = []
+        for slide in slides:
+            match (found[-1:], slide.blocks):
+                case (
+                    [Slide(texts=(), blocks=(TableView() as table,), after=()) as before],
+                    (FormulaView() as formula,),
+                ):
+                    said = [*_said_in(slide.texts), *_below(table), *_below(formula)]
+                    height = height_of_all([*said, *self.example_of(formula)], self.content.width, _READ_PT)
+                    free = self.content.height - height - 4 * _AIR - 24.0
+                    if self.ink and not slide.after and _height_within(grid_of(table), self.content) <= free:
+                        found[-1] = replace(before, blocks=(table, formula), after=slide.texts)
+                        continue
+            found.append(slide)
+        return found
+
+    def example_of(self, formula: FormulaView) -> list[Paragraph]:
+        """Return a worked example in two lines."""
+        *steps, last = formula.steps
+        steps.append(Markup("<b>{}</b>").format(last))
+        title = Markup("<b>{}{}{}</b>").format(self.words["formula"], self.words["colon"], formula.title)
+        return [Paragraph(runs_of(title, formula.marks)), Paragraph((Run("= "), *runs_of(Markup(" = ").join(steps))))]
+
+    def write_with_example(self, head: Markup, table: TableView, formula: FormulaView, said: list[Paragraph]) -> None:
+        """Write a table, and below it what a worked example explains, with that in a box."""
+        example, whole = self.example_of(formula), self.content
+        own = height_of_all(example, whole.width - 40, _READ_PT) + 24
+        notes = _below(formula)
+        height = (
+            own + height_of_all(said, whole.width, _READ_PT) + height_of_all(notes, whole.width, LEAST_PT) + 2 * _AIR
+        )
+        self.write_block(head, table, [], [], (formula,), spare=height + _AIR)
+        area = replace(whole, top=whole.bottom - height, height=height)
+        self.put(said, area, _READ_PT)
+        box = replace(area.below(height_of_all(said, whole.width, _READ_PT) + _AIR), height=own)
+        self.add_ground(box)
+        self.put(example, Area(box.left + 20, box.top + 12, box.width - 40, own - 24), _READ_PT)
+        self.put(notes, area.below(height - height_of_all(notes, whole.width, LEAST_PT)), LEAST_PT)
+        self.sources += [source.expression for source in _sources(formula)]
+
+    def close_with_headline(self, width: float, spare: float = 0.0) -> bool:
+        """Write the headline below the last texts, once, where it has room above `spare` points at the foot, which are
+        those of other footnotes; return whether it does."""
+        notes = self.notes.told(tuple(each for each in marks_in(self.headline) if each not in self.notes.letters))
+        small = height_of_all(notes, width, LEAST_PT) + _AIR if notes else 0.0
         left = replace(self.content.below(self.used + 20), width=width)
+        left = replace(left, height=left.height - spare - small)
         if not self.headline or not self.ink or self.closed or left.height < _CLOSING:
             return False
         self.closed = True
         self.write_cards(_cards(self.headline), left, 48.0)
+        self.put(notes, Area(left.left, left.bottom + _AIR, width, small), LEAST_PT)
         return True
 
     def write_ending(self, waiting: Sequence[Topic]) -> None:
         """Write the closing texts, the method with the limits, and the small print."""
         view = self.view
-        legal = [*paragraphs(view.legal), *noted(view.legal_notes)]
+        legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
         small = height_of_all(legal, self.masters.content.width, LEAST_PT)
         chapters = endings_of(view, self.words) if view.disclosed else ()
         last = [Topic(chapter.head, tuple(chapter.said)) for chapter in chapters]
@@ -337,7 +436,8 @@ class _Deck:
             waiting, last = [], [*waiting, *last]
         self.write_topics(waiting)
         spare = small + 2 * _AIR if legal else 1.0
-        self.write_topics(last, spare=spare)
+        has_code = bool(view.companion and view.companion.qr)
+        self.write_topics(last, spare=spare, under=_CODE[0] + 2 * _AIR if has_code else 0.0)
         if self.free:
             self.add_code(self.free)
         self.write_legal(legal, small)
@@ -354,6 +454,8 @@ class _Deck:
             self.brief.faults.append(f"the code of the disclosure is missing from the file for PowerPoint: {error}")
             return
         picture = self.slide.shapes.add_picture(io.BytesIO(content), Pt(area.left), Pt(area.top), Pt(size), Pt(size))
+        beside = Area(area.left + size + _AIR * 2, area.top, area.width - size - _AIR * 2, size)
+        add_text(self.slide, beside, paragraphs(escape(self.words["scan"])), _TEXT_PT, INK, anchor=MSO_ANCHOR.MIDDLE)
         picture.name = f"{self.words['full_disclosure']} (QR)"
         picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
 
@@ -395,6 +497,7 @@ class _Deck:
         """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
         that area, and a second title `beside` it has its own area."""
         self.close()
+        self.notes.letters.clear()
         masters, self.used, self.free = self.masters, math.inf, None
         self.slide = masters.presentation.slides.add_slide(masters.others)
         said = Markup("{} {}").format(head, part) if part else escape(head)
@@ -419,15 +522,12 @@ class _Deck:
         return self.slide
 
     def size_of(self, title: Markup, area: Area) -> float:
-        """Return the largest type size in which a slide's title fits its place, preferring one line if that is not much
-        smaller, or 0 if no size fits."""
+        """Return the largest type size in which a slide's title fits its place, or 0 if no size fits."""
         most = title_size(self.slide.slide_layout)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
-        for rows, least in ((1, most * _ONE_LINE), (99, 0.0)):
-            for size in sizes:
-                room = min(rows, max(1, int(area.height / (size * 1.2))))
-                if size >= least and self.lines_at(title, area, size) <= room:
-                    return size
+        for size in sizes:
+            if self.lines_at(title, area, size) <= max(1, int(area.height / (size * 1.2))):
+                return size
         return 0.0
 
     def lines_at(self, title: Markup, area: Area, size: float) -> int:
@@ -462,13 +562,14 @@ class _Deck:
         self.shown, self.sources, self.aside = [], [], []
 
     def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        """Note the numbers of what the slide says, and return that with the letters of its footnotes."""
         self.shown += [run.number for run in runs if run.number]
-        return runs
+        return self.notes.lettered(runs)
 
     def put(self, said: Sequence[Paragraph], area: Area, points: float, *, bold: bool = False) -> None:
-        for each in said:
-            self.seen(each.runs)
-        add_text(self.slide, area, said, points, self.ink, bold=bold)
+        if said:
+            lettered = [replace(each, runs=self.seen(each.runs)) for each in said]
+            add_text(self.slide, area, lettered, points, self.ink, bold=bold)
 
     def flow(
         self,
@@ -478,12 +579,16 @@ class _Deck:
         spare: float = 0.0,
         *,
         closes: bool = False,
+        notes: Sequence[Footnote] = (),
     ) -> None:
-        """Write texts without figures on as many slides as needed. They leave `spare` points free if possible. If they
-        close a brief, its headline follows them if there is room."""
+        """Write texts alone, on as many slides as they need, with their footnotes, and these `notes` on the last. They
+        leave `spare` points free where one has room. Those that close a brief have its headline below them, where there
+        is room for it."""
         if not said:
             return
         area, most = self.masters.content, most or (_STATED_PT if len(said) == 1 else _LARGE_PT)
+        small = height_of_all(self.notes.told(marks_in((head, said, notes))), area.width, LEAST_PT)
+        area = replace(area, height=area.height - small)
         if height_of_all(said, area.width, _TEXT_PT) + spare <= area.height:
             area = replace(area, height=area.height - spare)
         sizes = [size for size in (most, _LARGE_PT, 20.0, 18.0, 16.0, _TEXT_PT) if size <= most]
@@ -494,17 +599,18 @@ class _Deck:
             area = replace(area, top=self.content.top)
             self.put(page, area, points)
             self.used = height_of_all(page, area.width, points)
+            own = marks_in((head, page, notes if place == len(pages) - 1 else ()))
+            foot = self.masters.content.bottom - small - (spare if place == len(pages) - 1 else 0.0)
+            self.put(self.notes.told(own), Area(area.left, foot, area.width, small), LEAST_PT)
         if closes:
-            self.close_with_headline(area.width)
+            self.close_with_headline(area.width, small)
 
     def write_slide(self, slide: Slide) -> None:
         head = slide.head or escape(self.view.title)
-        texts = [each for text in slide.texts for each in (*paragraphs(text.html), *noted(text.notes))]
-        after = [each for text in slide.after for each in (*paragraphs(text.html), *noted(text.notes))]
+        texts, after = _said_in(slide.texts), _said_in(slide.after)
         if slide.topics:
             for topic in slide.topics:
-                own = [each for text in topic.texts for each in (*paragraphs(text.html), *noted(text.notes))]
-                self.flow(topic.head or head, own)
+                self.flow(topic.head or head, _said_in(topic.texts))
             return
         if not slide.blocks:
             self.flow(head, [*texts, *after])
@@ -516,19 +622,23 @@ class _Deck:
         match slide.blocks:
             case (FigureView() as figure, TableView() as table) if self.write_with_table(head, figure, table, texts):
                 return
+            case (TableView() as table, FormulaView() as formula):
+                self.write_with_example(_with_unit(head, table), table, formula, after)
+                return
         for block in slide.blocks:
             claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
-            self.write_block(claim, block, texts, after)
+            self.write_block(_with_unit(claim, block), block, texts, after)
             texts, after = [], []
 
     def write_with_table(self, head: Markup, figure: FigureView, table: TableView, texts: Sequence[Paragraph]) -> bool:
         """Write a figure with a short table below it, or return False if there is no room for both."""
         grid, whole = grid_of(table), self.masters.content
-        said = [Paragraph(runs_of(Markup("<b>{}</b>").format(table.title_html or table.title), table.marks))]
+        title = _with_unit(table.title_html or escape(table.title), table)
+        said = [Paragraph(runs_of(Markup("<b>{}</b>").format(title), table.marks))]
         height = _height_within(grid, whole) + height_of_all(said, whole.width, _TEXT_PT)
-        if height > whole.height * _DATA_SHARE or not can_draw(figure.native):
+        if height > whole.height * _TABLE_BELOW or not can_draw(figure.native):
             return False
-        self.write_block(head, figure, texts, [], spare=height + _AIR)
+        self.write_block(head, figure, texts, [], (table,), spare=height + _AIR)
         area = replace(whole, top=whole.bottom - height, height=height)
         self.put(said, area, _TEXT_PT)
         self.sources += [source.expression for source in table.sources]
@@ -541,9 +651,11 @@ class _Deck:
         block: Block,
         texts: Sequence[Paragraph],
         after: Sequence[Paragraph],
+        others: tuple[Block, ...] = (),
         spare: float = 0.0,
     ) -> None:
-        """Write a block below its claim, with texts above and below the block. The foot keeps `spare` points free."""
+        """Write a block under its claim, with texts above and below, and the footnotes of `others` that
+        stand with it. The foot keeps `spare` points free."""
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
@@ -555,7 +667,8 @@ class _Deck:
             points = next((size for size in sizes if height_of_all(texts, area.width, size) <= most), _TEXT_PT)
             self.put(texts, area, points)
             area = area.below(height_of_all(texts, area.width, points) + _AIR)
-        below = [*_below(block), *after]
+        notes = self.notes.told(marks_in((head, texts, block, after, others)))
+        below = [*_below(block), *after, *notes]
         large: tuple[float, ...] = () if isinstance(block, FigureView) else (_TEXT_PT,)
         most = self.content.height * _NOTES_SHARE / 2
         if isinstance(block, CalloutView):
@@ -598,7 +711,9 @@ class _Deck:
             self.put(paragraphs(reason or self.words["empty_figure"]), area, _TEXT_PT)
             return area.height
         name = f"{self.words['figure']} {block.number}"
-        title = Markup("{}{}").format(self.words["colon"], block.title) if block.title else ""
+        of_axis = [re.sub(r" \([^()]*\)$", "", chart.left) for chart in block.native]
+        repeats = can_draw(block.native) and block.title in of_axis
+        title = Markup("{}{}").format(self.words["colon"], block.title) if block.title and not repeats else ""
         said = [Paragraph(runs_of(Markup("<b>{}</b>{}").format(name, title), block.marks))]
         whole = can_draw(block.native)
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
@@ -725,25 +840,25 @@ class _Deck:
 
     def write_cards(self, cards: Sequence[Card], area: Area, most: float) -> float:
         """Write numbers in large type, each above its description. Returns their height."""
-        for card in cards:
-            self.seen(card.value)
-        return add_cards(self.slide, cards, area, most, self.look)
+        return add_cards(self.slide, [self.seen_card(card) for card in cards], area, most, self.look)
+
+    def seen_card(self, card: Card) -> Card:
+        return Card(self.seen(card.value), self.seen(card.text))
 
     def write_disclosure(self, block: DisclosureView) -> None:
         words = self.words
         cells = block.bad_cells or (Item("", block.all_ok),)
-        self.flow(f"{words['disclosure']}{words['colon']}{words['d_cells']}", said_of(cells), _TEXT_PT)
+        self.flow(f"{words['disclosure']}{words['colon']}{words['d_cells']}", said_of(cells, words["colon"]), _TEXT_PT)
         for group in block.groups:
             head = escape(f"{words['disclosure']}{words['colon']}{group.title}")
-            self.flow(head, said_of(group.items), _TEXT_PT)
+            self.flow(head, said_of(group.items, words["colon"]), _TEXT_PT)
             for table in group.tables:
                 self.draw_grid(head, grid_of_levels(table), None)
 
     def draw_grid(self, head: Markup, grid: Grid, area: Area | None) -> float:
         """Draw a table in the largest type that fits, or split it over several slides. New slides are made for all
         pieces after the first, or for all pieces without an `area`. Returns the height of the last piece."""
-        for cell in grid.cells:
-            self.seen(cell.runs)
+        grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
         whole = self.masters.content
         first = area or whole
         used = 0.0
@@ -757,7 +872,9 @@ class _Deck:
             for place, (begin, end) in enumerate(pages):
                 part = f"({place + 1}/{len(pages)})" if len(pages) > 1 else ""
                 if area is None or place:
+                    letters = dict(self.notes.letters)
                     self.open(head, part)
+                    self.notes.letters |= letters
                 at = first if area is not None and not place else whole
                 plain = self.masters.is_ours
                 name = plain_text(head)
@@ -769,26 +886,52 @@ class _Deck:
 
 
 def _with_short_tables(slides: Sequence[Slide]) -> list[Slide]:
-    """Return the slides, moving each table of a few rows that is alone on its slide to the figure before it."""
+    """Return the slides; a table of a few rows, with nothing else on its slide, stands with the figure before it, or
+    with the one that is of what its rows are."""
     found: list[Slide] = []
     for slide in slides:
-        match (found[-1:], slide.blocks):
-            case ([Slide(blocks=(FigureView(),), after=()) as before], (TableView(notes=(), note=None) as table,)) if (
-                len(table.rows) <= _FEW_ROWS and not (slide.texts or slide.after)
+        match slide.blocks:
+            case (TableView(notes=(), note=None) as table,) if len(table.rows) <= _FEW_ROWS and not (
+                slide.texts or slide.after
             ):
-                titled = replace(table, title=plain_text(slide.head), title_html=slide.head)
-                found[-1] = replace(before, blocks=(*before.blocks, titled))
-                continue
+                at = _place_of(table, found)
+                if at is not None:
+                    titled = replace(table, title=plain_text(slide.head), title_html=slide.head)
+                    found[at] = replace(found[at], blocks=(*found[at].blocks, titled))
+                    continue
         found.append(slide)
     return found
+
+
+def _place_of(table: TableView, slides: Sequence[Slide]) -> int | None:
+    """Return which slide has the figure with which a table stands; None without one."""
+    rows = {plain_text(escape(row.head.label)) for row in table.rows}
+    alone = [at for at, each in enumerate(slides) if len(each.blocks) == 1 and not each.after]
+    for at in alone:
+        match slides[at].blocks:
+            case (FigureView(native=charts),) if any(rows == set(chart.categories) for chart in charts):
+                return at
+    last = alone[-1:]
+    is_figure = last == [len(slides) - 1] and isinstance(slides[-1].blocks[0], FigureView)
+    return last[0] if is_figure else None
+
+
+def _with_unit(title: Markup, block: Block) -> Markup:
+    """Return the title of a table with the unit of all its numbers."""
+    unit = block.unit if isinstance(block, TableView) else ""
+    return Markup("{} ({})").format(title, unit) if unit and f"({unit})" not in title else title
+
+
+def _said_in(texts: Iterable[TextView]) -> list[Paragraph]:
+    return [each for text in texts for each in paragraphs(text.html)]
 
 
 def _cards(headline: HeadlineView) -> list[Card]:
     return [Card(runs_of(number.value), runs_of(number.text)) for number in headline.numbers]
 
 
-def _facts_in_lines(facts: FactsView) -> list[Paragraph]:
-    """Return declared facts as lines, each with its name and its subject, or nothing if some facts were observed."""
+def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
+    """Return facts that were declared as lines, each with its name and what it is of; none where some were observed."""
     if facts.observed:
         return []
     first, *others = facts.groups
@@ -796,7 +939,8 @@ def _facts_in_lines(facts: FactsView) -> list[Paragraph]:
     made = []
     for of, line in lines:
         name = f"{line.name} ({of})" if of else line.name
-        made.append(Paragraph((Run(name, bold=True), Run(" "), *runs_of(escape(line.declared)))))
+        term = (Run(f"{name}{colon.rstrip()}", bold=True), Run(" " if colon.endswith(" ") else ""))
+        made.append(Paragraph((*term, *runs_of(escape(line.declared)))))
     return made
 
 
@@ -856,7 +1000,7 @@ def _below(block: Block) -> list[Paragraph]:
         said += paragraphs(escape(str(getattr(block, name, "") or "")))
     note = getattr(block, "note", None)
     said += paragraphs(code_in_backticks(note)) if note else ()
-    return [*said, *noted(getattr(block, "notes", ()))]
+    return said
 
 
 def _sources(block: Block) -> tuple[NumberSource, ...]:

@@ -171,6 +171,7 @@ def _content(presentation: Any, layout: Any, file: str) -> Area:
 def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
     """Turn the library's 4:3 template into our own."""
     presentation.slide_width, presentation.slide_height = Pt(_WIDTH), Pt(_HEIGHT)
+    presentation.part._element.sldSz.attrib.pop("type", None)  # which says 4:3
     master = presentation.slide_master
     layouts = {each.name: each for each in presentation.slide_layouts}
     for name, layout in layouts.items():
@@ -196,8 +197,8 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
     front = layouts["Title Slide"]
     band = front.shapes._spTree
     title, subtitle = placeholder(front, TITLES), placeholder(front, (PP_PLACEHOLDER.SUBTITLE,))
-    place_shape(title, Area(_MARGIN, 70, _WIDTH - 2 * _MARGIN, 106))
-    place_shape(subtitle, Area(_MARGIN, 184, _WIDTH - 2 * _MARGIN, 48))
+    place_shape(title, Area(_MARGIN, 52, _WIDTH - 2 * _MARGIN, 130))
+    place_shape(subtitle, Area(_MARGIN, 188, _WIDTH - 2 * _MARGIN, 48))
     _set_look(title, 40, "#ffffff", bold=True, anchor="b")
     _set_look(subtitle, 18, "#ffffff", anchor="t")
     band.insert(2, _rectangle(Area(0, 0, _WIDTH, COVER), brand))

@@ -96,6 +96,8 @@ def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *
                 font.bold = True
             if run.italic:
                 font.italic = True
+            if run.code:
+                font.name = "Consolas"
             if run.raised:
                 made._r.get_or_add_rPr().set("baseline", "30000")
             if run.link and not run.raised:

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_parts import height_of_all
 
-_SHARES = (0.5, 0.58)
-"""The possible shares of the width for the first column."""
+_SHARES = (0.36, 0.42, 0.5, 0.58, 0.64)
+"""The shares of the width that the first column may have."""
 _SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0)
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic of a slide. `is_facts` means that it describes the systems' configuration, and must not be alone."""
+    """A topic of a slide. `notes` are footnotes without a mark in its texts. `is_facts` means that it describes the
+    systems' configuration, and must not be alone."""
 
     head: str | Markup
     said: tuple[Paragraph, ...]
+    notes: tuple[Footnote, ...] = ()
     is_facts: bool = False
 
 
@@ -34,22 +37,23 @@ class Columns:
     points: float
 
 
-def side_by_side(topics: Sequence[Topic], width: float, height: float) -> Columns | None:
-    """Return the two columns in which topics have the largest type, or None if the topics do not fit. The first topic
-    of each column has its head above it."""
-    found: list[tuple[float, float, float, int]] = []
+def side_by_side(topics: Sequence[Topic], width: float, height: float, under: float = 0.0) -> Columns | None:
+    """Return the two columns in which topics have the largest type; None where they have no room. The first of each
+    column has its head above it, and the second one stays free for `under` points below its texts."""
+    found: list[tuple[float, float, float, int, float]] = []
     for at in range(1, len(topics)):
         for share in _SHARES:
             rooms = (width * share, width * (1 - share))
             for points in _SIZES:
                 columns = zip((topics[:at], topics[at:]), rooms, strict=True)
-                highest = max(height_of_all(below(column), room, points) for column, room in columns)
+                first, second = (height_of_all(below(column), room, points) for column, room in columns)
+                highest = max(first, second + under)
                 if highest <= height:
-                    found.append((-points, share, highest, at))
+                    found.append((-points, round(abs(share - 0.5), 2), highest, at, share))
                     break
     if not found:
         return None
-    points, share, _, at = min(found)
+    points, _, _, at, share = min(found)
     return Columns(at, share, -points)
 
 

@@ -81,7 +81,7 @@ def test_libreoffice_shows_a_japanese_brief_in_its_typeface(tmp_path: Path, kind
     listed = [system_tool("pdffonts"), tmp_path / "as-pdf" / f"{file_of(rendered, kind).stem}.pdf"]
     fonts = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.splitlines()[2:]
     families = {re.sub("^[A-Z]{6}[+]|-.*| .*", "", line) for line in fonts}  # of another one were glyphs that it lacks
-    of_signs = {"xlsx": "DejaVuSans", "docx": "DejaVuSansMono"}.get(kind, "")  # a command is in letters of one width
+    of_signs = {"xlsx": "DejaVuSans"}.get(kind, "DejaVuSansMono")  # a command is in letters of one width
     assert families - {of_signs} == {"NotoSansCJKjp"}
 
 
