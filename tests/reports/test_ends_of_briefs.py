@@ -32,7 +32,8 @@ def test_the_last_line_has_what_was_measured_and_the_command_that_repeats_it() -
 
 def test_what_a_source_publishes_can_be_measured_on_systems_of_ones_own() -> None:
     assert view_of(SOURCE).repeat.endswith(
-        "measures the same on systems of your own: one workload on Disk and RAM disk."
+        "runs the same kind of test on systems of your own: one workload on Disk and RAM disk. It sets what the source "
+        "does not publish."
     )
 
 

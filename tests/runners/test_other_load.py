@@ -75,7 +75,7 @@ def test_a_job_of_the_run_s_own_is_no_other_load(tmp_path: Path) -> None:
 SPEC = """
 from benchbrief.extend.spec import TransportSpec
 SPEC = TransportSpec(
-    2, "inner", "A place.", "benchbrief.runners.transports.nested_transport:NestedTransport", label="inner",
+    3, "inner", "A place.", "benchbrief.runners.transports.nested_transport:NestedTransport", label="inner",
     address="[a-z]+", address_is="a word", on_controller=ON_CONTROLLER,
 )
 """
