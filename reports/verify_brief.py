@@ -213,15 +213,23 @@ class _Spans(HTMLParser):
         super().__init__()
         self.found: dict[str, str] = {}
         self._id = ""
+        self._inside = 0
+        """How many elements are open within the number."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
         if tag in ("a", "span") and (known.get("class") or "").split()[:1] == ["num"] and known.get("id"):
-            self._id = known["id"] or ""
+            self._id, self._inside = known["id"] or "", 0
             self.found[self._id] = ""
+        elif self._id and tag in ("a", "span"):
+            self._inside += 1
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("a", "span"):
+        if tag not in ("a", "span"):
+            return
+        if self._inside:
+            self._inside -= 1
+        else:
             self._id = ""
 
     def handle_data(self, data: str) -> None:

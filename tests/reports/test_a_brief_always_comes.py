@@ -72,7 +72,7 @@ def test_a_value_that_is_missing_without_a_reason_has_a_sentence(tmp_path: Path)
 
 
 # A prime step, so that few seeds meet each kind of value, name, template and language.
-@pytest.mark.parametrize("seed", [pytest.param(7 * n, marks=() if n % 4 == 0 else LONG) for n in range(9)])
+@pytest.mark.parametrize("seed", [pytest.param(7 * n, marks=() if n in (0, 1, 4) else LONG) for n in range(9)])
 def test_any_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
     require_whole(Odd.of(seed), tmp_path, "html", "markdown")
 
