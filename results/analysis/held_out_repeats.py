@@ -20,7 +20,7 @@ from benchbrief.results.analysis.cautions import busy_generators, limited_points
 from benchbrief.results.analysis.expectation_verdicts import Read, reading
 from benchbrief.results.open_store import rebuilt_store
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal.journal_file import JOURNAL, records_of
+from benchbrief.runners.journal.journal_file import last_held_out
 from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
 
 
@@ -88,9 +88,7 @@ def held_out_repeats(run_dir: Path, plan: Plan) -> dict[str, HeldOutRepeats]:
 
 def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepeats]:
     asked = [(claim, claim.held_out) for claim in claims if claim.held_out]
-    journal = run_dir / JOURNAL
-    told = records_of(journal, HeldOutBegan) if asked and journal.exists() else ()
-    began = {each.claim: each for each in told}
+    began = last_held_out(run_dir) if asked else {}
     found: dict[str, HeldOutRepeats] = {}
     for claim, rule in asked:
         found[claim.name] = HeldOutRepeats(rule.times)

@@ -14,7 +14,7 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, read_run, records_of, sum_at
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, last_held_out, records_of, sum_at
 from benchbrief.runners.journal.run_folder import HELD_OUT, REPORTS, held_out_folder
 from benchbrief.runners.plain_files import why_not_kept
 
@@ -32,7 +32,7 @@ def held_out_runs(run_dir: Path) -> dict[str, Path]:
 
     Raises RunnerError if the journal can't be read, or if a folder is a link.
     """
-    began = read_run(run_dir).held_out.values()
+    began = last_held_out(run_dir).values()
     return {f"{HELD_OUT}/{each.folder}/": held_out_folder(run_dir, each.folder) for each in began}
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from benchbrief.model.events import RECORD, AnyRecord, JournalPlace, Record, ReportMade, RunStarted
+from benchbrief.model.events import RECORD, AnyRecord, HeldOutBegan, JournalPlace, Record, ReportMade, RunStarted
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import Damaged, DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.plain_files import NotPlain, open_plain
@@ -170,6 +170,13 @@ def records_of(path: Path, kind: type[_Record]) -> list[_Record]:
     for a bad one of this kind."""
     named = b'"%s"' % str(kind.model_fields["type"].default).encode()
     return [record for _, record in _records(path, None, named) if isinstance(record, kind)]
+
+
+def last_held_out(run_dir: Path) -> dict[str, HeldOutBegan]:
+    """Return the last record of each claim whose held-out repeats have begun, by the claim's name. Raises RunnerError
+    as `records_of` does."""
+    journal = run_dir / JOURNAL
+    return {each.claim: each for each in records_of(journal, HeldOutBegan)} if journal.exists() else {}
 
 
 def _records(
