@@ -1,4 +1,4 @@
-"""Two patched imports of other packages: one that is slow, and one that any broken package would stop."""
+"""Patches imports of two other packages: one that is slow, and one that any broken package would stop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pass_over_broken_packages() -> None:
 
 
 class _Then:
-    """An import hook for a module's first import, which then calls `then` with the module."""
+    """An import hook that calls `then` with a module on the module's first import."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
         self.name = name

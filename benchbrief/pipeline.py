@@ -38,7 +38,7 @@ def run_plan(
     wait: bool = False,
     retake: Retake | None = None,
 ) -> Finished:
-    """Run every cell of a run's plan that is not good yet, then store, evaluate and render the results.
+    """Run all cells of a run's plan that are not good yet, then store, evaluate and render the results.
 
     An interrupted run is not rendered, because a partial result must not be taken for a whole one. During the run,
     OpenMetrics are written to the file `metrics`. With `wait`, the run waits for hosts that another run holds; then
@@ -59,7 +59,7 @@ def run_plan(
 
 
 def run_lane(lane_dir: Path, progress: Progress, *, wait_s: float = 0.0) -> Finished:
-    """Run every cell of a lane that is not good yet. Tables and briefs are made later, from all lanes together.
+    """Run all cells of a lane that are not good yet. Tables and briefs are made later, from all lanes together.
 
     Waits up to `wait_s` seconds for hosts that another controller holds.
     """
@@ -94,7 +94,7 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
 
 @contextmanager
 def _holding(run_dir: Path, progress: Progress) -> Iterator[KeptClaim]:
-    """Hold this machine during the block, while the brief is made. SIGTERM ends the command like Ctrl-C."""
+    """Claim this machine while the brief is made. SIGTERM ends the command like Ctrl-C."""
     with ended_by_sigterm(), KeptClaim() as kept:
         yield kept
     if kept.problem:

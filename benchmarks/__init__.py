@@ -1,1 +1,2 @@
-"""Speed, as ratios against something measured in the same run. `python -m benchmarks [name ...]` runs them."""
+"""Benchmarks of our own speed, as ratios to something measured in the same run. `python -m benchmarks [name ...]` runs
+them."""

@@ -1,9 +1,10 @@
-"""Nine adaptive points against nine fixed ones and against all candidates, on made-up curves with known truth.
+"""Compares nine adaptive points with nine fixed ones and with all candidates, on made-up curves whose true knee is
+known.
 
 Two kinds of curves: N. Gunther's Universal Scalability Law over 1 to 512 threads, with contention from 0.1 to 16 % and
-coherency from 1e-6 to 1e-3; and an offered load of 1k to 100k ops/s that a system follows up to a capacity of 2k to
-70k ops/s. Each measurement has noise; a point is the mean of three. Each curve is drawn as in a brief, with lines on
-a logarithmic axis, and its knee is found as `knee(throughput over threads)` finds it (Kneedle).
+coherency from 1e-6 to 1e-3; and an offered load of 1k to 100k ops/s that a system follows up to a capacity of 2k to 70k
+ops/s. Each measurement has noise; a point is the mean of three. Each curve is drawn as in a brief, with lines on a
+logarithmic axis, and its knee is found as `knee(throughput over threads)` finds it (Kneedle).
 
 The adaptive points are chosen by the product's own rule (`runners/scheduling/point_choice.py`).
 """
@@ -29,7 +30,7 @@ Measure = Callable[[float], float]
 
 @dataclass
 class Tally:
-    """What one way to choose points gave: errors as shares of the highest throughput, and of knees in doublings."""
+    """The errors of one way to choose points: of throughput as shares of the highest one, and of knees in doublings."""
 
     mean: list[float] = field(default_factory=list)
     largest: list[float] = field(default_factory=list)
@@ -53,13 +54,14 @@ def usl(chance: random.Random) -> Curve:
 
 
 def saturating(chance: random.Random) -> Curve:
-    """Return an achieved load that follows the offered one up to a capacity, with a bend that is more or less sharp."""
+    """Return a curve whose achieved load follows the offered load up to a capacity. The sharpness of the bend is
+    random."""
     capacity, sharp = 2000 * 35 ** chance.random(), chance.uniform(3, 20)
     return lambda load: (load**-sharp + capacity**-sharp) ** (-1 / sharp)
 
 
 def knee(points: Mapping[float, float]) -> float:
-    """Return the point highest above the line from corner to corner, both axes linear."""
+    """Return the point that is highest above the line from corner to corner, with linear axes."""
     loads, rates = list(points), list(points.values())
     width, height = max(loads) - min(loads), (max(rates) - min(rates)) or 1.0
     return -max(((rate - min(rates)) / height - (load - min(loads)) / width, -load) for load, rate in points.items())[1]
@@ -80,7 +82,7 @@ def fixed(grid: Sequence[float], measure: Measure) -> dict[float, float]:
 
 
 def adaptive(grid: Sequence[float], measure: Measure) -> dict[float, float]:
-    """Measure where the product's rule says."""
+    """Measure at the points that the product's adaptive rule chooses."""
     found: dict[float, float] = {}
     while len(found) < POINTS and (choice := next_point(grid, [found])) is not None:
         found[choice.point] = measure(choice.point)
@@ -97,7 +99,7 @@ KINDS = (("USL, 1 to 512 threads", usl, 1.0, 512.0), ("saturation, 1k to 100k op
 
 
 def compared(make: Callable[[random.Random], Curve], first: float, last: float, noise: float) -> dict[str, Tally]:
-    """Return what each way gave on the same curves with the same noise."""
+    """Return the result of each way to choose points, on the same curves with the same noise."""
     chance, grid = random.Random(1), ramp_candidates(first, last)  # noqa: S311  # made-up curves, which can be had again
     fine = [first * (last / first) ** (n / 300) for n in range(301)]
     tallies = {way: Tally() for way in WAYS}

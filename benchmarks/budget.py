@@ -1,4 +1,4 @@
-"""A budget against a fixed number of repeats, on campaigns that are made up, so that the true answer is known.
+"""Compares a budget with a fixed number of repeats, on made-up campaigns whose true answer is known.
 
 A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, measured in turns. Each point has a
 noise of its own, between 0.5 and 8 %; the second group is faster or slower by up to 10 %. The question at each point is
@@ -36,11 +36,11 @@ from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 CAMPAIGNS = 100
 FIRST = 1000
-"""The first campaign. The parts of the looks were chosen on some of those before it."""
+"""The number of the first campaign. Some earlier campaigns were used to choose how looks share the allowed error."""
 WORKLOADS, POINTS = 4, 5
 FIXED = (5, 8, 10)
 UNEQUAL = 5
-"""The repeats, and the calmer side's part of the noise is one in ten."""
+"""The numbers of repeats for hardware groups with unequal noise. The calmer group has one tenth of the noise."""
 CALM = 0.1
 UNEQUAL_CAMPAIGNS = 10
 MOST = 10
@@ -58,12 +58,12 @@ experiment ramp {
 """
 
 _Question = tuple[str, int | None]
-"""A workload and its threads, which both hardware groups measure."""
+"""A workload and its threads, measured on both hardware groups."""
 
 
 @dataclass
 class Tally:
-    """What campaigns of one kind took, and how their questions were answered."""
+    """The time that campaigns of one kind took, and how their questions were answered."""
 
     hours: list[float] = field(default_factory=list)
     right: int = 0
@@ -82,7 +82,7 @@ class Tally:
 
 
 class Campaign:
-    """The true throughputs of each question, by hardware, and what each cell measures of them."""
+    """The true throughputs of each question, by hardware, with a method that measures a cell."""
 
     def __init__(self, plan: Plan, seed: int, calm: float = 1.0) -> None:
         self._seed = seed
@@ -110,7 +110,7 @@ def side_of(cell: Cell) -> str:
 
 
 class Answers:
-    """What was measured so far: the values of each question, by hardware and repeat."""
+    """The measured values so far, by question, hardware and repeat."""
 
     def __init__(self, plan: Plan) -> None:
         self._values: defaultdict[_Question, dict[str, dict[int, float]]] = defaultdict(lambda: {"one": {}, "two": {}})

@@ -1,8 +1,9 @@
-"""Claims of highest values on simulated campaigns with known truth: how many wrong ones are said, how many true ones,
-how often the interval has the true value, and how well the overstatement of a highest value is known.
+"""Claims of highest values on simulated campaigns with known truth: how many wrong and how many true claims are made,
+how often the interval contains the true value, and how well the overstatement of a highest value is estimated.
 
 A campaign has five claims, each the highest ratio of two sides over six points. Each side of a point is measured three
-times with a noise of 2 %, and the point that won again for the held-out repeats. The verdicts are the product's own."""
+times with a noise of 2 %, and the point that won again for the held-out repeats. The verdicts are the product's own.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ class JudgedClaim:
 
 
 def campaign(draw: random.Random, truths: Sequence[float], held_out: int, claims: int = CLAIMS) -> list[JudgedClaim]:
-    """Return the verdicts of a campaign of claims over points with these true ratios, all decided together."""
+    """Return the verdicts on a campaign of claims over points with these true ratios, all decided together."""
     rows: dict[str, list[tuple[tuple[float, ...], float]]] = {}
     held: dict[str, HeldOutRepeats] = {}
     made, at = [], []
@@ -113,7 +114,8 @@ SHAPES: Mapping[Shape, Sequence[float]] = {
 
 
 def overstated(draw: random.Random, truths: Sequence[float], claims: int) -> tuple[float, float]:
-    """Return by how much highest values are too high on average, and what the claims say of it, as shares of them."""
+    """Return by how much highest values are too high on average, and by how much the claims say they are, as shares of
+    the values."""
     judged = campaign(draw, truths, 0, claims)
     values = [(each.verdict.value or 0.0, each.truth, each.verdict.overstated or 0.0) for each in judged]
     return (

@@ -1,4 +1,4 @@
-"""The same commands on 50 real hosts by SSH: ours, Ansible's and pyinfra's, in turn in one run.
+"""Runs the same commands on 50 real hosts by SSH with benchbrief, Ansible and pyinfra, alternating within one run.
 
 The hosts are network namespaces with an address and an sshd each where root allows, else servers on 50 ports. Each tool
 is a process of its own that starts cold: it reads its inventory, connects to all hosts, and runs so many commands on
@@ -115,7 +115,7 @@ def main(rounds: int = 5) -> bool:
 
 
 def _end_masters(folder: Path) -> None:
-    """End ssh's connections that Ansible left open for later, so that each round of it starts cold too."""
+    """Close the ssh connections that Ansible left open for reuse, so that each of its rounds starts cold."""
     for socket in (folder / "cp").glob("*"):
         subprocess.run(["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "any"], capture_output=True, check=False)
     deadline = time.monotonic() + 10

@@ -1,4 +1,4 @@
-"""Our part of the fan-out: a process of its own that imports what it needs, as the other tools' do."""
+"""The benchbrief part of the fan-out, in a process of its own that imports only what it needs, like the other tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMMAND = ("uname", "-n")
 
 
 def ours(names: Sequence[str], commands: int) -> None:
-    """What is measured of us: open all, run the commands, close all. Raises RunnerError when any host fails."""
+    """Open all hosts, run the commands and close all, as the measured work. Raises RunnerError if a host fails."""
 
     def one(name: str) -> None:
         transport = open_transport(Host(id=name, transport="ssh", name=name))

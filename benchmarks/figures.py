@@ -25,7 +25,7 @@ _BAR = r"\|"
 
 @dataclass(frozen=True)
 class Figure:
-    """One row of the table. `benchmark` and `what` say which one a later measurement replaces."""
+    """One row of the table. A later measurement with the same `benchmark` and `what` replaces it."""
 
     benchmark: str
     what: str
@@ -38,13 +38,13 @@ _recorded: list[tuple[str, str, str]] = []
 
 
 def record(what: str, figure: str, against: str = "") -> None:
-    """Print a figure, and remember it for `--write`. `what` is the same each time that it is measured."""
+    """Print a figure, and remember it for `--write`. `what` must be the same in each measurement of the figure."""
     print(f"  {what}: {figure}{f'; against {against}' if against else ''}", flush=True)
     _recorded.append((what, figure, against))
 
 
 def write_recorded(benchmark: str) -> None:
-    """Keep what was recorded since the last call as figures of this benchmark, and write the page."""
+    """Save the figures recorded since the last call as figures of this benchmark, and write the page."""
     measured = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {_commit()}, load average {os.getloadavg()[0]:.0f}"
     new = [Figure(benchmark, what, figure, against, measured) for what, figure, against in _recorded]
     _recorded.clear()
@@ -58,7 +58,8 @@ def stored() -> list[Figure]:
 
 
 def merged(old: Iterable[Figure], new: Iterable[Figure]) -> list[Figure]:
-    """Return the old figures with the new ones in their places, and those without one behind the rest of theirs."""
+    """Return the old figures, each replaced by the new one if there is one. Figures that are entirely new follow those
+    of their benchmark."""
     found = {(each.benchmark, each.what): each for each in old}
     found |= {(each.benchmark, each.what): each for each in new}
     order = list(dict.fromkeys(each.benchmark for each in found.values()))
@@ -77,7 +78,7 @@ def page() -> str:
 
 
 def _commit() -> str:
-    """Return the commit that is measured, marked where files other than those written here differ from it."""
+    """Return the commit that is measured, with a mark if other files than those written here differ from it."""
     commit = _git("rev-parse", "--short=8", "HEAD")
     others = (f":(exclude){path.name}" for path in (STORED, PAGE))
     return f"{commit} with changes" if _git("status", "--porcelain", "--", ":/", *others) else commit

@@ -1,4 +1,4 @@
-"""Simulated fleets of several sizes, and what they cost the controller: does it grow with the cells, or faster?
+"""Measures how the controller's cost for simulated fleets grows with the number of cells.
 
 Each host is a lane of its own. Each step is a process of its own, so that its peak memory is its own: the run itself,
 the store, the brief. CPU is user and system time, all of the process included, as the spec that is checked and the plan
@@ -25,7 +25,7 @@ CELLS, LANES = (1000, 10_000), (10, 100)
 """The sizes, unless others are named."""
 WORKLOADS, THREADS = ("read", "mixed"), (1, 4, 16, 64, 256)
 HUNDRED = tuple(range(1, 251, 5))
-"""So many threads that a lane has a hundred cells."""
+"""The number of threads that gives a lane a hundred cells."""
 
 HEAD = """\
 hardware h{index} "Group {index}" {{ hosts = "db-{index}.lab"  cores = {cores} }}"""
@@ -52,7 +52,7 @@ report brief "A fleet" {{
 
 
 def spec(hosts: int, threads: Sequence[int] = THREADS, workloads: Sequence[str] = WORKLOADS) -> str:
-    """So many hosts, each a hardware group and a lane of its own."""
+    """Return a spec with this many hosts, each of which is a hardware group with its own lane."""
     groups = [HEAD.format(index=index, cores=8 + index % 8) for index in range(hosts)]
     return SPEC.format(
         hardware="\n".join(groups),
@@ -64,7 +64,7 @@ def spec(hosts: int, threads: Sequence[int] = THREADS, workloads: Sequence[str] 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one process. Seconds, and bytes of resident memory at the most."""
+    """The cost of one process: seconds, and its peak resident memory in bytes."""
 
     wall_s: float
     cpu_s: float
@@ -72,12 +72,12 @@ class Cost:
 
 
 def cost(*words: str, cwd: Path) -> tuple[Cost, str]:
-    """Of a `bench` command, with what it printed. Raises CalledProcessError."""
+    """Return the cost of a `bench` command, and its output. Raises CalledProcessError."""
     return process_cost(BENCH, *words, cwd=cwd)
 
 
 def process_cost(*words: str, cwd: Path) -> tuple[Cost, str]:
-    """Of any process, with what it printed. Raises CalledProcessError."""
+    """Return the cost of any process, and its output. Raises CalledProcessError."""
     started = time.perf_counter()
     # Modules are compiled once on a user's machine, and not by each process.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -93,7 +93,7 @@ def process_cost(*words: str, cwd: Path) -> tuple[Cost, str]:
 
 
 def of_cells(cells: int) -> list[tuple[str, Cost]]:
-    """Return what each step of a run with so many cells costs, in lanes of a hundred."""
+    """Return the cost of each step of a run with this many cells, in lanes of a hundred."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
         (folder / "fleet.bench").write_text(spec(cells // 100, HUNDRED))
@@ -109,7 +109,7 @@ def of_cells(cells: int) -> list[tuple[str, Cost]]:
 
 
 def of_lanes(lanes: int, each: int = 10) -> list[tuple[str, Cost]]:
-    """Return what each step costs where each of so many lanes, of ten or a hundred cells, is a process of its own."""
+    """Return the cost of each step if each lane, of ten or a hundred cells, is run by its own process."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
         (folder / "fleet.bench").write_text(spec(lanes, HUNDRED if each == 100 else THREADS))

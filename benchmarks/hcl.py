@@ -1,4 +1,4 @@
-"""Parsing and checking a spec of 10,000 lines against python-hcl2 parsing an equal HCL file.
+"""Compares parsing and checking a spec of 10,000 lines with python-hcl2 parsing an equivalent HCL file.
 
 Both say the same, line by line: `long/unit.bench` and `long/unit.hcl`, repeated with other names in place of `@`.
 Numbers with units stand in quotes in HCL, what follows an expression (`by threads, color workload`) is an object.

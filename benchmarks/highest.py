@@ -1,4 +1,4 @@
-"""Searches for a promise on simulated queues with a known answer, and what a ramp as fine would have measured.
+"""Compares searches for a promise on simulated queues, whose answer is known, with a ramp of the same resolution.
 
 Each queue has one server and Poisson arrivals (M/M/1). The time in it is exponential with the rate mu - lambda, so a
 promise of its 99th percentile, `p99 < limit`, is kept up to lambda = mu - ln(100) / limit exactly. A run draws its
@@ -39,7 +39,7 @@ JUDGED, HELD_OUT = 5, 3
 
 
 def percentile_of(rate: float, mu: float, chance: np.random.Generator) -> float:
-    """Return the 99th percentile of the time in the queue in one run, in seconds."""
+    """Return the 99th percentile of the queueing time in one run, in seconds."""
     count = int(rate * (WARM_UP_S + MEASURE_S))
     gaps, served = chance.exponential(1 / rate, count), chance.exponential(1 / mu, count)
     due = np.cumsum(gaps)
@@ -51,8 +51,8 @@ def percentile_of(rate: float, mu: float, chance: np.random.Generator) -> float:
 
 @dataclass(frozen=True)
 class Search:
-    """The answer of a search, its number of runs, whether all its held-out runs kept the promise, and the rates
-    between which its runs disagree."""
+    """The result of a search: its answer, its number of runs, whether all its held-out runs kept the promise, and the
+    rates between which its runs disagree."""
 
     answer: SearchAnswer
     runs: int
@@ -83,7 +83,7 @@ def searched(mu: float, limit: float, seed: int) -> Search:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: its `error` as a share of the known answer, None where held-out runs contradict it.
+    """The outcome of a search. `error` is a share of the known answer, or None if held-out runs contradict the search.
 
     `ramp` is how many rates 3 % apart a ramp measures that ends at the first one above the known answer. `between` is
     where the runs disagree, as shares of that answer.
@@ -96,7 +96,7 @@ class Found:
 
 
 def found(number: int) -> Found:
-    """Return what the search on the queue of this number found."""
+    """Search the queue with this number, and return the outcome."""
     chance = random.Random(number)  # noqa: S311  # made-up queues, which can be had again
     mu = 4_000 * 4 ** chance.random()
     busy = chance.uniform(0.3, 0.9)
@@ -116,7 +116,7 @@ def interval(count: int, of: int) -> tuple[float, float]:
 
 
 def main() -> bool:
-    """Print how near the searches come. Returns whether 95 of 100 are within 3 %, with half of a ramp's seconds."""
+    """Print how close the searches come. Returns whether 95 of 100 are within 3 % and take half of a ramp's time."""
     with ProcessPoolExecutor() as pool:
         all_found = list(pool.map(found, range(SEARCHES)))
     rates, fine = candidates(FIRST, LAST, WITHIN), ramp(FIRST, LAST, WITHIN)

@@ -1,4 +1,5 @@
-"""A keystroke in a spec of 1,000 lines: from `didChange` to `publishDiagnostics` of `bench lsp`, over its pipes.
+"""Measures a keystroke in a spec of 1,000 lines: from `didChange` to `publishDiagnostics` of `bench lsp`, over its
+pipes.
 
 Beside it, in turn, `bench check` of the same file as a process. A letter is typed and taken back at four places, none
 of which is a syntax error, after which little would be checked: the records of a workload, the label of a metric, the
@@ -28,7 +29,8 @@ LIMIT_S = 0.1
 
 
 def spec(lines: int = LINES) -> str:
-    """Hardware, workloads, experiments, metrics with comments, and four reports with prose, figures and tables."""
+    """Return a spec with hardware, workloads, experiments, commented metrics, and four reports with prose, figures and
+    tables."""
     parts = [
         f"""hardware h{i} "Group {i}" {{
   hosts   = "h{i}-[1-3].lab"
@@ -96,12 +98,12 @@ def _section(number: int) -> str:
 
 
 def broken(text: str, errors: int) -> str:
-    """The spec with a syntax error in each of its first experiments."""
+    """Return the spec with a syntax error in each of its first experiments."""
     return text.replace("measure   = 10 min", "measure   = = 10 min", errors)
 
 
 def keystrokes(client: Client, uri: str, text: str, place: str, errors: int = 0) -> list[float]:
-    """Seconds from sending a letter, and from taking it back, to the diagnostics of that version."""
+    """Return the seconds from sending a letter, and from deleting it, to the diagnostics of that version."""
     letter, wrong = PLACES[place]
     at = text.index(place) + len(place)
     line, character = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
@@ -119,7 +121,7 @@ def keystrokes(client: Client, uri: str, text: str, place: str, errors: int = 0)
 
 
 def while_broken(text: str, errors: int, place: str, rounds: int) -> list[float]:
-    """The same as `keystrokes`, in a server of its own that first sees the spec with its mistakes."""
+    """Measure as `keystrokes` does, in a new server that first gets the spec with its mistakes."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-keystroke-") as folder, session(Path(folder)) as client:
         uri = client.open("broken.bench", text)
         assert len([each for each in client.diagnostics(uri) if each["code"] == "E0101"]) == errors

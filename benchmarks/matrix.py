@@ -1,4 +1,4 @@
-"""A matrix of 180 RocksDB cells by `reset = links` against a plain script that loads before each cell.
+"""Compares a matrix of 180 RocksDB cells with `reset = links` to a plain script that loads before each cell.
 
 Both sides have the same database, workloads, points and repeats (`reloads/`). The variants take turns, and which side
 goes first alternates, so that a drift of the machine falls on both. What a variant took is kept in a folder: the same
@@ -23,7 +23,7 @@ from benchmarks.timing import BENCH, verdict
 
 HERE = Path(__file__).parent / "reloads"
 FOLDER = Path("/var/tmp/benchbrief-matrix")  # noqa: S108 - the spec names it, and /tmp may be in memory
-"""Where the data lie, as the spec says, and what was measured."""
+"""The folder for the data, as named in the spec, and for the measured results."""
 VARIANTS = ("none", "lz4", "zstd")
 WORKLOADS = {
     "overwrite": "overwrite",
@@ -32,7 +32,7 @@ WORKLOADS = {
     "readwhilewriting": "beside",
     "seekrandomwhilewriting": "scans",
 }
-"""The workloads of db_bench, and what the spec calls them."""
+"""The workloads of db_bench, each with its name in the spec."""
 RECORDS, SECONDS, REPEATS, CELLS = 400_000, 1, 3, 60
 _RATE = re.compile(r"^(\w+)\s*:\s+\S+ micros/op (\d+) ops/sec", re.MULTILINE)
 _CELL = re.compile(r"matrix/\w+/(\w+)/threads=(\d+)/r(\d+)")
@@ -40,14 +40,14 @@ _CELL = re.compile(r"matrix/\w+/(\w+)/threads=(\d+)/r(\d+)")
 
 @dataclass(frozen=True)
 class Block:
-    """The cells of a variant on one side: wall seconds of all, and operations per second by workload/threads/repeat."""
+    """One side's cells of a variant: their total wall seconds, and operations per second by workload/threads/repeat."""
 
     wall_s: float
     ops_per_s: Mapping[str, float]
 
 
 def by_links(variant: str) -> Block:
-    """The cells under `bench run`, with its start and its store."""
+    """Measure the cells with `bench run`, including its start and its store."""
     data = FOLDER / variant
     for place in (data, Path(f"{data}.BENCHBRIEF.snapshot")):
         shutil.rmtree(place, ignore_errors=True)
@@ -74,7 +74,7 @@ def by_links(variant: str) -> Block:
 
 
 def by_reloads(variant: str) -> Block:
-    """The same cells by the plain script."""
+    """Measure the same cells with the plain script."""
     output = FOLDER / f"reloads-{variant}"
     shutil.rmtree(output, ignore_errors=True)
     words = (HERE / "reload_each_cell.sh", variant, RECORDS, SECONDS, FOLDER / "reloaded", output)
@@ -99,7 +99,7 @@ SIDES = {"links": by_links, "reloads": by_reloads}
 
 
 def measured(variant: str, side: str) -> Block:
-    """What is kept of the variant on this side, or else is measured now."""
+    """Return the saved result of the variant on this side, or measure it now."""
     kept = FOLDER / f"{variant}-{side}.json"
     if kept.exists():
         return Block(**json.loads(kept.read_text(encoding="utf-8")))
@@ -110,7 +110,7 @@ def measured(variant: str, side: str) -> Block:
 
 
 def spreads(blocks: Mapping[str, Block]) -> dict[str, float]:
-    """The standard deviation of each point's repeats, as a share of their mean."""
+    """Return the standard deviation of each point's repeats, as a share of their mean."""
     points = defaultdict(list)
     for variant, block in blocks.items():
         for cell, rate in block.ops_per_s.items():

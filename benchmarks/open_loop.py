@@ -1,4 +1,5 @@
-"""The load generator of loadgen/ beside YCSB, go-ycsb and db_bench, and alone against a target that does nothing.
+"""Compares the load generator in loadgen/ with YCSB, go-ycsb and db_bench, and measures it alone against a target that
+does nothing.
 
 Runs of one comparison are interleaved, on the same server or database. Processor time for an operation is that of a
 longer run less that of a shorter one, so starting a JVM is not in it.
@@ -84,7 +85,7 @@ def ours(uri: str, *flags: object) -> list[object]:
 
 
 def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
-    """Microseconds of processor time for an operation, of three clients of one server."""
+    """Measure the processor time per operation, in microseconds, of three clients with the same server."""
     short, long = 10_000, 40_000
     go_ycsb(uri, "load", RECORDS)
     clients: dict[str, Callable[[int], float]] = {
@@ -109,7 +110,7 @@ def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
 
 
 def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[float, float]:
-    """Percentiles in us of the intervals of a histogram log that start `after` so many seconds."""
+    """Return percentiles in us of a histogram log's intervals that start more than `after` seconds into the run."""
     most = int(3_600_000_000 / unit_us)
     total = HdrHistogram(1, most, 3)
     reader = HistogramLogReader(str(log), HdrHistogram(1, most, 3))
@@ -125,19 +126,21 @@ def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[flo
 
 
 AGREE: Mapping[float, float] = {50: 1.5, 90: 1.5}
-"""By percentile, the factor within which intended latencies of YCSB and openload have to agree. They are not equal: the
-client is in a latency, too. Of a server that answers in a fifth of a millisecond, p99 is the client's own: YCSB's
-threads have a queue each, and all wait in the JVM's pauses. So tails are held where the server's are longer, below."""
+"""The factor within which intended latencies of YCSB and openload must agree, by percentile. They are not equal: the
+client is in a latency, too. If a server answers in a fifth of a millisecond, p99 comes from the client: YCSB's threads
+have a queue each, and all wait in the JVM's pauses. So tails are compared below, with a server whose own tail is
+longer.
+"""
 
 STALL_S, STALL_EVERY_S = 0.1, 1.0
 AGREE_STALLED: Mapping[float, float] = {95: 1.2, 99: 1.2, 99.9: 1.2}
-"""The same where the server itself stops for 0.1 s in each second, so that its pauses are larger than the client's.
-Operations that are due in a pause wait for what is left of it, so p95, p99 and p99.9 are about 50, 90 and 99 ms."""
+"""The same factors for a server that stops for 0.1 s in each second, so that its pauses are longer than the client's.
+Operations due in a pause wait for its end, so p95, p99 and p99.9 are about 50, 90 and 99 ms."""
 
 
 def agreement(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Return the median of paired ratios, and the ends of its 95 % interval by the sign test: two pairs of twelve that
-    other work disturbed move no end."""
+    """Return the median of paired ratios, and the ends of its 95 % interval by the sign test. Of twelve pairs, two that
+    other work disturbed do not move either end."""
     ordered, n = sorted(ratios), len(ratios)
     below = next(k for k in range(n) if sum(math.comb(n, i) for i in range(k + 1)) / 2**n > 0.025)
     assert below > 0, "too few pairs for an interval"
@@ -145,7 +148,8 @@ def agreement(ratios: Sequence[float]) -> tuple[float, float, float]:
 
 
 def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, float]) -> bool:
-    """Intended latencies of reads at a constant rate, of YCSB once it is warm and has caught up, and of openload.
+    """Compare the intended latencies of reads at a constant rate between YCSB, once it is warm and has caught up, and
+    openload.
 
     Returns whether they are shown to agree: at each percentile the interval of the paired ratio lies within its factor.
     """
@@ -195,8 +199,8 @@ def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, 
 
 
 def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
-    """Reads of db_bench and of openload's closed loop, with the same threads on the same database. Both take
-    the time of each read: db_bench does so for its histogram alone."""
+    """Compare reads by db_bench and by openload's closed loop, with the same threads on the same database. Both time
+    each read, db_bench only for its histogram."""
     records, reads, threads = 500_000, 400_000, 2
     bench: list[object] = ["db_bench", f"--db={folder / 'db'}", f"--num={records}"]
     run([*bench, "--benchmarks=fillseq,compact"])
@@ -241,7 +245,7 @@ def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
 
 
 def highest_rate(new: Iterator[Path]) -> bool:
-    """How late operations are on one core, where the target does nothing. The goal is for a quiet machine."""
+    """Measure how late operations are on one core if the target does nothing. The limit is meant for a quiet machine."""
     held = True
     for rate in (50_000, 100_000, 200_000, 400_000):
         target = (
@@ -324,7 +328,7 @@ def stalling(server: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def intended_of_stalls(folder: Path) -> bool:
-    """Intended latencies of both where the server has pauses of a known length."""
+    """Compare the intended latencies of both clients with a server that pauses for a known time."""
     new = outputs(folder)
     with mortal_stand_in(TOOLS) as (host, port, server):
         uri = _warm(host, port, new)

@@ -1,4 +1,4 @@
-"""db_bench under `bench run` against bare db_bench: operations per second, and the wall time a cell adds.
+"""Compares db_bench under `bench run` with bare db_bench: operations per second, and the wall time added per cell.
 
 Pairs are interleaved. The bare command is the very one that `bench run` kept beside its raw output, on the same
 database. One pair is one cell and one bare run; which goes first alternates, so that a drift falls on both. That is
@@ -42,7 +42,7 @@ experiment one {{
 
 
 def under_bench(folder: Path, env: Mapping[str, str]) -> tuple[float, float, Path]:
-    """One cell under `bench run`: operations per second, wall seconds of the cell, the job's folder."""
+    """Run one cell under `bench run`. Returns operations per second, the cell's wall seconds, and the job's folder."""
     done = subprocess.run(
         (BENCH, "run", "overhead.bench", "--fresh", "--no-report", "--quiet", "--json"),
         cwd=folder,
@@ -60,7 +60,7 @@ def under_bench(folder: Path, env: Mapping[str, str]) -> tuple[float, float, Pat
 
 
 def bare(command: str, folder: Path) -> tuple[float, float]:
-    """The same command from a shell: operations per second, wall seconds."""
+    """Run the same command from a shell. Returns operations per second and wall seconds."""
     started = time.perf_counter()
     done = subprocess.run(("sh", "-c", command), cwd=folder, capture_output=True, text=True, check=True)
     seconds = time.perf_counter() - started
@@ -70,7 +70,7 @@ def bare(command: str, folder: Path) -> tuple[float, float]:
 
 
 def pairs_of(pairs: int, seconds: int, host: str, env: Mapping[str, str]) -> tuple[list[float], list[float]]:
-    """Of each pair: operations per second as a share of the bare run's, and wall seconds added."""
+    """Return for each pair the operations per second as a share of the bare run's, and the added wall seconds."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as name:
         folder = Path(name)
         (folder / "overhead.bench").write_text(SPEC.format(path=folder / "db", seconds=seconds, host=host))
@@ -91,14 +91,14 @@ def pairs_of(pairs: int, seconds: int, host: str, env: Mapping[str, str]) -> tup
 
 @contextmanager
 def by_ssh() -> Iterator[tuple[str, Mapping[str, str]]]:
-    """A host as the spec names it, and the environment in which it is known."""
+    """Yield a host as the spec names it, and the environment that makes it known."""
     # A folder of its own for its jobs: other runs on this machine hold their hosts in the usual one.
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as jobs, sshd(config=f"SetEnv TMPDIR={jobs}") as at:
         yield '"box"', {"HOME": str(at.home), "TMPDIR": jobs}
 
 
 def probes_cost(seconds: int) -> float:
-    """The share of a core that all probes of a host take which read the kernel's files, at 1 Hz."""
+    """Measure the share of a core used by all of a host's probes that read the kernel's files, at 1 Hz."""
     origin = Origin(file="overhead.bench", line=1, column=1)
     kinds = {name: plugins.probe_kind(name) for name in ("cpu", "disk", "memory", "network")}
     probes = [

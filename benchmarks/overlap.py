@@ -1,4 +1,4 @@
-"""The wall time of one campaign on two hardware groups by `overlap = loading` against `overlap = none`.
+"""Compares the wall time of one campaign on two hardware groups with `overlap = loading` and with `overlap = none`.
 
 Both groups are real hosts behind an sshd of their own, on this one machine. So a load takes processor time and disk
 bandwidth from the measurement beside it, which it would not on two machines: the throughput of both sides is compared
@@ -31,7 +31,7 @@ CELLS, PAIRS = 6, 3
 
 @dataclass(frozen=True)
 class Campaign:
-    """Wall seconds of a run, the seconds of its loads, and the mean operations per second of its cells."""
+    """The wall seconds of a run, the seconds of its loads, and the mean operations per second of its cells."""
 
     wall_s: float
     loading_s: float
@@ -39,7 +39,7 @@ class Campaign:
 
 
 def campaign(overlap: str) -> Campaign:
-    """One run in a folder and on data of its own."""
+    """Make one run in its own folder and on its own data."""
     with tempfile.TemporaryDirectory() as folder, two_hosts(Path(folder)) as bench:
         bench.spec(SPEC, TOOL=bench.tool, OVERLAP=overlap)
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Checking and planning a spec of 10,000 cells against a bare `python -c pass`."""
+"""Compares checking and planning a spec of 10,000 cells with a bare `python -c pass`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HARDWARE, WORKLOADS, THREADS, REPEATS = 10, 10, 20, 5
 
 
 def spec() -> str:
-    """10 hardware groups x 10 workloads x 20 thread counts x 5 repeats = 10,000 cells."""
+    """Return a spec with 10 hardware groups x 10 workloads x 20 thread counts x 5 repeats = 10,000 cells."""
     hardware = "\n".join(
         f'hardware h{i} "Group {i}" {{ hosts = "h{i}-[1-3].lab"  memory = {i + 1} GiB }}' for i in range(HARDWARE)
     )

@@ -1,4 +1,4 @@
-"""Importing raw latencies of YCSB (`measurementtype=raw`), against pandas doing the same aggregation.
+"""Compares importing raw latencies of YCSB (`measurementtype=raw`) with pandas doing the same aggregation.
 
 Both read one file of `READ,<ms>,<us>` and `UPDATE,<ms>,<us>` lines, made here, and give for each operation its count,
 mean, lowest, highest, and the same percentiles. Each is a process of its own, so that its time holds its imports, and
@@ -57,7 +57,7 @@ print(json.dumps(told))
 
 
 def write_latencies(path: Path, size: int) -> int:
-    """Lines of about `size` bytes in all, at 20 operations a millisecond; how many."""
+    """Write lines of about `size` bytes in total, at 20 operations per millisecond, and return their number."""
     chance = random.Random(1)  # noqa: S311  # made-up latencies
     block = [
         ("READ" if chance.random() < 0.5 else "UPDATE", max(1, int(chance.lognormvariate(6.5, 0.9))))
@@ -75,7 +75,8 @@ def write_latencies(path: Path, size: int) -> int:
 
 
 def agrees(ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> bool:
-    """Counts and extremes to the operation, percentiles to a thousandth: a bucket's width."""
+    """Return whether counts and extremes are equal, and percentiles equal to within a thousandth, which is a bucket's
+    width."""
     return ours.keys() == theirs.keys() and all(
         abs(value - theirs[op][name]) <= (0 if name in ("count", "min", "max") else 2e-3) * theirs[op][name] + 1e-6
         for op, told in ours.items()

@@ -1,4 +1,4 @@
-"""What it takes to read the expectations before a repeat is chosen, on a run of 200 cells with a budget.
+"""The time to read the expectations before a repeat is chosen, in a run of 200 cells with a budget.
 
 The run is simulated: its raw outputs are read as those of a real one. The record grows cell by cell, as that of a run
 in progress does, and the last looks are timed. Beside that: tables that are built from nothing for one look. Processor
@@ -24,7 +24,7 @@ from benchbrief.runners.journal.run_folder import create_run
 from benchmarks.timing import spread, verdict
 
 LIMIT = 0.25
-"""The most that a look may take of what building the tables from nothing takes."""
+"""The limit for one look at the expectations, as a share of the time to build the tables from nothing."""
 LAST = 20
 SPEC = """\
 hardware box { hosts = "box.lab"  variant one { path = "/one" }  variant two { path = "/two" } }

@@ -1,4 +1,5 @@
-"""Rendering the quickstart's and the examples' briefs, PDF and HTML, from stored results, imports included.
+"""The time to render the briefs of the quickstart and the examples as PDF and HTML from stored results, imports
+included.
 
 The results are simulated: a brief costs what its figures, tables and pages do, and not what was measured for it.
 """
@@ -29,8 +30,8 @@ def main(rounds: int = 5) -> bool:
 
 
 def _holds(spec: Path, out: Path, rounds: int) -> bool:
-    """Whether a brief takes no more than the limit of processor time, which a busy machine lengthens less than wall
-    time. On a quiet machine the two are alike: nothing is waited for."""
+    """Return whether a brief stays within the limit of processor time, which suffers less from a busy machine than wall
+    time. On a quiet machine both are alike, since nothing is waited for."""
     simulate = (BENCH, "run", str(spec), "--simulate", "--out", str(out), "--quiet", "--no-report")
     subprocess.run(simulate, check=True, capture_output=True)
     (run,) = (path for path in out.iterdir() if path.is_dir() and not path.name.startswith("."))

@@ -29,7 +29,8 @@ FILES, FILE_BYTES = 200, 5_000_000
 PAIRS = 3
 ASKED_S = 1.0
 LIMIT = 1.5
-"""Times the plain upload. A push also computes each SHA-256 once, and builds the tables of all views."""
+"""The limit, as a multiple of the plain upload's time. A push also computes each SHA-256 once, and builds the tables of
+all views."""
 UPLOAD = """\
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +52,7 @@ with ThreadPoolExecutor(16) as pool:
 
 
 def a_run(folder: Path) -> Path:
-    """Make a simulated run with nothing but its results."""
+    """Make a simulated run that has only its results."""
     subprocess.run([BENCH, "init", "brief.bench"], cwd=folder, check=True, capture_output=True)
     command = [BENCH, "run", "brief.bench", "--simulate", "--quiet", "--no-report"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

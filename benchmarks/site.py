@@ -1,4 +1,4 @@
-"""A static site of 1,000 nightly runs: the time and memory of the first making, and of one more night.
+"""Making a static site of 1,000 nightly runs: the time and memory of the first build, and of adding one more night.
 
 The runs are made up (`tests/support/nights.py`), with their plans, journals, raw outputs and tables.
 """
@@ -39,7 +39,8 @@ def main(count: int = RUNS) -> bool:
 
 
 def _timed(runs: Path, site: Path, what: str) -> float:
-    """Return the processor seconds of all processes of a making; wall time is shown, and longer on a busy machine."""
+    """Return the processor seconds of all processes that build the site. The wall time is only shown, since a busy
+    machine lengthens it."""
     before, began = os.times(), time.monotonic()
     command = [BENCH, "site", "--from", str(runs), "--to", str(site)]
     subprocess.run(command, check=True, capture_output=True)

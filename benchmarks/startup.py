@@ -1,4 +1,4 @@
-"""`bench --help` and `bench check examples/quickstart.bench` against a bare `python -c pass`."""
+"""Compares `bench --help` and `bench check examples/quickstart.bench` with a bare `python -c pass`."""
 
 from __future__ import annotations
 

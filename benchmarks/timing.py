@@ -1,4 +1,4 @@
-"""Timing whole commands, interleaved so that a drift of the machine falls on both sides."""
+"""Times whole commands, interleaved so that a drift of the machine affects both sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BARE = (sys.executable, "-c", "pass")
 
 
 def wall_s(command: Sequence[str], cwd: Path | None = None) -> float:
-    """Seconds that a command takes. Raises CalledProcessError, with its output shown, when it fails."""
+    """Return the wall seconds of a command. If the command fails, shows its output and raises CalledProcessError."""
     started = time.perf_counter()
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - started
@@ -40,7 +40,7 @@ def spread(values: Sequence[float], unit: str, digits: int = 3) -> str:
 
 
 def verdict(what: str, value: float, limit: float, unit: str) -> bool:
-    """Print a figure beside its limit; whether it holds."""
+    """Print a figure beside its limit, and return whether it is within the limit."""
     held = value <= limit
     print(f"  {what}: {value:.3f} {unit}, limit {limit:g} {unit}: {'holds' if held else 'DOES NOT HOLD'}")
     return held

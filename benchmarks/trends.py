@@ -1,4 +1,4 @@
-"""What the gate and the trends find in simulated nights, and what reading 10,000 runs takes.
+"""How well the gate and the trends find changes in simulated nights, and how long reading 10,000 runs takes.
 
 Nights are draws of a normal distribution with 2 % noise, of 20 series and two control series, 40 nights before the
 first that is judged. They go the way of real ones: through series, changes and the rule of the gate, with suspicious
@@ -31,9 +31,9 @@ from benchmarks.timing import BENCH, verdict
 SERIES, CONTROLS, NOISE, BEFORE = 20, 2, 0.02, 40
 NIGHTS, STEPS, DRIFTS = 1_000, 200, 200
 WITHIN = 5
-"""Nights in which a step is to be found."""
+"""The number of nights within which a step must be found."""
 KEPT = 60
-"""Nights of a history: older ones change nothing but the time that the simulation takes."""
+"""The length of a history in nights. Older nights would only make the simulation slower."""
 RUNS = 10_000
 FIRST = datetime(2026, 1, 1, 2, tzinfo=UTC)
 Draw = Callable[[np.random.Generator], float]
@@ -50,13 +50,13 @@ def normal(rng: np.random.Generator) -> float:
 
 
 def tails(rng: np.random.Generator) -> float:
-    """Student's t with 4 degrees of freedom, and the same standard deviation."""
+    """Draw from Student's t with 4 degrees of freedom, scaled to the same standard deviation as normal noise."""
     return float(rng.standard_t(4)) * NOISE / math.sqrt(2)
 
 
 class Lab:
-    """Nights of one lab: each with a value of each series. `effects` are logarithms, by series; the last are the
-    controls."""
+    """The nights of one lab, with a value of each series per night. `effects` are logarithms by series; the last series
+    are the controls."""
 
     def __init__(self, seed: int, draw: Draw = normal, kept: float = 0.0) -> None:
         self._rng, self._draw, self._kept = np.random.default_rng(seed), draw, kept
@@ -112,14 +112,14 @@ def false_alarms(seed: int, nights: int, draw: Draw = normal, kept: float = 0.0)
 
 
 def step_is_found(seed: int) -> bool:
-    """Return whether a fall of 5 % of one series is an alarm within `WITHIN` nights."""
+    """Return whether a 5 % drop in one series raises an alarm within `WITHIN` nights."""
     lab, effects = Lab(seed), [math.log(0.95), *[0.0] * (SERIES + CONTROLS - 1)]
     return any(0 in lab.judge(lab.pass_night(effects), effects).alarms for _ in range(WITHIN))
 
 
 def drift_is_of_lab(seed: int) -> tuple[bool, bool]:
-    """Let the whole lab lose 5 % over ten nights. Return whether no night of twenty has an alarm, and whether the
-    trend, looked at after them, puts at least nine in ten changes on the lab."""
+    """Let the whole lab lose 5 % over ten nights. Return whether twenty nights pass without an alarm, and whether the
+    trend then blames the lab for at least nine in ten changes."""
     lab, alarms = Lab(seed), 0
     for night in range(20):
         effects = [math.log(0.95) * min(1.0, (night + 1) / 10)] * (SERIES + CONTROLS)
@@ -172,7 +172,7 @@ def a_year(seed: int) -> HistorySeries:
 
 
 def many_runs() -> bool:
-    """Time `bench trend` over a cache of 10,000 runs whose folder is there, and take its memory."""
+    """Measure the time and memory of `bench trend` over a cache of 10,000 runs with existing folders."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-trends-") as base:
         out, cache = Path(base) / "runs", Path(base) / "cache"
         environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
@@ -195,7 +195,7 @@ class Cost(NamedTuple):
 
 
 def _cost(command: Sequence[str], environment: dict[str, str]) -> Cost:
-    """Return what a command takes, which must not fail."""
+    """Return the cost of a command, which must succeed."""
     began = time.perf_counter()
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(command, env=environment, stdout=output)
@@ -212,7 +212,7 @@ def _cost(command: Sequence[str], environment: dict[str, str]) -> Cost:
 
 
 def fill(out: Path, cache: Path) -> None:
-    """Make folders that look like runs, and the cache that reading them would have made."""
+    """Make folders that look like runs, and the cache that would result from reading them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Writing a workbook with 100,000 points: how long it takes, and how much memory.
+"""The time and memory that writing a workbook with 100,000 points takes.
 
 The points are those of a simulated run of the quickstart, each many times over. The store's tables are in memory here;
 those of a large run are read from their files.
@@ -47,8 +47,8 @@ def main() -> bool:
 
 
 def _write(run: Path) -> None:
-    """Print the seconds of a workbook, those of the processor, the memory that it takes at most, that of the process
-    before, and the size of the file, all in MB."""
+    """Print the wall and processor seconds of writing a workbook, its peak memory, the memory before, and the file's
+    size, all sizes in MB."""
     plan = load_plan(run)
     report, words = plan.reports[0], words_of(plan.reports[0])
     with open_store(run) as store, Converter().running() as converter:
@@ -64,13 +64,14 @@ def _write(run: Path) -> None:
 
 
 def _memory(name: str) -> float:
-    """Return a line of Linux on this process's memory, in MB: VmRSS is that of now, VmHWM the most since the reset."""
+    """Return one of Linux's memory figures for this process, in MB: VmRSS is the current memory, VmHWM the peak since
+    the reset."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1000 for line in lines if line.startswith(name))
 
 
 def _multiply(store: Store) -> None:
-    """Put each measurement into the tables many times, as repeats."""
+    """Copy each measurement in the tables many times, as further repeats."""
     connection = store._connection
     cells = connection.execute("SELECT count(*) FROM cells").fetchall()[0][0]
     copies = f"range(1, {-(-POINTS // cells)}) AS copies(n)"

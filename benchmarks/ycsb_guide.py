@@ -1,4 +1,5 @@
-"""The planned hours of the lab specs of YCSB, against a script that follows YCSB's guide with the same measurements.
+"""Compares the planned hours of YCSB's lab specs with a script that makes the same measurements as YCSB's guide
+describes.
 
 The guide (https://github.com/brianfrankcooper/YCSB/wiki/Core-Workloads, "Running the workloads") keeps the size of the
 database by an order: load; run A, B, C, F and D; delete the data; load again; run E. D and E insert records, so the
@@ -22,7 +23,7 @@ _INSERT = ("d", "e")
 
 
 def by_the_guide(plan: Plan) -> Iterator[Cell]:
-    """Yield the cells of a plan in the guide's order, with the loads that it asks for, and none of the plan's own."""
+    """Yield a plan's cells in the guide's order, with the guide's loads instead of the plan's."""
     full_s = {
         (cell.hardware, cell.dataset.records): step.seconds
         for cell in plan.cells
@@ -45,14 +46,14 @@ def by_the_guide(plan: Plan) -> Iterator[Cell]:
 
 
 def _place(plan: Plan, cell: Cell) -> tuple[str, bool, float, int, int]:
-    """Return where a cell stands: measured loads, which end with another database, before all others."""
+    """Return the sort key of a cell. Measured loads, which end with another database, come before all other cells."""
     workload = plan.workloads[cell.workload]
     point = cell.target if cell.target is not None else cell.threads or 0
     return cell.hardware, cell.dataset is not None, point, cell.repeat, ORDER.index(workload.benchmark)
 
 
 def hours(name: str) -> tuple[float, float]:
-    """Return the hours of a lab spec by the guide and as planned, without the time to render its brief."""
+    """Return the hours of a lab spec by the guide and by the plan, without the time to render its brief."""
     plan = check(EXAMPLES / name / f"{name}.bench").plan
     assert plan is not None
     return estimate(tuple(by_the_guide(plan))) / 3600, estimate(plan.cells) / 3600

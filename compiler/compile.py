@@ -143,7 +143,7 @@ class CheckedSource:
 
 @dataclass(frozen=True)
 class Examined:
-    """The mistakes of a spec, and its model, which is None if some files can't be used.
+    """The mistakes of a spec, and its model. The model is None if some files can't be used.
 
     Metrics, expectations and reports have queries only on request.
     """
@@ -175,8 +175,7 @@ class Examined:
 def assemble(
     name: str, examined: Examined, *, profile: str | None, params: Mapping[str, str], budget_s: float | None = None
 ) -> Plan | None:
-    """Return the plan of a spec that was examined for planning, or None if it has an error. `name` is the spec's path
-    as given."""
+    """Return the plan of an examined spec, or None if the spec has an error. `name` is the spec's path as given."""
     if examined.loaded is None or examined.model is None or examined.failed:
         return None
     model = examined.model
@@ -290,8 +289,7 @@ def _name(kind: str, name: ast.Name | None) -> Iterator[TooLong]:
 
 
 def _text(what: str, text: ast.String | None, limit: int, where: str = "") -> Iterator[TooLong]:
-    """Yield a problem if the text is too long. A hole counts with its written length, since its value has a limit of
-    its own."""
+    """Yield a problem if the text is too long. A hole counts as it is written, since its value has a limit of its own."""
     if text is None:
         return
     length = sum(len(part) if isinstance(part, str) else len(part.span.text) for part in text.parts)
@@ -370,7 +368,7 @@ def _examined_by_extensions(
     params: Mapping[str, str],
     others: Iterable[Diagnostic],
 ) -> Examined:
-    """Add the findings that the extensions in use have about the plan. Most extensions check nothing."""
+    """Add the findings about the plan from the extensions in use. Most extensions check nothing."""
     model, loaded = examined.model, examined.loaded
     if model is None or not any(each.database.engine.check or each.tool_spec.check for each in model.matrices):
         return examined
@@ -387,7 +385,7 @@ def _examined_by_extensions(
 
 
 def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:
-    """Yield the mistakes in the report overrides of the profiles that are not chosen."""
+    """Yield the mistakes in report overrides of profiles that are not chosen."""
     for name, profile in collect(loaded, Findings()).blocks["profile"].items():
         found = (each for each in profile.all("override") if each.subject and each.subject.text == "report")
         said = {each.name: each.of_words.span for each in found if each.of_words}
@@ -402,15 +400,15 @@ def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen:
 
 @cache
 def memory_is_frozen() -> bool:
-    """Return whether this process exempts a part of its memory from garbage collection. The answer requires a look at
-    each object in that part, so it is computed once."""
+    """Return whether this process exempts some memory from garbage collection. Computed only once, since each exempted
+    object has to be looked at."""
     return gc.get_freeze_count() > 0
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Pause the garbage collector. A compilation makes many objects that all stay in use and form no cycles. To scan
-    them again and again takes a sixth of its time, and to scan them once at the end takes a twelfth."""
+    """Pause the garbage collector. A compilation makes many objects that all stay in use and form no cycles. Scanning
+    them repeatedly would take a sixth of its time, and scanning them once at the end a twelfth."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,5 +1,4 @@
-"""Expands the matrix into cells, with their ids, content hashes, steps with times and time-outs, locks and data
-sets."""
+"""Expands the matrix into cells with their ids, content hashes, locks, data sets, and steps with times and time-outs."""
 
 from __future__ import annotations
 
@@ -99,7 +98,7 @@ def _shape(load: ReadWorkload) -> _Shape:
 
 
 def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
-    """Return the properties of a matrix's database that its data depend on, first as a text."""
+    """Return the properties of a matrix's database on which its data depend, also as one text."""
     found = matrix.data_parts.get(id(database))
     if found is None:
         options, word = matrix.database.engine.options, matrix.database.reads_options.word
@@ -112,8 +111,8 @@ def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
 
 
 class DataAt(NamedTuple):
-    """A place for data, and the data there, or None for no data. Equal pairs also have an equal `Dataset.hash`, but are
-    quicker to make."""
+    """A place for data, and the data there, or None for no data. Equal places and data also have the same
+    `Dataset.hash`, which takes longer to compute."""
 
     place: tuple[object, ...]
     data: tuple[object, ...] | None
@@ -174,7 +173,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
 
 
 class DatasetUse(NamedTuple):
-    """How a cell gets its data set; a part of the cell that suffices for warnings."""
+    """How a cell gets its data set. This part of a cell is enough for warnings."""
 
     block: _Block
     point: float | None
@@ -259,7 +258,7 @@ def _places(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator
 
 
 class _Searches:
-    """The searches for unknown knees. Each knee has the cells that its search may try, and its criterion."""
+    """The searches for unknown knees. Each knee has its criterion and the cells that its search may try."""
 
     def __init__(self) -> None:
         self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
@@ -309,7 +308,7 @@ class _Block:
     shared: str
     """The digest of everything that can change a result, except point and repeat."""
     place: str
-    """The place of the data. Two variants may keep their data in the same place."""
+    """The place of the data, which two variants may share."""
     dataset: Dataset | None
     load_s: float
     load_timeout_s: float
@@ -320,7 +319,7 @@ class _Block:
     locks: tuple[str, ...]
     shares: tuple[str, ...]
     turn: str
-    """A name that is the same for cells that are measured one at a time, while others may load; "" for other cells."""
+    """A name shared by cells that are measured one at a time while others may load, or "" for other cells."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
     """The steps of a cell, which depend on whether it starts its server and on how it gets its data."""
 
@@ -495,7 +494,7 @@ class _Block:
         return found
 
     def _starts(self, up: dict[str, DatabaseKey]) -> bool:
-        """Return whether the cell starts its server, which it does not if the cell before used the same server."""
+        """Return whether the cell starts its server. It does not if the server from the cell before can be used."""
         if self.matrix.database.server not in ("embedded", "start"):
             return False
         lane = f"server on {' '.join(self.locks)}"
@@ -511,7 +510,7 @@ class _Block:
         return self.steps[key]
 
     def _loading_steps(self, before: _Before, target: float | None) -> tuple[Step, ...]:
-        """Return the steps of a measured load, which ends with its last record or with the measured time."""
+        """Return the steps of a measured load. The load ends with its last record or with the measured time."""
         records = float(self.load.workload.properties["records"])
         seconds = max(self.load_s, _whole(1 + records / target) if target else 0.0)
         return tuple(
@@ -561,7 +560,7 @@ def _whole(seconds: float) -> float:
 def dataset_of(
     hardware: Hardware, database: Database, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
 ) -> Dataset | None:
-    """Return the data set that a load leaves, or None for a workload that needs no data set.
+    """Return the data set that a load leaves behind, or None for a workload that needs no data set.
 
     It has the properties that the spec decides. `Equipment.with_data_set` adds those that only the hosts know.
     """

@@ -27,8 +27,8 @@ _MOST = 20
 
 
 def with_checks(matrices: Iterable[Matrix]) -> dict[str, tuple[EngineSpec | ToolSpec, Span]]:
-    """Return the used extensions that check plans, each with the place of the database that uses it. Import none of
-    their code."""
+    """Return the extensions in use that check plans, each with the place of the database that uses it. None of their
+    code is imported."""
     found: dict[str, tuple[EngineSpec | ToolSpec, Span]] = {}
     for matrix in matrices:
         for spec in (matrix.database.engine, matrix.tool_spec):
@@ -51,7 +51,7 @@ def check_by_extensions(plan: Plan, asked: Iterable[tuple[EngineSpec | ToolSpec,
 
 
 def _asked(target: str, plan: Plan) -> tuple[list[PlanFinding], str]:
-    """Return the findings of a check, and what went wrong with the check itself, or "" if nothing did."""
+    """Return the findings of a check, and what went wrong with the check itself, or "" if it went well."""
     too_long = f"it took longer than {_LIMIT_S:g} s"
     if target in hung_checks():
         return [], too_long

@@ -16,7 +16,7 @@ from benchbrief.model.units import parse_unit
 
 ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
 SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
-"""Dimensions whose keys are known only from the samples. A missing key is not a missing result."""
+"""Dimensions whose keys are known only from samples, so that a missing key is not a missing result."""
 
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
 """Dimensions whose keys are words, in the order of look-up for a bare word."""
@@ -27,7 +27,7 @@ AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase"
 
 @dataclass(frozen=True)
 class MeasureKind:
-    """A base measure, with the view that keeps its values and the dimensions that it has on demand.
+    """A base measure, with the view that has its values and the dimensions that it has on request.
 
     `across_nodes` is the function that combines several nodes' values into one, unless an expression asks for nodes.
     The measure is sampled by the probe `probe` or reported by the load generator `tool`, and `said` describes it there.
@@ -151,8 +151,8 @@ KINDS: Mapping[str, MeasureKind] = _kinds()
 
 
 def find_measure(name: str) -> MeasureKind | None:
-    """Return the measure with this name, which is one of `KINDS`, or belongs to another package's probe or tool that is
-    named before the dot."""
+    """Return the measure with this name, which is in `KINDS`, or belongs to another package's probe or tool, named
+    before the dot."""
     if name in KINDS:
         return KINDS[name]
     word, dot, _ = name.partition(".")
@@ -178,7 +178,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "timeline": tuple(_SERIES),
     **{name: tuple(each for each in KINDS if each.startswith(f"{name}.")) for name in _SAMPLED},
 }
-"""Words that are not measures themselves, each with the measures whose names begin with the word."""
+"""Words that begin the names of measures without being measures themselves, each with these measures."""
 
 FAMILIAR_FACTS = frozenset(name for name, spec in PROBE_SPECS.own.items() if spec.word_is_free)
 """Families of measures whose names may also be facts of hardware: `memory = 512 GiB`."""

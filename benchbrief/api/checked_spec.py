@@ -60,7 +60,7 @@ class CheckedSpec:
         self.diagnostics = examined.in_context()
         self.ok = not examined.failed
         self.cells = examined.cells
-        """The largest number of cells that a run can measure, or None if the spec can't be planned."""
+        """The largest number of cells that a run can measure, or None if the spec's run can't be planned."""
 
     def __bool__(self) -> bool:
         return self.ok

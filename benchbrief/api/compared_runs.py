@@ -49,12 +49,13 @@ class Compared:
 
     @property
     def runs(self) -> dict[str, str]:
-        """The contenders by letter. Each is named by its run, with its hardware or levels after a colon."""
+        """The contenders by letter. Each is described by its run's name, followed by its hardware or levels after a
+        colon."""
         return dict(zip(self._judged.names, map(named, self._judged.references), strict=True))
 
     @property
     def worse(self) -> int:
-        """The number of points, of all contenders together, that are worse than the first contender's."""
+        """The number of points at which a later contender is worse than the first, added up over all of them."""
         return len(self._judged.worse)
 
     @property
@@ -64,8 +65,8 @@ class Compared:
 
     @property
     def differences(self) -> list[dict[str, str]]:
-        """Other differences between the contenders, one in each row. `what` names the property; the columns named by
-        the contenders' letters have its values."""
+        """Other differences between the contenders, one per row. `what` names the property, and each contender's column
+        holds its value."""
         return [
             {"what": each.what, **dict(zip(self._judged.names, each.each, strict=True))}
             for each in self._judged.differing

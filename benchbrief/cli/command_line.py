@@ -181,8 +181,7 @@ def _require_utf8() -> None:
 
 
 def _is_utf8(name: str) -> bool:
-    """Return whether a name is UTF-8. In a name that is not, Python puts lone surrogates in place of the bad bytes (PEP
-    383)."""
+    """Return whether a name is valid UTF-8. Python marks each invalid byte with a lone surrogate (PEP 383)."""
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
@@ -191,7 +190,7 @@ def _as_bytes(name: str) -> str:
 
 
 def _drop_unlike(error: click.NoSuchOption) -> None:
-    """Drop suggestions that do not resemble the typed option: click suggests `--fresh` for `--trheads`."""
+    """Drop suggestions that do not resemble the typed option. (For `--trheads`, click would suggest `--fresh`.)"""
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
     if error.possibilities:

@@ -121,8 +121,8 @@ def show_diagnostics(diagnostics: Any) -> None:
 
 
 def with_reports_of(spec: Path, plan: Plan) -> tuple[Plan, Plan]:
-    """Return two plans: the given spec's plan, whose cells must match the run's plan, and the run's plan with the
-    metrics, expectations, claims and reports of that spec."""
+    """Return two plans: the given spec's plan, and the run's plan with that spec's metrics, expectations, claims and
+    reports. The cells of both must match."""
     newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
     measured = {cell.id: cell.hash for cell in plan.cells}
     changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]

@@ -25,8 +25,8 @@ _OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"
 _CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
 _WIDE = "\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 _PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
-"""A piece of text before which a line may break: at blanks, and between characters of scripts that do not use
-blanks."""
+"""A piece of text that is never broken. Lines may break between pieces: at blanks, or between characters in scripts
+without blanks."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ def marks(encoding: str | None) -> Marks:
 
 
 def shared_start(names: Collection[str]) -> str:
-    """Return the experiment, hardware and workload that all cell names begin with, or "" if the names differ there."""
+    """Return the experiment, hardware and workload shared by the start of all cell names, or "" if these differ."""
     found = {"".join(f"{part}/" for part in name.split("/")[:3]) for name in names}
     return found.pop() if len(found) == 1 < len(names) else ""
 
 
 def shorten(name: str, width: int, marks: Marks = UNICODE, shared: str = "") -> str:
-    """Cut a name in its middle, since cell names differ at the end and are recognized by the start. `shared`, the start
-    that all names have in common, is cut first."""
+    """Shorten a name in its middle, because cell names differ at the end and are recognized by the start. The start
+    `shared` by all names is cut first."""
     if display_width(name) <= width:
         return name
     if shared:
@@ -172,8 +172,8 @@ MEANINGS: Mapping[ExitCode, str] = {
 
 
 def exit_codes(*codes: ExitCode, fails: str = MEANINGS[ExitCode.EXPECT_FAILED]) -> str:
-    """Return a paragraph on these exit codes, for the help of a command that has no --check. `fails` is the meaning of
-    code 4 for that command."""
+    """Return the help paragraph on exit codes for a command without --check. `fails` is the meaning of code 4 for that
+    command."""
     own = {ExitCode.SPEC_WRONG: "the spec is wrong", ExitCode.EXPECT_FAILED: fails}
     return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {own.get(code, MEANINGS[code])}" for code in codes)
 
@@ -187,7 +187,7 @@ ENDS = (
     ExitCode.BRIEF_NOT_MADE,
     ExitCode.INTERRUPTED,
 )
-"""The exit codes with which a run may end."""
+"""The exit codes that a run may end with."""
 
 
 class Stop(BenchError):
@@ -215,7 +215,7 @@ def use_colour(stream: IO[str]) -> bool:
 
 
 def silence_what_is_closed() -> None:
-    """Discard standard output and error if their reader, such as a terminal, is gone. That is not an error."""
+    """Discard standard output and error if their reader, such as a terminal, is gone."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             descriptor = stream.fileno()
@@ -257,7 +257,7 @@ def last_words(text: str) -> None:
 
 
 class EndRequest:
-    """Whether the user has asked the command to end. `main` makes one, and its methods handle the signals.
+    """Records whether the user has asked the command to end. `main` creates one, and its methods handle the signals.
 
     A library may swallow the KeyboardInterrupt that they raise; `is_made` still tells that a signal came.
     """
@@ -277,13 +277,13 @@ class EndRequest:
         raise KeyboardInterrupt
 
     def caused(self, error: BaseException) -> bool:
-        """Return whether the error was caused by Ctrl-C. A DuckDB query then raises a RuntimeError instead of
+        """Return whether the error was caused by Ctrl-C. An interrupted DuckDB query raises a RuntimeError instead of
         KeyboardInterrupt."""
         return isinstance(error, KeyboardInterrupt) or (self.is_made and isinstance(error, RuntimeError))
 
 
 def end_request() -> EndRequest:
-    """Return the running command's request to end. Outside of `bench`, it is one that is never made."""
+    """Return the running command's EndRequest. Outside of `bench`, return one that is never triggered."""
     context = click.get_current_context(silent=True)
     return (context.find_object(EndRequest) if context else None) or EndRequest()
 
@@ -314,7 +314,7 @@ def _say(kind: str, message: str) -> None:
 
 
 def _indented(text: str) -> str:
-    """Escape a text and indent all lines but the first, so that text from a host can't pass for one of our messages."""
+    """Escape a text and indent all lines but the first, so that text from a host can't imitate our messages."""
     return printable(text.rstrip("\n").replace("\n", "\n    "))
 
 
@@ -392,7 +392,7 @@ def show_data(data: bytes) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text with escapes for characters that a terminal would obey, hide or reorder."""
+    """Escape characters that a terminal would obey, hide or reorder."""
     return _LINES.sub(lambda found: source.printable(found.group()), text)
 
 
@@ -402,7 +402,7 @@ def one_line(text: str) -> str:
 
 
 def coloured(text: str) -> str:
-    """Return the text with its colours, and with escapes for all other terminal control characters."""
+    """Escape all terminal control characters except colours."""
     parts = _COLOUR.split(text)
     return "".join(part if index % 2 else printable(part) for index, part in enumerate(parts))
 

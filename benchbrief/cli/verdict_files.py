@@ -63,7 +63,7 @@ def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
 
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The environment variable with the summary page's file. GitHub shows all text that is appended to the file."""
+"""The environment variable that names the summary page's file. GitHub shows all text that is appended to this file."""
 MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
 
 
@@ -106,8 +106,8 @@ def write_verdicts(suite: str, cases: Sequence[Case], junit_file: Path | None) -
 
 
 def write_markdown(text: str, file: Path | None) -> None:
-    """Write Markdown, if a file is given. GitHub's summary page is appended to instead. Raises Stop as `write_file`
-    does."""
+    """Write Markdown to the file, if one is given, and append it to GitHub's summary page if there is one. Raises Stop
+    as `write_file` does."""
     if file is not None:
         write_file(file, text.encode("utf-8", "replace"), append=str(file) == os.environ.get(_SUMMARY))
 

@@ -23,13 +23,14 @@ _WORDS = {"unknown": "can't tell"}
 _HEAD = ("metric", "point", "A", "B", "change", "verdict")
 _MOST_DIFFERENCES = 12
 _SHARES = {"share": 100.0, "%": 1.0}
-"""The units of shares, with the factor that converts each to percentage points."""
+"""The units of shares, each with the factor that converts it to percentage points."""
 _ANYTHING = 10.0
-"""A ratio's interval that includes both 1/10 and 10 is replaced by words, since it tells nothing."""
+"""The range of a ratio's interval that is too wide to be useful: one that includes both 1/10 and 10 is shown in words.
+"""
 _HUGE = 11
-"""Ratios beyond this one, which are changes of more than 1,000 %, are shown as factors."""
+"""The ratio above which changes are shown as factors (more than 1,000 %)."""
 _WHOLE = 99.95
-"""Changes in per cent that are larger than this are printed without decimals."""
+"""The change in per cent above which decimals are left out."""
 _MOST_DECIMALS = 4
 _LONGEST = 160
 """The most characters of a reason. The reason of a failed cell includes its tool's output and may be long."""
@@ -65,8 +66,7 @@ def shorten_reason(reason: str) -> str:
 
 
 def find_constant_dimensions(rows: Sequence[Comparison]) -> set[str]:
-    """Return the dimensions that have the same key everywhere and so need not be shown. Workload and load are always
-    shown."""
+    """Return the dimensions with the same key everywhere, which need not be shown. Workload and load are always shown."""
     keys: dict[str, set[object]] = {}
     for row in rows:
         for dim, key in row.point:
@@ -107,7 +107,7 @@ def format_values(values: PointValues | None, unit: str, *, with_spread: bool = 
 
 
 def _bounded(values: PointValues, low: float, high: float, unit: str, *, with_spread: bool) -> str:
-    """Write a value that has bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`, or for a
+    """Write a value with its bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`, or for a
     price `≤ 2 USD`, `above 3 USD`."""
     value = values.value
     if value is None and high == inf:
@@ -168,7 +168,7 @@ def format_amount(value: float, unit: str) -> str:
 
 def format_change(row: Comparison) -> str:
     """Write a change with its interval: `+17.2 % (+14.1 to +20.3)`. A huge change is a factor: `19,000 times (120 to
-    41,000)`. If the interval could be anything, it is `(too wide to say)`. For shares, and if there is no ratio, the
+    41,000)`. An interval that is too wide is written as `(too wide to say)`. For shares, or if there is no ratio, the
     difference is written instead: `−39.9 points (−41.1 to −38.7)`.
 
     If the change between A and B differs from the change between the repeats, both are shown: `+63 %, of repeats +94 %
@@ -307,7 +307,7 @@ def describe_pair(row: Comparison) -> dict[str, object]:
 
 
 def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float | None] | None:
-    """Return an interval for JSON. An open end is null, since JSON has no infinity."""
+    """Return an interval for JSON. An infinite end becomes null, since JSON has no infinity."""
     if interval is None:
         return None
     low, high = (end if isfinite(end) else None for end in interval)

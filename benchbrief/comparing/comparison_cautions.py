@@ -126,8 +126,8 @@ class Loads:
 
 
 def compare_loads(first: Contender, second: Contender) -> Loads:
-    """Compare the loads of everything that both sides measured, even if the experiments have different names, since a
-    metric may combine experiments. Differences of the load itself come first."""
+    """Compare the loads of everything that both sides measured. Experiments need not have the same name, since a metric
+    may combine several. Differences of the load itself come first."""
     found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
     ours, theirs = _groups(first), _groups(second)
     # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
@@ -153,8 +153,8 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
 
 
 def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> Iterator[tuple[PointKeys, Cell, Cell]]:
-    """Yield the cells to compare, with their group. Each experiment is compared with its namesake. One without a
-    namesake is compared with all of the other side's experiments on its workload and hardware."""
+    """Yield the cells to compare, with their group. Each experiment is compared with its namesake. An experiment
+    without a namesake is compared with all experiments of the other side on the same workload and hardware."""
     for group, was in ours.items():
         if group in theirs:
             yield group, was, theirs[group]
@@ -165,8 +165,8 @@ def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> I
 
 
 def _groups(side: Contender) -> dict[PointKeys, Cell]:
-    """Return one cell for each experiment, workload, hardware and level. Other cells differ from it only in point and
-    repeat."""
+    """Return one cell for each experiment, workload, hardware and level. The other cells of each group differ only in
+    point and repeat."""
     found: dict[PointKeys, Cell] = {}
     for cell in side.plan.cells:
         keys: dict[str, DimKey] = {"experiment": cell.experiment, "workload": cell.workload, "hardware": cell.hardware}
@@ -191,7 +191,8 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield the owner and name of each part that changes when a side's cell is moved to the other side's levels."""
+    """Yield the owner and name of each part that differs between a side's cell and the same cell at the other side's
+    levels."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
@@ -200,14 +201,14 @@ def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tupl
 
 
 def _arrivals(side: Contender, cell: Cell) -> Arrivals:
-    """Return how a cell's requests are spaced: as its experiment sets it, or as its tool does by default."""
+    """Return how a cell's requests are spaced, as set by its experiment or by its tool's default."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     usual = spec.arrivals[0] if spec and spec.arrivals and cell.target is not None else "closed"
     return side.plan.experiments[cell.experiment].arrivals or Arrivals(kind=usual)
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the changed part. If it is a setting of arrivals that one side leaves out, that side gets the default."""
+    """Return the changed part. If one side leaves out a setting of arrivals, that side gets the default."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part
@@ -276,8 +277,8 @@ def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
-    """For each contender, say how many cells were measured while other work kept load generator hosts busy, and how
-    much CPU that work took."""
+    """Say for each contender how many cells were measured while other work kept load generator hosts busy, and how much
+    CPU it used."""
     found = []
     for side, name in zip(sides, names, strict=True):
         cells = read_other_work(side.store, side.condition)
@@ -332,8 +333,7 @@ def _has_few(values: PointValues | None) -> bool:
 
 
 def _had_no_room(side: Contender, experiment: object) -> bool:
-    """Return whether the experiment has enough repeats in the plan, but a budget may have left some out. None means
-    every experiment."""
+    """Return whether a budget may have left out some of the experiment's planned repeats. None means every experiment."""
     named = side.plan.experiments.items()
     behind = [each for name, each in named if experiment is None or name == experiment]
     return all(each.repeats >= _ENOUGH and is_budgeted(side.plan, each) for each in behind)
@@ -367,8 +367,7 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Name the rows that show two changes: the one between A and B, and the one between the repeats, which the test
-    compares."""
+    """Name the rows that show two different changes: between A and B, and between the repeats, which the test compares."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 
@@ -376,7 +375,7 @@ def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
 def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
-    """Name the metrics (of `names`) that are left out because the two runs define them differently."""
+    """Name those of the metrics `names` that are left out because the two runs define them differently."""
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
@@ -396,7 +395,7 @@ def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
 
 
 def _nodes(side: Contender) -> dict[str, str]:
-    """Return the nodes that each host was, as `n1` or `n1 and n2`."""
+    """Return for each host the nodes that it was, such as `n1` or `n1 and n2`."""
     found: dict[str, list[str]] = {}
     for hardware, host, node in side.store.sql(_NODES).rows:
         if side.hardware in (None, hardware) and node not in found.setdefault(str(host), []):
@@ -413,7 +412,7 @@ def ranking_cautions(
     *,
     judged: bool,
 ) -> Iterator[str]:
-    """Yield the cautions about a ranking. `judged` tells that points with different loads are judged, too."""
+    """Yield the cautions about a ranking. `judged` means that points with different loads are judged, too."""
     rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
     yield from _warn_of_loads(field, loads, judged=judged)
     yield from warn_of_origins(contenders, names)

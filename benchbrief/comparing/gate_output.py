@@ -31,14 +31,14 @@ def word(state: str) -> str:
 
 
 def counted(judged: Sequence[JudgedSeries]) -> str:
-    """Count the series by state, as in `3 series: 1 alarm, 2 as before`."""
+    """Count the series by state: `3 series: 1 alarm, 2 as before`."""
     counts = Counter(each.state for each in judged)
     of_each = ", ".join(f"{counts[state]} {word(state)}" for state in _ORDER if counts[state])
     return f"{len(judged)} series: {of_each}"
 
 
 def why_untested(judged: Sequence[JudgedSeries]) -> str:
-    """Return the most frequent reason why series are untested, with its number of series; "" if all are tested."""
+    """Return the most frequent reason why series are untested, with the number of series, or "" if all are tested."""
     reasons = Counter(each.detail for each in judged if each.state == "untested")
     if not reasons:
         return ""
@@ -63,7 +63,7 @@ def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
 
 
 def gate_lines(judged: Sequence[JudgedSeries], *, every: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield a line, with its colour or None, for each series that is not as before, or for every series."""
+    """Yield a line with its colour (or None) for each series that has changed, or for every series."""
     for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
         if each.state in _SHOWN or every:
             yield f"{word(each.state)}: {each.series.quantity} at {name_of(each)}", COLOURS.get(each.state)
@@ -97,8 +97,8 @@ def details(judged: JudgedSeries) -> Iterator[str]:
 
 
 def cases(judged: Sequence[JudgedSeries], *, strict: bool) -> Iterator[Case]:
-    """Yield a case for each series. A suspicious series is an error. A series that can't be tested is an error if
-    `strict`, and otherwise skipped."""
+    """Yield a case for each series. A suspicious series is an error; an untestable one is an error if `strict`, and
+    skipped otherwise."""
     for each in judged:
         state: CaseState = "ok"
         if each.state == "alarm":

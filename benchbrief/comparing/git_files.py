@@ -94,8 +94,8 @@ class GitFiles:
 
 
 def revision_of(spec: Path, files: Iterable[Path]) -> dict[str, str]:
-    """Return the commit that a spec is run from, and whether any of its files differs from the commit; {} outside of
-    git."""
+    """Return the commit that a spec is run from, and whether any of its files differs from that commit, or {} outside
+    of git."""
     folder = spec.resolve().parent
     try:
         found = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")

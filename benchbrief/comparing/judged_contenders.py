@@ -67,7 +67,7 @@ class NamedContender:
 
 
 def resolve(text: str, out: Path) -> NamedContender:
-    """Find the run that a text names. Hardware or levels may follow after a colon. Raises RunnerError."""
+    """Find the run that a text names. The text may end in a colon and hardware or levels. Raises RunnerError."""
     name, colon, part = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
         name, part = text, ""
@@ -97,7 +97,8 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 
 def contender(reference: NamedContender, opened: ExitStack) -> Contender:
-    """Return the contender with its results, which stay open as long as `opened`. Raises RunnerError, NotComparable."""
+    """Return the contender with its results, which are closed together with `opened`. Raises RunnerError,
+    NotComparable."""
     plan = load_plan(reference.run_dir)
     hardware, levels = _hardware(reference, plan), _levels(reference, plan)
     store = opened.enter_context(open_results(reference.run_dir))
@@ -163,12 +164,12 @@ def _amount(text: str) -> float | None:
 
 
 MOST = 26
-"""The most contenders that can be compared, because each is called by one letter."""
+"""The most contenders that can be compared, since each one is named by a letter."""
 
 
 @dataclass(frozen=True)
 class Differing:
-    """A property in which the contenders differ, with its value for each of them."""
+    """A property that differs between contenders, with each contender's value."""
 
     what: str
     each: tuple[str, ...]
@@ -188,7 +189,8 @@ class JudgedContenders:
     differing: tuple[Differing, ...]
     notes: tuple[str, ...]
     labels: Mapping[str, str]
-    """The labels on which all contenders agree, of hardware, workloads, levels and (by `metric_key`) metrics."""
+    """The labels of hardware, workloads, levels and (by `metric_key`) metrics, as far as the contenders agree on them.
+    """
     sentences: Mapping[str, Message]
     """The sentences in the contenders' stores, keyed by their English text."""
 
@@ -263,8 +265,7 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield each property in which any contender differs from the first. Contenders that do not differ get the first
-    one's value."""
+    """Yield each property that differs in any contender from the first. The other contenders get the first one's value."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second

@@ -54,7 +54,7 @@ class FittedTable(NamedTuple):
 
 
 def table_of(comparisons: Sequence[Comparison], columns: int | None) -> FittedTable:
-    """Return the table in at most this many columns, if the points' names leave room. None means any width.
+    """Return the table in at most this many columns, if the points' names leave enough room. None means any width.
 
     Intervals are dropped first; then each point takes two or three lines. A value that is missing, or 0 on both sides,
     becomes a sentence.
@@ -123,8 +123,8 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
 
 
 def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[FittedLine]:
-    """Return two lines for each point, because the values do not fit beside its name, or three if the change does not
-    fit either."""
+    """Return two lines for each point if the values do not fit beside its name, or three if the change does not fit
+    either."""
     hidden = find_constant_dimensions(rows)
     lines = []
     for metric, of in groupby(rows, key=lambda row: row.quantity):

@@ -32,15 +32,14 @@ _MOST_NAMED = 2
 
 
 class RankedLine(NamedTuple):
-    """A line of the table. `colour` is None for a plain line."""
+    """A line of the table. A `colour` of None means a plain line."""
 
     text: str
     colour: str | None = None
 
 
 def best_of(ranking: Ranking, names: str) -> str:
-    """Return the names of the contenders that no other contender beats (`B`, `A, B`), or words that none can be told
-    apart."""
+    """Return the contenders that no other contender beats (`B`, `A, B`), or say that none can be told apart."""
     if not ranking.order:
         return "can't tell"
     if len(ranking.leading) == len(ranking.order):
@@ -49,7 +48,7 @@ def best_of(ranking: Ranking, names: str) -> str:
 
 
 def ranked_table(judged: JudgedContenders, columns: int | None) -> list[RankedLine]:
-    """Return the table in at most this many columns, if possible. Each contender has a column, or a line if columns do
+    """Return the table in at most this many columns, if possible. Contenders are columns, or lines if the columns do
     not fit."""
     for with_spread in (True, False):
         lines = _aligned(judged, with_spread=with_spread)

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 _OWNERS = ("workload ", "database ")
 _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "start.router", "start.port"}
-"""Settings that do not define a series: a database may change its place, build or commands without breaking the series
+"""Settings that do not define a series: a database's place, build and commands may change without breaking it
 (`series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
-    """Return the series. In each part that is defined differently from the part before it, `redefined` names the
-    changes."""
+    """Return the series, with `redefined` naming the changes in each part whose definition differs from the previous
+    part's."""
 
     @cache
     def plan_of(run_id: str) -> Plan | None:
@@ -85,7 +85,7 @@ def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
 
 
 def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
-    """Return one cell of each curve. The curve's other cells differ from it only in their point."""
+    """Return one cell of each curve. The other cells of a curve differ only in their point."""
     found: dict[Curve, Cell] = {}
     for cell in cells:
         found.setdefault(Curve.of(cell), cell)
@@ -94,7 +94,7 @@ def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _FLAT = 0.02
-"""Values closer together than this share of their mean are not stretched over the whole height."""
+"""The share of the mean below which differences between values are not stretched over the whole height."""
 
 
 def sparkline(parts: Sequence[Sequence[float]], width: int) -> str:
@@ -131,8 +131,8 @@ _MOST_POINTS = 3
 
 
 def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list[HistorySeries], list[str]]:
-    """Return the series that are worth showing, and notes about the others. If quantities are `named`, all series are
-    shown.
+    """Return the series that are worth showing, and notes about the others. If any quantities are `named`, all series
+    are shown.
 
     Otherwise, series without any value and error series that are always 0 are left out.
     """
@@ -154,7 +154,7 @@ def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list
 
 def changed_series(trends: Sequence[Trend]) -> tuple[list[Trend], str]:
     """Return the series that changed, latest change first, and a sentence that counts the other series and explains why
-    some can't be judged. A change that was declared to be noise does not count."""
+    some can't be judged. Changes that were declared to be noise do not count."""
     changed = {id(trend): found for trend in trends if (found := [each for each in trend.changes if not each.is_noise])}
     shown = [trend for trend in trends if id(trend) in changed]
     shown.sort(key=lambda trend: max(change.first.at for change in changed[id(trend)]), reverse=True)

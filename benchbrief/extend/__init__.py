@@ -1,4 +1,4 @@
-"""Everything that an extension may import from benchbrief, in one module ("door") for each kind of extension.
+"""Everything that an extension may import from benchbrief, in one module for each kind of extension.
 
 `spec` is pure data: an extension's description of itself, which `bench check` reads. `common` is for all extensions
 that run something. Each other door is for one kind of extension. An extension states the version number that it needs,

@@ -1,5 +1,5 @@
-"""The classes for an engine, in addition to `common`: `Engine`, its optional protocols, and helpers for most
-engines."""
+"""The classes for an engine, in addition to `common`: `Engine`, its optional protocols, and helpers that most engines
+need."""
 
 from benchbrief.compiler.planning.data_states import changes_of, record_bytes, tolerated, worse, writes
 from benchbrief.model.engine_spec import Reset

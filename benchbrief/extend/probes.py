@@ -1,4 +1,4 @@
-"""The classes for a probe, in addition to `common`: `ProbeKind`, and the loop that samples on a host and its output."""
+"""The classes for a probe, in addition to `common`: `ProbeKind`, the sampling loop that runs on a host, and its output."""
 
 from benchbrief.runners.sampling import (
     FileReads,

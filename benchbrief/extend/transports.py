@@ -1,5 +1,5 @@
-"""The classes for a transport, in addition to `common`: `JobTransport`, and `NestedTransport` for places such as
-containers that a command enters."""
+"""The classes for a transport, in addition to `common`: `JobTransport`, and `NestedTransport` for places (such as
+containers) that a command enters."""
 
 from benchbrief.runners.errors import ConnectionLost
 from benchbrief.runners.jobs.commands import mask_command, script

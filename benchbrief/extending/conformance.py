@@ -64,7 +64,7 @@ class UnknownExtension(BenchError):
 
 
 class TrialResult(NamedTuple):
-    """The result of a trial. `said` is the problem, or the reason why it was not tried, or "" if all is well."""
+    """The result of a trial. `said` is the problem, the reason why it was not tried, or "" if it succeeded."""
 
     of: str
     holds: str
@@ -113,7 +113,7 @@ class Subject:
             self.end(folder)
 
     def end(self, folder: Path) -> None:
-        """End a folder's run and its servers, if it has not ended yet."""
+        """End a folder's run and its servers, unless they have ended already."""
         with suppress(subprocess.TimeoutExpired):
             self.bench(folder, "stop")
 
@@ -332,7 +332,7 @@ LEFT = {
     "scheduler": "jobs that are submitted, cancelled or stuck",
     "template": "the pages as you see them: `pdftoppm -r 80 -png brief.pdf page`",
 }
-"""The properties that no trial checks, by kind. The extension's own tests should cover them."""
+"""The properties that no trial checks, by kind. Each extension's own tests should cover these."""
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
@@ -389,7 +389,7 @@ def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
 
 
 def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the names of an extension that a brief may show, each with its words by language."""
+    """Yield each name that a brief may show for an extension, with its words by language."""
     measures: Mapping[str, ProbeMeasure] = getattr(spec, "measures", {})
     yield from ((f"`{name}`", each.labels) for name, each in measures.items())
     if isinstance(spec, ToolSpec):
@@ -423,7 +423,7 @@ def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
-    """Yield copies of a good output, each broken in another way. Files other than its standard output stay
+    """Yield copies of a good output, each damaged in a different way. Files other than its standard output stay
     unchanged."""
     for what, text in _spoilt_texts(whole.stdout.read_text(encoding="utf-8", errors="replace")):
         copy = folder / what.split()[-1]
@@ -459,7 +459,7 @@ def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
 
 
 def how_it_failed(done: subprocess.CompletedProcess[str]) -> str:
-    """Return how a command failed, with its first line about an error, or else its last line; "" if it did not fail."""
+    """Return how a command failed: its first line about an error, or else its last line; "" if it succeeded."""
     if not done.returncode:
         return ""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]

@@ -19,7 +19,7 @@ from benchbrief.runners.transports.transport_base import JobTransport
 
 
 def imported_past(target: str) -> tuple[str, ...]:
-    """Return the benchbrief modules that a package's code imports although they are not made for extensions."""
+    """Return the benchbrief modules that a package's code imports although they are not meant for extensions."""
     found = set()
     for path in (each for each in package_files(target) if each.suffix == ".py"):
         try:
@@ -41,7 +41,7 @@ def _is_for_extensions(module: str) -> bool:
 
 
 def code_problem(spec: ExtensionSpec) -> str:
-    """Return why the code can't be used, or "" if it can, or if the extension needs no code."""
+    """Return why an extension's code can't be used, or "" if it can or none is needed."""
 
     target = spec.implementation
     if not target:

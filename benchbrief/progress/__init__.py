@@ -1,1 +1,1 @@
-"""Shows a run on a terminal, while it goes on and when it ends."""
+"""Shows a run on a terminal, during the run and at its end."""

@@ -1,4 +1,4 @@
-"""The results that `bench run` takes from earlier runs, and how it tells the user."""
+"""The results that `bench run` takes from earlier runs, and its messages about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MINUTE_S = 60.0
 
 
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget. If a budget is too small, cells with results in earlier runs of the folder count
+    """Return what fits in each budget. If a budget is too small, cells with results in the folder's earlier runs count
     as taking no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
 
@@ -208,7 +208,7 @@ class Retake:
         return _sources(find_reusable(plan, self.out)) != self.found
 
     def renew(self, plan: Plan, run_dir: Path, progress: Progress) -> Retake:
-        """Start the run anew with the results that are available now. Returns the Retake to use after another wait."""
+        """Start the run over with the results that are available now. Returns the Retake to use after another wait."""
         from benchbrief.runners.journal.journal_file import JOURNAL
 
         (run_dir / JOURNAL).unlink(missing_ok=True)

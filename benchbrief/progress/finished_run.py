@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 def sentence(found: Promised) -> str:
-    """Say what a search found: `e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of
-    them held out`. Returns "" if the search found no valid rate, which a warning explains."""
+    """Describe the result of a search: `e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept
+    it, 1 of them held out`. Returns "" if the search found no valid rate, which a warning explains."""
     from benchbrief.model.plan import Levels
 
     if found.sustained is None:
@@ -53,8 +53,7 @@ def sentence(found: Promised) -> str:
 
 
 def _undecided(found: Promised) -> str:
-    """If the search did not decide with its confidence, return what is known about the rate, in the words of `bench
-    compare`."""
+    """Return what an undecided search found out about the rate, in the words of `bench compare`."""
     from benchbrief.model.rate_search import CONFIDENCE
 
     if not found.is_undecided:
@@ -66,11 +65,11 @@ def _undecided(found: Promised) -> str:
 
 
 _MUCH = 0.1
-"""An activity whose estimate is off by more than this share of the time is named."""
+"""The share by which an activity's time must miss its estimate to be named."""
 
 
 def short_text(times: TimeCompared) -> str:
-    """Return the time taken and the estimate, and name the activity that was furthest from its estimate."""
+    """Return the time taken and the estimate, and name the activity with the largest error."""
     text = _of_all(times)
     most = max(times.in_all, key=lambda each: abs(each.taken_s - each.estimated_s))
     if abs(most.taken_s - most.estimated_s) > _MUCH * times.wall_estimated_s:
@@ -108,7 +107,7 @@ class Finished:
     message: str
     failed: dict[str, str] = field(default_factory=dict)
     without_room: dict[str, str] = field(default_factory=dict)
-    """Cells whose points are missing because they did not fit in a budget, each with the reason."""
+    """Cells whose points are missing because a budget had no room for them, each with the reason."""
     verdicts: tuple[ExpectVerdict, ...] = ()
     claims: tuple[SheetRow, ...] = ()
     """The claims of the run's briefs."""
@@ -144,13 +143,13 @@ class Finished:
 
 
 def code_of_verdicts(verdicts: Iterable[ExpectVerdict | SheetRow]) -> ExitCode:
-    """Return the exit code. A missing verdict counts as a missing result, not as a condition that fails."""
+    """Return the exit code. A missing verdict counts as a missing result instead of a failed condition."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
 
 
 def result_lines(results: Iterable[ReportResult]) -> Iterator[str]:
-    """Yield the title of each report that has main numbers, then these numbers in a column below it."""
+    """Yield the title of each report that has main numbers, followed by a column of these numbers."""
     for result in results:
         if result.numbers:
             yield result.title
@@ -159,7 +158,7 @@ def result_lines(results: Iterable[ReportResult]) -> Iterator[str]:
 
 
 def not_run(evidence: Evidence) -> int:
-    """Return how many cells did not run, not counting candidates that ramps and searches would have left out anyway."""
+    """Return how many cells did not run, without the candidates that ramps and searches would have left out anyway."""
     missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
     not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
     uncounted = UncountedCandidates(evidence.plan, not_chosen).count
@@ -217,7 +216,7 @@ def expect_case(verdict: ExpectVerdict, *, simulated: bool = False) -> Case:
 
 
 def claim_case(row: SheetRow, *, simulated: bool = False) -> Case:
-    """Return the case of a claim. A claim that the repeats do not decide is skipped, since the brief does not
+    """Return the case of a claim. If the repeats do not decide the claim, its case is skipped, since the brief does not
     state it."""
     detail = f"{row.judged}: {row.sentence} at {row.verdict.claim.origin}"
     if simulated:

@@ -29,10 +29,10 @@ from benchbrief.runners.plain_files import open_plain
 LOOK_S = 0.5
 """Seconds between two looks at a journal."""
 _BEGIN_S = 15.0
-"""If a run's journal has not started after this many seconds, its controller is gone."""
+"""If a run's journal has not started after this many seconds, its controller is considered gone."""
 _SURE_S = 1.5
-"""If no process holds a journal for this many seconds, its controller is gone. A shorter pause may be a starting
-controller that is between two files."""
+"""If no process holds a journal for this many seconds, its controller is considered gone. (A controller that is
+starting may pause between two files.)"""
 
 CODES = {"done": ExitCode.DONE, "failed": ExitCode.CELL_FAILED, "interrupted": ExitCode.INTERRUPTED}
 """A run's exit code for each status in its journal. Expectations are judged only later."""
@@ -41,7 +41,7 @@ Phase = Literal["running", "tables", "reports", "ended", "gone"]
 
 
 class JournalTail:
-    """A journal's new records. An incomplete line is left for the next look."""
+    """Reads a journal's new records. An incomplete line is left for the next look."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -137,7 +137,7 @@ class Follower(RunFollower):
         return Followed(records, (), phase, code)
 
     def _unheld(self, live: Live | None) -> tuple[Phase, ExitCode | None]:
-        """Return the state of a run whose journal no process holds: the run has ended, its brief is being made, or its
+        """Return the state of a run whose journal no process holds: it has ended, its brief is being made, or its
         controller is gone."""
         if self._end is not None:
             if live is not None and live.at >= self._end.at - 1:
@@ -171,7 +171,7 @@ class LaneTails:
 
     run_dir: Path
     ends: dict[str, j.RunEnded | None] = field(default_factory=dict)
-    """How each lane ended, by its folder's name; None for a lane that is still going on."""
+    """How each lane ended, by its folder's name; None for a lane that is still running."""
     _tails: dict[Path, JournalTail] = field(default_factory=dict)
 
     def new(self) -> list[j.AnyRecord]:
@@ -194,7 +194,7 @@ class LaneTails:
 
 @dataclass
 class LanesFollower(RunFollower):
-    """Follows a run whose lanes are jobs. The run goes on as long as its controller, a lane or a job does."""
+    """Follows a run whose lanes are jobs. It continues while its controller, a lane or a job is running."""
 
     run_dir: Path
     _tails: LaneTails = field(init=False)
@@ -255,7 +255,7 @@ FIELDS = {
 
 
 def event(view: LiveRun, record: j.AnyRecord) -> dict[str, object] | None:
-    """Describe a journal record, or return None if it is of no interest to a watcher."""
+    """Describe a journal record, or return None if watchers need not see it."""
     base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
     match record.type:
         case "run_started":

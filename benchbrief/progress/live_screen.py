@@ -19,7 +19,7 @@ from benchbrief.runners.execution.live_numbers import JobReading, load_of, measu
 
 _BAR = 30
 _MOST_HOSTS = 12
-"""If there are more hosts than this, they are summed up in one line even if there is room."""
+"""The number of hosts above which they are summed up in one line even if there is room."""
 
 
 def screen(
@@ -99,7 +99,7 @@ def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[JobRe
 
 
 def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
-    """Return as many whole cells as fit, and the number of those that do not."""
+    """Return as many whole cells as fit, and how many do not fit."""
     lines = [line for cell in cells for line in cell]
     if len(lines) <= room:
         return lines
@@ -117,7 +117,7 @@ def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Hosts:
-    """A line for each host, and a single line for all hosts that is shown if there are too many."""
+    """The hosts' lines: one for each host, and a summary to show instead if there are too many hosts."""
 
     lines: tuple[str, ...]
     summary: str

@@ -33,7 +33,7 @@ _MEASURES = (
 
 Labels = Mapping[str, str]
 _OURS = ("cell", "of")
-"""The names of our own labels. A factor with such a name gets a label that ends in `_`."""
+"""The names of our own labels. If a factor has one of these names, its label gets an `_` at the end."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,7 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
 
 
 class MetricsFile:
-    """Keeps a file up to date within a `with` block, replacing it as a whole each time. Without a path, it does
-    nothing.
+    """Keeps a file up to date within a `with` block, replacing it as a whole each time. Does nothing without a path.
 
     The file is left alone until the run has started here, because a command that is refused must not overwrite the file
     of the process that drives the run. The last contents stay, since they tell how the run ended.
@@ -160,7 +159,7 @@ class MetricsFile:
                 self._write(self._path, "running")
 
     def _write(self, path: Path, unless_ended: str) -> None:
-        """Replace the file, if the run has started here. `unless_ended` is the state to write if the run has not ended.
+        """Replace the file, if the run was started here. `unless_ended` is the state to write if the run has not ended.
         Raises OSError."""
         view = self._progress.view
         if view is None or not self._begun():

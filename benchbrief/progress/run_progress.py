@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import JobReading, LiveLoad
 
 HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
-"""Without a live display, a line tells what is running after this many silent seconds. The waits get longer."""
+"""Seconds of silence after which a line tells what is running, if there is no live display. The waits get longer."""
 
 
 _SHORTEST_NAME = 12
@@ -78,7 +78,7 @@ class Progress:
     def of(
         self, plan: Plan, known: KnownOfRun | None = None, readings: Callable[[], Sequence[JobReading]] = tuple
     ) -> Iterator[None]:
-        """Show this plan's progress during the block. Cells that are `known` to be done count as finished.
+        """Show this plan's progress during the block. The `known` cells count as finished.
 
         `readings` returns the current numbers of running jobs.
         """
@@ -165,7 +165,7 @@ class Progress:
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
-        """Show on a terminal what is being done during the block."""
+        """Show on a terminal what the block is doing."""
         if self._quiet or not self._is_live:
             yield
             return
@@ -203,7 +203,7 @@ class Progress:
                 self.view.apply(record)
 
     def show_position(self, run_id: str) -> None:
-        """Show how far a run has come that is already going on."""
+        """Show how much of a run that is already in progress is done."""
         with self._lock:
             view = self.view
             left = view.left_text(view.now()) if view is not None else ""
@@ -335,8 +335,7 @@ class Progress:
             return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
 
     def _once(self, kind: str, text: str, alike: str = "") -> None:
-        """Show a remark only once, even if many cells repeat it. Of remarks with the same `alike`, only the first is
-        shown."""
+        """Show a remark only once, even if many cells repeat it. Remarks with the same `alike` count as the same."""
         line = alike or f"{kind}: {text}"
         if line not in self._said_once:
             self._said_once.add(line)

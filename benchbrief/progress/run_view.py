@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _ALIKE_S = 1.0
 """Times that differ by less than this many seconds count as equal."""
 _ESTIMATE_SHARE = 0.02
-"""The largest share of the time to spend on estimating the time left, as this looks at every cell of the plan."""
+"""The largest share of the time to spend on estimating the time left, which looks at every cell of the plan."""
 
 
 @dataclass
 class CellView:
-    """One cell's state. Times are epoch seconds; `seconds` is how long the cell took, once it has ended.
+    """One cell's state. Times are epoch seconds; `seconds` is how long the cell took, if it has ended.
 
     `step_s` is the planned time of the current step, `ops_per_s` the cell's result.
     """
@@ -44,7 +44,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class KnownOfRun:
-    """What is known about a run before its next record. `timed` is the run's plan with estimated times.
+    """What is known about a run before its next record. `timed` is its plan with estimated times.
 
     `done` maps each cell that is done to the seconds that it took, or to None if an earlier run measured it. These
     cells count as finished whatever later records contain. `wall_s` is how long the run is expected to take when it
@@ -119,7 +119,7 @@ class LiveRun:
 
     @property
     def start(self) -> j.RunStarted | None:
-        """Return the record with which the last controller started."""
+        """Return the record that the last controller wrote when it started."""
         return self.record.starts[-1] if self.record.starts else None
 
     @property
@@ -142,18 +142,17 @@ class LiveRun:
 
     @property
     def finished(self) -> int:
-        """The number of cells that have ended, leaving out those that are not in the total."""
+        """The number of cells of the total that have ended."""
         return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """Return how many cells of the total are in a state. Waiting candidates count only as far as they are in the
-        total."""
+        """Return how many cells of the total are in a state. Waiting candidates that are not in the total do not count."""
         if state == "waiting":
             return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
         return self.counts[state]
 
     def is_answer(self, record: j.CellEnded) -> bool:
-        """Return whether a failure only answers a search for a promise, by showing that this rate is too high."""
+        """Return whether a failure merely tells a search for a promise that this rate is too high."""
         cell = self._planned.get(record.cell)
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
 
@@ -275,7 +274,7 @@ class LiveRun:
         return self._left
 
     def _never_more(self, left: float) -> float:
-        """Return the time left. With a budget, it is never more than at the last call."""
+        """Return the time left. With a budget, it never exceeds the time left at the last call."""
         if self._budgeted:
             self._least = left = min(left, self._least)
         return max(0.0, left)
@@ -326,7 +325,7 @@ class LiveRun:
 
     def load_left_s(self, cell_id: str, load: LiveLoad | None, now: float) -> float | None:
         """Estimated seconds until a data set is loaded, at its average rate so far. None if nothing is being loaded, or
-        if the tool does not report its progress."""
+        if the tool reports no progress."""
         cell, records = self.cells[cell_id], self._records.get(cell_id, 0)
         if cell.step != "load" or load is None or not load.done or not records:
             return None
@@ -343,7 +342,7 @@ class LiveRun:
         return f"{load.ops_per_s:,.0f} records/s, loaded in about {duration(left)}"
 
     def hosts(self) -> dict[str, str]:
-        """Return what each host of the plan is used for now: the step of its cell, or "" if it is idle."""
+        """Return each host's current use: the step of its cell, or "" if it is idle."""
         steps = dict.fromkeys(self._hosts, "")
         for cell_id, cell in self.running.items():
             for host in self._locks[cell_id]:

@@ -32,7 +32,7 @@ from benchbrief.running.run_output import EndingOptions, note_simulation, report
 from benchbrief.running.stop_signals import stop_on_signals
 
 _NAMED = 3
-"""The most incomplete lanes for which to show a command."""
+"""The most incomplete lanes to show a command for."""
 
 
 def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress) -> Finished:
@@ -143,12 +143,12 @@ def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, w
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
 """Seconds between two looks at all lanes: the least, the most, and how many times as long as the last look took."""
 _MERGED_ELSEWHERE_S = 30.0
-"""How many seconds a `bench status` may take to finish merging. A process that still writes after that is another
+"""How many seconds another `bench status` may take to finish merging. A process that writes for longer is another
 controller."""
 
 
 class NothingBegun(RunnerError):
-    """No lane of a run has started, and no job will start one."""
+    """No lane of a run has started, and no job is left that could start one."""
 
     code = "nothing_begun"
     ends_with = ExitCode.INTERRUPTED

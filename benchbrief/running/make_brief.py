@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """The findings from a run's tables: verdicts on expectations and claims, probes that sampled too little, and raw
+    """The findings from a run's tables: verdicts on expectations and claims, probes with too few samples, and raw
     outputs that have vanished or changed."""
 
     verdicts: tuple[ExpectVerdict, ...]
@@ -66,8 +66,8 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
 def claims_of_briefs(
     plan: Plan, results: Store, judged: Mapping[str, Sequence[ClaimVerdict]] = MappingProxyType({})
 ) -> list[SheetRow]:
-    """Return the claims in the plan's briefs, judged: by `judged` where a brief, by its name, has its verdicts there.
-    Raises RunnerError."""
+    """Return the claims in the plan's briefs with their verdicts. The verdicts in `judged` (by brief) are used; other
+    briefs are judged now. Raises RunnerError."""
     if not plan.claims:
         return []
     from benchbrief.reports.claims_sheet import claims_sheet
@@ -76,8 +76,8 @@ def claims_of_briefs(
 
 
 class Briefs(NamedTuple):
-    """The files, main numbers and verdicts on claims of each report, by the report's name, and the figures that could
-    not be drawn, with the reasons."""
+    """Each report's files, main numbers and verdicts on claims, by the report's name, and the figures that could not be
+    drawn, with the reasons."""
 
     files: dict[str, list[Path]]
     undrawn: tuple[str, ...]
@@ -155,7 +155,7 @@ def render_briefs(
 
 
 def warn_of_holder(plan: Plan) -> None:
-    """If another run holds this machine, name that run, and say how rendering now affects it."""
+    """If another run claims this machine, name that run, and say how rendering now affects it."""
     holder = run_on_this_machine(plan)
     if holder is None:
         return
@@ -184,7 +184,7 @@ def _without_capsule(files: Mapping[str, Sequence[Path]]) -> list[str]:
 
 @contextmanager
 def making_brief() -> Iterator[None]:
-    """Within this block, turn a full disk into an error about the brief. Raises NoRoom."""
+    """Turn a full disk within this block into an error about the brief. Raises NoRoom."""
     try:
         yield
     except OSError as error:

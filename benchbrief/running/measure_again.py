@@ -22,12 +22,12 @@ from benchbrief.runners.journal.run_folder import create_run, load_plan, revisio
 from benchbrief.running.reduced_plan import kept_spec_files, reduced_plan
 
 FOLDER = "measured-again"
-"""The folder for these runs, inside the folder of runs, where no other command looks for runs."""
+"""The folder for these runs inside the folder of runs, hidden from all other commands."""
 
 
 @dataclass
 class MeasuredAgain:
-    """The new values, notes on why some values do not count, and the runs that measured them."""
+    """The new values, notes on values that do not count, and the runs that measured them."""
 
     values: Remeasured
     notes: dict[str, None] = field(default_factory=dict)

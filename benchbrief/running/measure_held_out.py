@@ -1,5 +1,5 @@
-"""Measures the points of a run's claims again, after everything else. Each claim has a run of its own inside the run's
-folder.
+"""Measures the points of a run's claims again at the end of the run. Each claim is measured in a run of its own, inside
+the run's folder.
 
 The winner is written to the run's journal before it is measured again, so that a killed run resumes with the same
 winner. If the run's own results have changed so that another point wins, that point is measured instead. This is a new
@@ -89,7 +89,7 @@ def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait
 
 
 def _ended(finished: Finished, plan: Plan, journal: Journal, status: str, message: str) -> Finished:
-    """Record how the run ended, including its held-out repeats."""
+    """Record how the run ended, together with its held-out repeats."""
     journal.write(RunEnded.model_validate({"at": now(), "status": status, "message": message}))
     evidence = read_evidence(finished.run_dir, plan)
     return replace(finished, status=status, message=message, evidence=evidence)
@@ -135,7 +135,7 @@ def _is_done(folder: Path) -> bool:
 
 
 def _attempts(run_dir: Path, record: RunRecord, claim: Claim) -> int:
-    """Return how many times the claim was held out before, by this run or by runs whose results it reuses."""
+    """Return how often the claim was held out before, by this run or by the runs whose results it reuses."""
     runs = dict.fromkeys(each.reused_from for each in record.reused.values())
     found = [record, *(read_run(run_dir.parent / run) for run in runs if (run_dir.parent / run).is_dir())]
     return max((each.held_out[claim.name].attempt for each in found if claim.name in each.held_out), default=0)

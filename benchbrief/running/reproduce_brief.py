@@ -1,4 +1,4 @@
-"""Measures a published brief again: from its capsule to a run, and from both of these to verdicts."""
+"""Measures a published brief again: unpacks its capsule into a run, and judges the brief by the run's results."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def unpacked(capsule: OpenCapsule) -> Iterator[Path]:
 @contextmanager
 def unpacked_to_run(capsule: OpenCapsule, into: Path) -> Iterator[Path]:
     """Write a capsule's files into a folder below the current one. The folder must be new, or already have the same
-    files. If it is new and no run starts in it, it is removed again. Raises Stop."""
+    files. A new folder is removed again if no run starts in it. Raises Stop."""
     from benchbrief.results.runs.find_runs import list_runs
 
     here = Path.cwd().resolve()

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence
 
 _ALIKE = 3
-"""If more cells than this fail for one reason, they are shown together."""
+"""The number of cells failing for one reason above which they are shown together."""
 _MOST = 8
-"""The most warnings, and the most kept expectations, to show; further ones are only counted."""
+"""The most warnings, and the most kept expectations, to show. Any others are only counted."""
 
 
 class EndingOptions(TypedDict):
@@ -103,7 +103,7 @@ def note_simulation(run_dir: Path, progress: Progress) -> None:
 
 
 def report_as_asked(finished: Finished, asked: EndingOptions, warned: Iterable[str]) -> None:
-    """Push a finished run, report it according to the command's options, and stop with its exit code."""
+    """Push a finished run, report it as the command's options say, and stop with its exit code."""
     if asked["push"] and finished.status != "interrupted":
         from benchbrief.running.push_or_queue import push_or_explain
 
@@ -300,8 +300,7 @@ _INDENT = 10
 
 
 class _Line(NamedTuple):
-    """A line to print. `whole` is a command or a path at the end of the line, which is never broken, so that it can be
-    copied."""
+    """A line to print. It ends with `whole`, a command or a path that is never broken, so that it can be copied."""
 
     text: str
     colour: str | None = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.session import Underway
 
 _NAMED = 5
-"""The most jobs to name; further ones are only counted."""
+"""The most jobs to name. Any others are only counted."""
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def ended_by_sigterm() -> Iterator[None]:
 
 
 def _left_behind(run_dir: Path, jobs: list[str]) -> str:
-    """Name the jobs that keep running without us, and tell the user how to end them."""
+    """Name the jobs that keep running after this process, and tell the user how to end them."""
     what = f"left running: {first_of(jobs, _NAMED)}; " if jobs else ""
     run = run_name(run_dir)
     text = f"{what}what was measured is kept; go on with: bench resume {run}, or clear its hosts with: bench stop {run}"

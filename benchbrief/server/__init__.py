@@ -1,2 +1,1 @@
-"""The language server, which gives editors the same diagnostics as `bench check`, and the language's knowledge of
-names."""
+"""The language server. It gives editors the diagnostics of `bench check` and information about names."""

@@ -147,7 +147,7 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Return a span's location. If the span is in no known version of a file, use the text in which it was found."""
+    """Return a span's location. If no known version of a file contains the span, use the text in which it was found."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known
@@ -156,7 +156,8 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """Yield a finding at each `use` whose file has errors, to explain why the rest of the spec is not checked."""
+    """Report that a file with errors can't be used, at each `use` of the file, to explain why the rest of the spec is
+    not checked."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

@@ -64,13 +64,13 @@ _ICONS: dict[Kind, types.CompletionItemKind] = {
     "metric": ItemKind.Function,
     "param": ItemKind.Variable,
 }
-"""The icon of each kind of name. Kinds that are not listed are shown as classes."""
+"""The icon of each kind of name. All other kinds are shown as classes."""
 _SCHEMAS = {**BLOCKS, **ELEMENTS}
 
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Suggestions at a cursor in a text. With `snippets`, the client supports snippets."""
+    """Suggestions at a cursor in a text. `snippets` means that the client supports snippets."""
 
     text: str
     cursor: Cursor
@@ -88,7 +88,7 @@ class Suggestions:
         return file.key == "metric" or (bool(file.tokens) and file.tokens[0].text == "expect")
 
     def says_claims(self, *, in_hole: bool) -> bool:
-        """Whether a claim's name is allowed here: in a report's text or title, `headline = ` or `claim = `."""
+        """Whether a claim may be named here: in a report's text or title, `headline = ` or `claim = `."""
         file, *outermost = self.cursor.blocks[:2]
         words = [token.text for token in file.tokens[:1]]
         in_report = outermost[0].head.keyword == "report" if outermost else words == ["report"]
@@ -119,7 +119,7 @@ class Suggestions:
 
     @staticmethod
     def others(registry: Registry[ExtensionSpec]) -> Iterator[tuple[str, str]]:
-        """Yield the extensions of other packages, each with a sentence. They are not imported, since a slow spec would
+        """Yield the extensions of other packages, each with a sentence. They are not imported, since a slow one would
         delay the list."""
         for offer in registry.offered():
             if offer.name not in registry.own:
@@ -413,7 +413,7 @@ _CALLS_OF: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "prepare": _COMMAND,
     "teardown": _COMMAND,
 }
-"""The words and calls that an attribute's value may be, each with its snippet and documentation."""
+"""The words and calls that are possible values of an attribute, each with its snippet and documentation."""
 _REPEATED = ("line", "bars", "bracket", "curve", "slope", "mark", "column", "headline", "footnote", "color")
 """Attributes that may occur several times in a block of a report."""
 _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
@@ -614,7 +614,7 @@ class _Completer(ExpressionSuggestions):
             yield from (self.word(word, "", ItemKind.Keyword) for word in ("and", "or"))
 
     def wanted(self, kind: str, key: str, shape: Shape | None, last: str) -> Iterator[Item]:
-        """Return the possible values of an attribute, by its block and its name, or else by its shape."""
+        """Return the possible values of an attribute, by its block and name or by its shape."""
         match kind, key:
             case "experiment", "hardware":
                 return self.hardware(with_variants=True)
@@ -697,7 +697,7 @@ class _Completer(ExpressionSuggestions):
 
 
 def _number_of(block: OpenBracket, shape: Shape | None, cursor: Cursor) -> Number | None:
-    """Return the shape of the number that is expected here, or None if anything may follow."""
+    """Return the shape of the number that is expected here, or None if other values are allowed, too."""
     last = [token.text for token in cursor.before[-2:]]
     if isinstance(shape, Number):
         return shape

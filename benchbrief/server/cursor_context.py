@@ -1,4 +1,4 @@
-"""Finds out where in a spec the cursor is, from the words before it, and has the documentation of attributes and names.
+"""Finds the context of the cursor in a spec from the words before it, and documents attributes and names.
 
 Parsing would not work, since a text that is being typed rarely parses.
 """
@@ -122,7 +122,7 @@ class BlockHead:
 
     @property
     def base(self) -> str:
-        """The thing that the block is based on, such as `ycsb.b`; "" if there is none."""
+        """The declaration that the block is based on, such as `ycsb.b`, or "" if there is none."""
         return "".join(self.words[self.words.index("from") + 1 :]) if "from" in self.words else ""
 
 
@@ -137,7 +137,7 @@ class OpenBracket:
     tokens: list[TypedToken] = field(default_factory=list)
     """The tokens since the start of the last attribute or block."""
     key: str = ""
-    """The attribute whose value the tokens belong to. For a metric and a parameter, this is their keyword."""
+    """The attribute whose value the tokens belong to; for a metric or a parameter, the keyword."""
     keys: dict[str, None] = field(default_factory=dict)
     """The attributes inside the bracket so far."""
 
@@ -233,7 +233,7 @@ def keys_after(text: str, offset: int) -> set[str]:
 
 
 def _in_string(text: str, token: TypedToken, word: tuple[int, int, int], frames: list[OpenBracket]) -> Cursor:
-    """Return the cursor in the text that starts with `token`: in one of its holes, or in a plain part."""
+    """Return the cursor in the text that starts with `token`, either in a hole or in plain text."""
     start, offset, end = word
     opened = -1
     for special in _SPECIAL.finditer(text, token.start, start):
@@ -275,7 +275,7 @@ def _take(frames: list[OpenBracket], token: TypedToken, text: str) -> None:
 
 
 def _begins_declaration(text: str, token: TypedToken) -> bool:
-    """Return whether a token is a keyword at the start of a line, and not a value."""
+    """Return whether a token is a keyword at the start of a line instead of a value."""
     at_margin = token.start == 0 or text[token.start - 1] == "\n"
     return at_margin and token.text in DECLARATIONS and not _VALUE_NEXT.match(text, token.end)
 

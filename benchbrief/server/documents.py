@@ -73,7 +73,7 @@ class DocumentText:
         return types.Range(self.position(start), self.position(end))
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset of a position. A position beyond its line means the line's end; one within a character
+        """Return the offset of a position. A position beyond its line's end means that end, and one within a character
         means the character's start."""
         if position.line >= len(self.line_starts):
             return len(self.text)
@@ -103,11 +103,12 @@ class DocumentText:
 
 
 _MOST_BROKEN = 20
-"""The most parts with syntax errors. If a file has more, the rest is ignored, since nobody is typing a spec there."""
+"""The most parts with syntax errors. If a file has more, the rest is ignored, since it is probably not a spec at all.
+"""
 
 MOST_SPECS = 1_000
 MOST_ENTRIES = 50_000
-"""The most specs on disk, and the most files and folders, to search for one rename."""
+"""The most specs, and the most files and folders, to search on disk for one rename."""
 
 _NO_SPECS_IN = frozenset({"bench-out", "node_modules", "__pycache__"})
 
@@ -168,7 +169,7 @@ class Parsed:
 
 
 def path_of(uri: str, root: Path) -> Path:
-    """Return a document's path. A document without a file is treated as if it were in the open folder."""
+    """Return a document's path. A document without a file counts as being in the open folder."""
     name = uris.to_fs_path(uri)
     return Path(os.path.normpath(name)) if name else root / uri.replace("/", "_")
 
@@ -205,7 +206,7 @@ class Documents:
     good: dict[Path, Parsed] = field(default_factory=dict)
     """The last version of each file that had no syntax error."""
     every_user: bool = True
-    """Whether the search for specs that use an open file was complete. True if nobody asked for the search."""
+    """Whether the search for specs that use an open file was complete. True if no search was needed."""
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
@@ -240,8 +241,8 @@ class Documents:
 
 
 def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tuple[list[Path], bool]:
-    """Return the specs on disk, and whether these are all, since the search stops before an editor would wait too long.
-    Hidden folders and the folders of package managers and runs are skipped."""
+    """Return the specs on disk, and whether the list is complete, since a long search is stopped. Hidden folders and
+    the folders of package managers and runs are skipped."""
     found: list[Path] = []
     entries = 0
     for root in folders:
@@ -279,7 +280,7 @@ class Snapshot:
         return self.files[real]
 
     def reach(self, path: Path) -> tuple[Parsed, ...]:
-        """Return the file and all files that it uses, as far as they can be read."""
+        """Return the file and all the readable files that it uses, directly or not."""
         found: dict[Path, Parsed] = {}
         waiting = [path]
         while waiting and len(found) < MAX_FILES:

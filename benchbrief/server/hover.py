@@ -1,4 +1,4 @@
-"""Hover texts: the documentation of the word under the cursor, or the value that a name finally has."""
+"""Hover texts: the documentation of the word under the cursor, or the final value of a name."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _declared_unit(view: View, offset: int) -> ast.Name | None:
 
 
 def _token_at(view: View, offset: int) -> TypedToken | None:
-    """Return the word or number at an offset, or ending there. In comments and plain texts there is none."""
+    """Return the word or number at an offset, or ending there. Comments and plain texts have none."""
     text = view.file.text.text
     cursor = cursor_at(text, offset)
     if cursor.inside in ("comment", "text", "format"):
@@ -166,8 +166,7 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
 
 
 def _of_extension(key: str, word: str) -> str:
-    """If the word is an extension's name and a possible value of the attribute `key`, return the extension's
-    description, or else ""."""
+    """Return an extension's description if the word names one that the attribute `key` accepts, or else ""."""
     match key:
         case "power" if meter := METER_SPECS.usable(word):
             return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
@@ -382,7 +381,7 @@ def _metric(name: str, model: Model) -> str:
 
 
 def _claim(name: str, model: Model) -> str:
-    """Return the rules by which a claim is judged."""
+    """Describe the rules for judging a claim."""
     block = model.scope.claims_by_name.get(name)
     found = claim(Typer(model.scope, Findings()), block) if block and model.scope.experiments else None
     if found is None:

@@ -127,7 +127,7 @@ class CannotRename(JsonRpcException):
 
 
 def definitions(view: View, offset: int) -> list[types.Location]:
-    """Return each declaration of the name at an offset. A fact is declared by every hardware that has it."""
+    """Return the declarations of the name at an offset. A fact has a declaration in each hardware that has the fact."""
     occurrence = view.occurrence(offset)
     if occurrence is None:
         return []
@@ -147,7 +147,7 @@ def references(views: Views, view: View, offset: int, *, declaration: bool) -> l
 
 
 def highlights(view: View, offset: int) -> list[types.DocumentHighlight]:
-    """Return every place of the name in this file. The declaration counts as a write, all others as reads."""
+    """Return every occurrence of the name in this file. The declaration counts as a write, all others as reads."""
     occurrence = view.occurrence(offset)
     found = []
     for each in view.index.of(occurrence.symbol) if occurrence else ():
@@ -174,7 +174,7 @@ def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
 
 
 def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceEdit:
-    """Return edits for every place, in all of these specs, that refers to the same declaration. Raises CannotRename."""
+    """Return the edits that rename a symbol at every place that refers to it in these specs. Raises CannotRename."""
     occurrence, _ = renamable(view, offset)
     symbol = occurrence.symbol
     if not _NAME.fullmatch(name):

@@ -148,7 +148,7 @@ class BenchServer(LanguageServer):
                 self.published[uri] = params
 
     def log_error(self, what: str, detail: str) -> None:
-        """Write a bug of ours to the client's log, from where a user can report it."""
+        """Write a bug in the server to the client's log, so that a user can report it."""
         message = f"bench lsp: {what}; this is a bug, please report it\n{detail}"
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 
@@ -224,8 +224,8 @@ def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) 
 
 
 def _changes(analysis: Analysis, suggestion: Suggestion) -> dict[str, list[types.TextEdit]]:
-    """Return a fix's edits by file, or no edits if one of them is in no file. If a fix has several edits, the file's
-    layout is restored after them."""
+    """Return a fix's edits by file, or no edits if one of them is outside of all files. If a fix has several edits, the
+    file's layout is restored afterwards."""
     changes: dict[str, list[types.TextEdit]] = {}
     for file in analysis.files:
         spans = [edit for edit in suggestion.edits if file.holds(edit.span)]
@@ -404,7 +404,7 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input that refuses messages longer than any spec. Memory for a whole message is reserved before it
+    """Standard input that refuses messages longer than any spec, since the memory for a message is reserved before it
     arrives."""
 
     def read(self, size: int | None = -1, /) -> bytes:

@@ -1,4 +1,4 @@
-"""A spec as an editor sees it: the files that belong together, and the meaning and place of each name.
+"""A spec as seen by an editor: the files that belong together, and the meaning and place of each name.
 
 While a syntax error hides a declaration, its last version takes its place, so that its names stay known.
 """
@@ -21,7 +21,7 @@ from benchbrief.server.documents import Documents, Parsed, Snapshot
 @dataclass(frozen=True)
 class View:
     """A file within its spec. `file` is the file in question; `files` are the spec and all files that it uses. `former`
-    are earlier versions of files, which replace declarations that a syntax error hides."""
+    are earlier versions of files; they supply the declarations that a syntax error now hides."""
 
     file: Parsed
     files: tuple[Parsed, ...]
@@ -77,7 +77,7 @@ class Views:
         self._kept: dict[tuple[int, ...], View] = {}
 
     def of(self, uri: str) -> View | None:
-        """Return the view of an open file, within the first open spec that uses it, or alone."""
+        """Return the view of an open file as part of the first open spec that uses it, or alone if no spec does."""
         return next(iter(self.every(uri)), None)
 
     def every(self, uri: str) -> list[View]:
@@ -107,7 +107,7 @@ class Views:
         return self._kept[key]
 
     def with_users(self, uri: str) -> Views:
-        """Return these views, extended by closed specs in the editor's folders that share a file with this file's
+        """Return these views together with closed specs in the editor's folders that share a file with this file's
         spec."""
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))

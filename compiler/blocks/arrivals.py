@@ -69,19 +69,19 @@ _FIELDS = {"timeout": "timeout_s", "give_up": "give_up_s"}
 """Maps an argument to the field of `Arrivals` that holds it, for arguments whose field has another name."""
 
 _HOLE_S = 10.0
-"""In seconds. A longer time without arrivals counts as a gap in a trace; the trace tool has the same default
+"""The number of seconds without arrivals that counts as a gap in a trace. The trace tool has the same default
 (`--trace-gap`)."""
 
 
 @dataclass(frozen=True)
 class DeclaredArrivals:
-    """The declared arrivals and their place in the spec. `bounds` maps the name of each bound to its place."""
+    """The declared arrivals and their place in the spec. `bounds` maps each bound's name to its place."""
 
     arrivals: Arrivals
     span: Span
     bounds: Mapping[Bound, Span] = field(default_factory=dict)
     last: tuple[int, float] = (0, 0.0)
-    """The number of the last line of a trace, and the due time in that line, in seconds."""
+    """The number of a trace's last line, and the due time in that line, in seconds."""
 
 
 def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArrivals | None:

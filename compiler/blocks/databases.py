@@ -72,7 +72,8 @@ _TIME = parse_unit("s").dimension
 _SIZE = parse_unit("B").dimension
 _ONE = "one of them, in quotes"
 _PASSED = (_TIME, _SIZE)
-"""Time and size. The tool is passed such a value in seconds or bytes, but a flag may count in a unit of its own."""
+"""The kinds of values, time and size, that the tool gets in seconds or bytes although a flag may count in another unit.
+"""
 
 
 def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: str) -> BadFlagValue | None:
@@ -99,7 +100,8 @@ def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: 
 
 
 def _of_a_number(value: Constant, kind: FlagType) -> tuple[str, str]:
-    """Return the form that the flag wants instead of a number, and the text to write; both are "" for a good number."""
+    """For a number that the flag does not accept, return the accepted form and the text to write; both are "" for a
+    good number."""
     number = value.value
     if kind.kind == "bool":
         return ("", "") if value.bare and number in (0, 1) else (_wanted(kind), "`true` or `false`")
@@ -153,7 +155,7 @@ def _out_of_range(number: float, kind: FlagType) -> tuple[str, str]:
 
 
 def _held(number: float, kind: FlagType) -> float:
-    """Return the number in the flag's range that is nearest to the given one."""
+    """Return the number in the flag's range that is closest to the given one."""
     low = number if kind.minimum is None else max(number, kind.minimum)
     return low if kind.maximum is None else min(low, kind.maximum)
 
@@ -289,8 +291,8 @@ class EngineOptions:
         return equipment_errors.NoFlag(span, name, meant, flags.of, flags.complete) if wrong else None
 
     def _meant(self, flags: Flags, name: str) -> str | None:
-        """Return the flag that `name` most likely means. A longer name that starts like a known flag is left alone: it
-        may be a newer flag."""
+        """Return the flag that `name` most likely means. A longer name that starts like a known flag may be a newer
+        flag, and is left alone."""
         flag = did_you_mean(name, (*self.engine.options, *sorted(flags.known.difference(flags.reserved))))
         return flag if flag and not name.startswith(flag) else None
 
@@ -494,8 +496,8 @@ def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findi
 
 
 def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader) -> plan.ServerStart | None:
-    """Return how to start the server, or None for a server that is not started. For the latter, report attributes that
-    only started servers have."""
+    """Return how to start the server, or None for a server that the run does not start. In that case, report attributes
+    that only started servers have."""
     program = engine.program
     if not started or program is None:
         for key in STARTED:
@@ -689,7 +691,7 @@ def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
 
 
 def _ways(engine: EngineSpec) -> str:
-    """Return, in words, the attributes that tell how to reach the server."""
+    """Return a phrase that names the attributes for reaching the server."""
     ways = [f"`{engine.attributes['uri'].usage('uri')}` for a running server"] if "uri" in engine.attributes else []
     if engine.has_stand_in:
         ways.append("`server = embedded` for the built-in stand-in")

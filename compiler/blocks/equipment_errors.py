@@ -79,7 +79,7 @@ class ToolMismatch(CompileProblem):
     engine: str
     known: tuple[str, ...]
     in_database: bool = False
-    """Whether the database names the tool; such a database has no client."""
+    """Whether the database names the tool, so that there is no client."""
 
     @property
     def help(self) -> str:
@@ -89,7 +89,7 @@ class ToolMismatch(CompileProblem):
 
 
 class NotReachable(CompileProblem):
-    """A database with neither an address nor a start. `ways` are the attributes that give one."""
+    """A database with neither an address nor a start. `ways` are the attributes that would give one."""
 
     code = "E0510"
     says = "database `{name}` has no address"
@@ -108,7 +108,7 @@ class UnknownHole(Misspelt):
 
 
 class BadHole(CompileProblem):
-    """A hole in a path or URI that is more than a name or a reference."""
+    """A hole in a path or URI that contains more than a name or a reference."""
 
     code = "E0513"
     says = "`{key}` can't hold `{hole}`: {why}"
@@ -247,7 +247,7 @@ class TopologyMismatch(CompileProblem):
 
 
 class ConfigNotOurs(CompileProblem):
-    """A configuration file with a setting that a server started for a run can't have."""
+    """A configuration file with a setting that is not allowed for a server started for a run."""
 
     code = "E0570"
     says = "the configuration file `{name}` sets {why}"
@@ -315,7 +315,7 @@ class HalfALogin(CompileProblem):
 
 
 class AgedData(CompileProblem):
-    """Cells whose data an earlier cell has changed. `cells` are in running order."""
+    """Cells that use data changed by an earlier cell. `cells` are in running order."""
 
     code = "W0210"
     says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"
@@ -328,7 +328,7 @@ class AgedData(CompileProblem):
     written_by: tuple[str, ...]
     cells: tuple[str, ...]
     quick: str = ""
-    """A way to bring the data back that is quicker than a load and that the database could declare."""
+    """A way to restore the data that is quicker than a load and that the database could declare."""
 
     @property
     def write(self) -> str:
@@ -340,7 +340,7 @@ class AgedData(CompileProblem):
 
 
 class ReplacedData(CompileProblem):
-    """Cells that load their data again because others replaced it. `seconds` is how long the loads take."""
+    """Cells that load their data again because other cells replaced it. `seconds` is how long the loads take."""
 
     code = "W0211"
     says = (
@@ -363,7 +363,7 @@ class ReplacedData(CompileProblem):
 
 
 KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
-"""The last part of advice against a costly reset: the reason why the reset may still be right."""
+"""The end of advice against a costly reset, with the reason why the reset may be right anyway."""
 
 
 class CostlyReset(CompileProblem):
@@ -390,7 +390,7 @@ class CostlyReset(CompileProblem):
 
 
 class VariantsOfOptions(CompileProblem):
-    """Hardware variants that do nothing but set options of the database. `change` rewrites them as a factor."""
+    """Hardware variants that only set options of the database. `change` rewrites them as a factor."""
 
     code = "W0215"
     says = "the variants of `{hardware}` differ in options alone, and the brief would call them hardware"

@@ -111,7 +111,7 @@ class NotLimits(CompileProblem):
 
 
 class TooManyRates(CompileProblem):
-    """More candidates than the number of cells that a plan may have."""
+    """More candidate rates than a plan may have cells."""
 
     code = "E0565"
     says = "there are {count:,} rates {apart} apart between these ends; the limit is {limit:,}"
@@ -143,7 +143,7 @@ class HighestOfThreads(CompileProblem):
 
 
 class OperationNotDone(CompileProblem):
-    """A promise on an operation that some workload of the experiment does not do."""
+    """A promise on an operation that some workload of the experiment does not perform."""
 
     code = "E0560"
     says = "workload `{workload}` does no `{operation}`, so this promise can't be judged"
@@ -154,7 +154,7 @@ class OperationNotDone(CompileProblem):
 
 
 class TooFewJudging(CompileProblem):
-    """Fewer repeats than the lead that one side needs in order to win."""
+    """Fewer repeats than the lead that decides the vote on a rate."""
 
     code = "E0561"
     says = "{count:plural repeat} can't decide whether a rate keeps its promise"
@@ -232,8 +232,8 @@ _LACKS: dict[Bound, str] = {
 
 
 class ArrivalsNotOfTool(CompileProblem):
-    """Arrivals that the tool can't offer. `known` are the arrivals that the tool can offer; `instead` are other tools
-    of the engine that can offer the declared ones."""
+    """Arrivals that the tool can't offer. `known` are the arrivals that it can offer; `instead` are other tools of the
+    engine that offer the declared ones."""
 
     code = "E0580"
     says = "`{tool}` can't offer a load with `{kind}` arrivals"
@@ -300,7 +300,7 @@ class BadTrace(CompileProblem):
     line: int
     why: str
     instead: str = ""
-    """The advice for a trace whose lines are right."""
+    """Advice for a trace whose lines are correct."""
 
 
 class BoundNotOfTool(CompileProblem):
@@ -346,7 +346,7 @@ class LoadingNotTimed(CompileProblem):
 
 
 _NAMED = 4
-"""The most names that a message lists; the rest are counted."""
+"""The most names that a message lists. Any others are only counted."""
 
 
 class TooFewRepeats(CompileProblem):
@@ -364,7 +364,7 @@ class TooFewRepeats(CompileProblem):
 
 
 class NoRoomToStop(CompileProblem):
-    """A `to:` that is not above `from:`, which leaves no repeat to save."""
+    """A `to:` that is not above `from:`, so that no repeats can be saved."""
 
     code = "E0551"
     says = "`to: {most}` must be above `from: {fewest}`, or no repeat can be saved"
@@ -403,7 +403,7 @@ class _BudgetTooSmall(CompileProblem):
 
 
 class BudgetBelowPass(_BudgetTooSmall):
-    """A budget too short to measure each point once, even if only the declared times are counted."""
+    """A budget too short to measure each point once, even if only the declared times count."""
 
     code = "E0554"
     says = (
@@ -416,7 +416,7 @@ class BudgetBelowPass(_BudgetTooSmall):
 
 
 class BudgetBelowEstimate(_BudgetTooSmall):
-    """A budget that covers the declared times of one pass, but not its estimated loads as well."""
+    """A budget that covers the declared times of one pass, but not the estimated loads in addition."""
 
     code = "W0509"
     says = (
@@ -474,7 +474,7 @@ class AdaptiveInRandomOrder(CompileProblem):
 
 
 class BudgetOfAdaptive(CompileProblem):
-    """A budget for an experiment that needs all repeats in order to choose its points."""
+    """A budget for an experiment that can't choose its points without all repeats."""
 
     code = "E0549"
     says = "an adaptive ramp has no `budget`: each point is chosen by all repeats of those before"
@@ -534,7 +534,7 @@ class NotUntilSteady(CompileProblem):
 
 
 class TooSoon(CompileProblem):
-    """A first check for a steady state before there are enough batches to tell."""
+    """A first check for a steady state that comes before there are enough batches for it."""
 
     code = "E0577"
     says = "`from: {said}` is too early to tell a steady state from chance"
@@ -555,8 +555,7 @@ class NoTimeToEnd(CompileProblem):
 
 
 class NeverSteady(CompileProblem):
-    """A load that is not meant to become steady, or that ends by another rule. `what` is the cause, and `why` explains
-    it."""
+    """A load that never becomes steady, or that ends by another rule. `what` is the cause, and `why` explains it."""
 
     code = "E0579"
     says = "experiment `{experiment}` is measured until it is steady, and {why}"
@@ -567,7 +566,8 @@ class NeverSteady(CompileProblem):
 
 
 class SteadyOfSeveral(CompileProblem):
-    """A client with several hosts in an experiment with `until_steady`. Each host would end at another time."""
+    """A client with several hosts in an experiment with `until_steady`, although each host would end at a different
+    time."""
 
     code = "E0589"
     says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"
@@ -619,8 +619,8 @@ class TwoSizes(CompileProblem):
 
 
 class NoSearch(CompileProblem):
-    """A reference `other.knee` to an experiment that does not search for a knee of this axis. `searched` tells what the
-    other experiment does instead."""
+    """A reference `other.knee` to an experiment that does not search for a knee of this axis. `searched` describes what
+    the other experiment does instead."""
 
     code = "E0532"
     says = "experiment `{experiment}` finds no knee of `{key}`: {searched}"
@@ -685,8 +685,7 @@ class MeterCount(CompileProblem):
 
 
 class NoMeter(CompileProblem):
-    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware has instead of a
-    meter."""
+    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware has in its place."""
 
     code = "E0538"
     says = "the probe `power` needs a power meter, and {names:ticked} {have} none"
@@ -709,8 +708,8 @@ class NoMeter(CompileProblem):
 
 
 class FewThreads(CompileProblem):
-    """Fewer threads than hosts. `threads` counts the threads of all load generators together; `search` names the
-    experiment whose search starts with that number."""
+    """Fewer threads than hosts. `threads` is the total of all load generators; `search` names the experiment whose
+    search starts with that number."""
 
     code = "E0540"
     says = (
@@ -785,7 +784,7 @@ class NoProbeOfEngine(CompileProblem):
 
 class ShortForProbe(CompileProblem):
     """A measured time so short that a probe reads at most once, or that a load generator's intervals may leave out much
-    of that time. There is no `consequence` for a load generator. Times are in seconds."""
+    of that time. `consequence` is empty for a load generator. Times are in seconds."""
 
     code = "W0506"
     says = "experiment `{experiment}` measures for {measure_s:g} s: {read}"

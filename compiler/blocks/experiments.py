@@ -82,7 +82,7 @@ class NamedHosts(Protocol):
 
 
 Events = Mapping[str, tuple[Event, ...]]
-"""The events of an experiment by hardware key. Each event has the hosts that run it."""
+"""The events of an experiment by hardware key. Each event has the hosts that it runs on."""
 
 
 def read_events(
@@ -120,7 +120,7 @@ def read_events(
 
 
 def _hosts_by_name(world: NamedHosts) -> Mapping[str, Sequence[str]]:
-    """Return the hosts of each client and each hardware group or variant by its name."""
+    """Return the hosts of each client, hardware group and variant by its name."""
     clients = {name: client.hosts for name, client in world.clients.items() if client}
     groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
     return {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}
@@ -269,7 +269,7 @@ def clients_by_hardware(
 
 
 def largest_client(clients: Mapping[str, plan.Client]) -> plan.Client | None:
-    """Return the client with the most hosts, or None without a client. The ramp must suffice for this client."""
+    """Return the client with the most hosts, or None if there is no client. The ramp must suit this client."""
     return max(clients.values(), key=lambda client: len(client.hosts), default=None)
 
 
@@ -339,7 +339,7 @@ class PartChecks:
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:
         """For an offered load whose tool hides how long operations wait, return the load's place, the tool, and the
-        tools that don't hide it. Return None for other loads."""
+        tools that show it. Return None for other loads."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None
         span, others = self.values.span("target"), tools_from_due(engine)
@@ -461,7 +461,7 @@ def _workloads_of(tool: ToolSpec) -> tuple[str, ...]:
 
 
 EVEN = ("constant", "poisson", "closed")
-"""The kinds of arrivals whose rate can become steady."""
+"""The kinds of arrivals with which a rate can become steady."""
 
 
 @dataclass(frozen=True)
@@ -520,7 +520,7 @@ class Matrix:
     experiment: plan.Experiment
     units: tuple[HardwareUnit, ...]
     loads: tuple[ReadWorkload, ...]
-    """The workloads at the default level of each factor; `load_at` returns them at other levels."""
+    """The workloads at the default level of each factor. For other levels, see `load_at`."""
     database: DatabaseSpec
     databases: Mapping[plan.DatabaseKey, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
@@ -542,8 +542,7 @@ class Matrix:
     events: Events = field(default_factory=dict)
     factors: Factors = field(default_factory=Factors)
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The factors that each workload uses, by the workload's name; the key "" has the factors that the database uses.
-    """
+    """The factors that each workload uses, by the workload's name; the key "" has the database's."""
     loads_at: Mapping[str, ReadWorkload] = field(default_factory=dict)
     """The workloads by their keys in a plan."""
 
@@ -613,7 +612,7 @@ def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: R
 
 
 def _most_alike(combinations: Sequence[Levels], factor: str) -> Sequence[Levels]:
-    """Return the largest set of combinations that differ only in the given factor."""
+    """Return the largest set of combinations that differ in no factor but the given one."""
     alike: dict[tuple[object, ...], list[Levels]] = {}
     for levels in combinations:
         keys = levels.keys
@@ -635,8 +634,7 @@ class _Experiment:
         self.groups: list[tuple[str, ...]] = []
         """The keys of the hardware that each item of `hardware` names."""
         self.uses: dict[str, tuple[str, ...]] = {}
-        """The factors that each workload uses, by the workload's name; the key "" has the factors that the database
-        uses."""
+        """The factors that each workload uses, by the workload's name; the key "" has the database's."""
 
     def matrix(self) -> Matrix | None:
         """Return the matrix, or None after a mistake."""
@@ -741,8 +739,7 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
-        """Return the named hardware, or nothing if one name is wrong, since messages about the others would be wrong
-        too."""
+        """Return the named hardware, or nothing if one name is wrong, since further messages would then be wrong too."""
         units: dict[str, HardwareUnit] = {}
         whole = True
         for item in self._items("hardware"):
@@ -843,7 +840,7 @@ class _Experiment:
         return None
 
     def _one(self, kind: str, known: Mapping[str, Item | None], family: str = "") -> Item | None:
-        """Return the client or database that the experiment names, or else the only one in the spec."""
+        """Return the client or database that the experiment names, or the only one in the spec if it names none."""
         series = self.values.series(kind)
         if not series:
             if len(known) == 1:

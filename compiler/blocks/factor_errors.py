@@ -148,8 +148,8 @@ class SameCells(CompileProblem):
     database: str
     count: int
     used: bool = False
-    """Whether the workload or the database uses the factor, but only in something that does not affect the workload's
-    cells."""
+    """Whether the workload or the database uses the factor, but only in ways that do not affect the workload's cells.
+    """
 
     @property
     def why(self) -> str:
@@ -233,7 +233,7 @@ class FactorNotVaried(CompileProblem):
 
 
 class TurnsNeedLoads(CompileProblem):
-    """Levels that take turns in one storage place although their data sets differ."""
+    """Levels that take turns in one storage place although they have different data sets."""
 
     code = "E0819"
     says = "`interleaved` makes experiment `{experiment}` load {loads:,} times, about {load_s:duration} of loading"

@@ -26,7 +26,7 @@ RESERVED: Mapping[str, str] = {
     "host": "the variable `$BENCH_HOST` of commands",
     **{name: f"the dimension `{name}`" for name in DIMENSIONS},
 }
-"""Names that no factor can have in any spec, each with the thing that it already names."""
+"""Names that are reserved in every spec and so can't name a factor, each with what the name already means."""
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations or the factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})
@@ -51,7 +51,7 @@ def check_names(found: Declarations, findings: Findings) -> None:
 
 
 class _Use(NamedTuple):
-    """A use of a factor in an expression, with the setting behind the dot, and the calls around it, outermost first."""
+    """A use of a factor in an expression, with the setting after the dot, and the calls around it, outermost first."""
 
     name: ast.Name
     setting: ast.Name | None
@@ -69,7 +69,7 @@ class _Use(NamedTuple):
 
 
 def check_places(found: Declarations, factors: Factors, findings: Findings) -> frozenset[tuple[str, str]]:
-    """Report factors in places where none is allowed. Return the kinds and names of the blocks that have one."""
+    """Report factors in forbidden places. Return the kinds and names of the blocks that have one."""
     places = _Places(factors, findings)
     for kind, entries in found.blocks.items():
         for entry in entries.values() if factors and kind != "report" else ():
@@ -138,7 +138,7 @@ class _Places:
 
 
 def _is_setting(shape: Shape | None) -> bool:
-    """Return whether an attribute of this shape is a setting, as opposed to a time or a part of a login."""
+    """Return whether an attribute of this shape is a setting, unlike a time or a part of a login."""
     return not (isinstance(shape, Login | Special) or (isinstance(shape, Number) and shape.dimension == _TIME))
 
 

@@ -53,8 +53,8 @@ class DeclaredFactor:
 
     @property
     def told_apart(self) -> str:
-        """The word that best tells the levels apart: the factor's name, or the setting of a bundle with the most
-        different values."""
+        """The name that best tells the levels apart: the factor's name, or the bundle's setting with the most different
+        values."""
         values = {each: {level.attributes[each] for level in self.factor.levels} for each in self.settings}
         return f"{self.factor.name}.{max(values, key=lambda each: len(values[each]))}" if values else self.factor.name
 
@@ -66,7 +66,7 @@ class DeclaredFactor:
 
 class Factors(dict[str, DeclaredFactor]):
     """The factors by name, in the order of the spec. `broken` are factors with a mistake. Blocks that use a broken
-    factor can't be read, and no further mistakes are reported for them."""
+    factor are not read, and no mistakes are reported in them."""
 
     def __init__(self, found: Mapping[str, DeclaredFactor] | None = None, broken: Iterable[str] = ()) -> None:
         super().__init__(found or {})
@@ -188,7 +188,7 @@ class _Levels:
         return True
 
     def _are_told_apart(self, found: Sequence[_Level]) -> bool:
-        """Report labels that readers can't tell apart and empty labels, and return whether there are none."""
+        """Report empty labels, and labels that readers can't tell apart. Returns whether there are none."""
         seen: dict[str, _Level] = {}
         for each in found:
             label = each.level.label.strip()
@@ -307,8 +307,7 @@ def _first_number(expr: ast.Expr) -> ast.Expr:
 
 
 def _numbers(first: Constant, unit: str) -> Numbers:
-    """Return the rule for a factor's numbers: they are of the same kind as the first one and have a unit if it has
-    one."""
+    """Return the rule that a factor's numbers are of the same kind as the first one, and have a unit if it has one."""
     low, high = (f"{number} {unit}".strip() for number in (8, 64))
     usage = f"`range({low}, {high}, factor: 2)`"
     shape = Number(base_unit(first.dimension), low, plain=first.bare, minimum=float("-inf"))
@@ -374,8 +373,8 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         }
         self._found: dict[tuple[str, Levels], Item | None] = {}
         self._changes: dict[tuple[str, str, DimKey], dict[str, Any] | None] = {}
-        """By field, the values at one level of a factor that differ from the defaults; for a table, its changed
-        entries."""
+        """For each field, the values at one level of a factor that differ from the defaults. For a table, only the
+        changed entries."""
         self._apart = {name for name in entries if filled_later is not None and self._is_apart(name, filled_later)}
         for name in entries:
             self.at(name, Levels())
@@ -596,8 +595,7 @@ class _Condition:
     reader: Reader
 
     def read(self, expr: ast.Expr) -> _Test | None:
-        """Return a function that tells from the keys of a combination whether it is measured, or None after a
-        mistake."""
+        """Return a function that takes a combination's keys and tells whether it is measured, or None after a mistake."""
         match expr:
             case ast.Binary(operator="and" | "or" as word):
                 left, right = self.read(expr.left), self.read(expr.right)
@@ -662,6 +660,6 @@ class _Condition:
         return lambda keys: compare(numbers[keys[factor]], constant.value)
 
     def _factor(self, expr: ast.Expr) -> str | None:
-        """Return the varied factor that an expression names, or None if it names no varied factor."""
+        """Return the varied factor that an expression names, or None if it does not name one."""
         name = expr.base if isinstance(expr, ast.Attr) else expr
         return name.text if isinstance(name, ast.Name) and name.text in self.varied else None

@@ -45,7 +45,7 @@ from benchbrief.model.extension_spec import NAME, SchedulerSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _MOST_FACTS = 300
-"""The most fact names that are compared with each other. If there are more, no name is taken as the usual one."""
+"""The most fact names to compare with each other. Beyond that, no name is taken as the usual one."""
 _Own = Mapping[str, ast.Attribute]
 
 
@@ -170,7 +170,7 @@ _LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")
 
 @dataclass
 class HostTable:
-    """Every host of the plan. A destination is a single host, however often the spec names it."""
+    """Every host of the plan, each once, however often the spec names it."""
 
     reader: Reader
     hosts: dict[str, plan.Host] = field(default_factory=dict)
@@ -303,7 +303,8 @@ def _over_ssh(destination: str, settings: Values | None) -> plan.Host:
 
 
 def _machine(host: plan.Host) -> tuple[str, int]:
-    """Return a key that identifies a machine. Two ports of one address may lead to two machines."""
+    """Return a key that identifies a machine. It includes the port, since two ports of one address may lead to two
+    machines."""
     if host.package:
         return (host.id, 0)
     return ("127.0.0.1" if host.name in ("localhost", "::1") else host.name, host.port or 22)
@@ -320,7 +321,7 @@ class HardwareUnit:
     """The short name of the variant, or the name of the group if it has no variants."""
     imported: bool
     said: Mapping[str, ast.Expr]
-    """The expression that gives each fact in the spec, for database options that name the fact."""
+    """The expression for each fact in the spec, for database options that name the fact."""
     meter_taken: bool = False
     """Whether the profile removes the unit's power meter."""
     meter_wrong: bool = False

@@ -69,7 +69,7 @@ def expand(pattern: str) -> tuple[str, ...]:
 
 
 def _choices(text: str, start: int, end: int) -> tuple[int, list[str]]:
-    """Return how many numbers `[...]` stands for, and the numbers. Too many are refused before they are generated."""
+    """Return how many numbers `[...]` means, and the numbers. Too many are refused before they are generated."""
     ranges: list[tuple[int, int, int]] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())

@@ -28,7 +28,7 @@ _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
 _TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 _ANY_S = 60.0
-"""Replaces a time that has a mistake, so that mistakes in a report still show."""
+"""The time that replaces one with a mistake, so that mistakes in a report are still found."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,7 @@ degree of freedom (a quantile of 12.7), and two values are often close together 
 CONFIDENT_ARGUMENTS = ("within", "from", "to")
 _MOST = 1000.0
 _UNKNOWN = 2
-"""The number of repeats that is assumed after a mistake: more than one, so that no warning about single runs follows.
-"""
+"""The number of repeats to assume after a mistake: more than one, to avoid a warning about single runs."""
 _USAGE = "`confident(within: 5 %, from: 3, to: 10)`"
 _REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=_MOST)
 _SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)

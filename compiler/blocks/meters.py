@@ -43,8 +43,8 @@ class MeteredGroup:
 def read_power(
     series: Sequence[ast.Expr], group: MeteredGroup | None, reader: Reader
 ) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
-    """Return the meters of `power = ...`, whose watts add up, or a declared number. Return None without a value or
-    after a mistake.
+    """Return the meters of `power = ...`, whose watts are added up, or a declared number. Return None for a missing
+    value or after a mistake.
 
     Without a `group`, as for a profile's meter, the number of meters is not checked.
     """
@@ -72,7 +72,7 @@ def read_power(
 
 
 def _apart(first: plan.PowerMeter, other: plan.PowerMeter) -> str:
-    """Return the reason why the watts of two meters of the same hosts can't be added up, or "" if they can."""
+    """Return why the watts of two meters of the same hosts can't be added up, or "" if they can."""
     if first.kind != other.kind:
         return f"`{other.kind}` and `{first.kind}` are not read at the same moments"
     if (first.boundary, first.on) != (other.boundary, other.on):
@@ -181,7 +181,7 @@ class _Meter:
         )
 
     def _misfits(self, unnamed: Sequence[ast.Argument], named: dict[str, ast.Argument], local: bool) -> bool:
-        """Report missing or contradicting arguments, and return whether there are such arguments."""
+        """Report missing or contradicting arguments, and return whether there are any."""
         missing = [f"`{name}:`" for name, key in self.schema.arguments.items() if key.required and name not in named]
         missing += [
             " or ".join(f"`{name}:`" for name in names)

@@ -27,7 +27,7 @@ from benchbrief.model.value_shapes import Text
 
 _EVERY = PROBE.keys["every"].shape
 _SOME_S = 1.0
-"""Replaces a wrong interval, so that the probe's measures stay known."""
+"""The interval that replaces a wrong one, so that the probe's measures stay known."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _placed(spec: DeclaredProbe, unit: HardwareUnit, in_process: bool, reader: R
 
 
 def _place(probe: ProbeSpec, meter: plan.PowerMeter | None, in_process: bool) -> Literal["node", "controller", "tool"]:
-    """Return where the probe runs. If it reads a power meter, the meter decides. A probe of a database runs on the
+    """Return where the probe runs. For a probe of a power meter, the meter decides. A probe of a database runs on the
     controller, or in a library's load generator. All other probes run on the node."""
     if meter is not None:
         return meter.on

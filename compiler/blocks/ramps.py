@@ -43,7 +43,7 @@ _HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0
 _LATENCY = Number("s", "5 ms", above=True)
 _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
 _WRITTEN_IN_PERCENT = 0.01
-"""From this share of errors on, a number without `%` was more likely meant as a percentage."""
+"""The share of errors from which on a number without `%` was more likely meant as a percentage."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def errors_allowed(said: float | None, promised: DeclaredPromise | None) -> floa
 
 
 def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) -> int:
-    """Return the largest number of repeats that decide on a rate. Report other rules for repeats, and too few
+    """Return the largest number of repeats that may decide on a rate. Report other rules for repeats, and too few
     repeats."""
     if values.said("budget"):
         instead = "remove `budget`, and measure for a shorter time; `bench run --budget` is for the whole run"
@@ -303,7 +303,7 @@ def lowest(shape: Number) -> Number:
 
 
 def _mended(call: ast.Call) -> str | None:
-    """Return a corrected call if both ends are written, or None for other calls."""
+    """Return the corrected call if both ends are given, or None for other calls."""
     values = [argument.value for argument in call.arguments if argument.key is None]
     if len(values) == 2:
         first, last = (value.span.text for value in values)
@@ -345,7 +345,7 @@ TARGET = Number("ops/s", "20k ops/s", integer=True, minimum=1.0, maximum=2.0**31
 @dataclass(frozen=True)
 class Numbers:
     """The rule for the numbers of a list or a range. `usage` shows ranges of such numbers, and `choosing` are the calls
-    that choose such numbers during the measurement. `whole` numbers of a range are rounded."""
+    that choose such numbers during the measurement. If `whole`, the numbers of a range are rounded."""
 
     shape: Number
     usage: str
@@ -404,8 +404,8 @@ class KneeReference:
 
 @dataclass(frozen=True)
 class Ramp:
-    """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, these are the points that may be
-    tried; with `found_by`, there are no points."""
+    """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, they are candidates; with
+    `found_by`, there are none."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None
@@ -619,8 +619,8 @@ def _range(key: str, call: ast.Call, of: Numbers, reader: Reader) -> _Points | N
 def _stepped(
     key: str, expr: ast.Expr, ends: tuple[float, float], way: str, step: float, of: Numbers, reader: Reader
 ) -> _Points | None:
-    """Return the points from the first end on, or None after a mistake. `whole` points that round to the same number
-    are returned once."""
+    """Return the points of a range from its first end on, or None after a mistake. If `whole`, points that round to the
+    same number appear once."""
     first, last = ends
     if last < first:
         why = f"it runs from {of.shown(first)} down to {of.shown(last)}"

@@ -1,4 +1,4 @@
-"""Equipment besides hosts that hardware groups share, so that work on one group would disturb a measurement on another.
+"""Equipment besides hosts that hardware groups share, so that using one group would disturb a measurement on another.
 
 Two groups that share nothing may be worked on side by side. Hosts have locks of their own (`Cell.locks`). This module
 finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. The
@@ -48,8 +48,8 @@ class SharedEquipment:
         return tuple(dict.fromkeys((*found, *((CONTROLLER,) if self._controller_is_used else ()))))
 
     def held(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
-        """Return the equipment besides hosts that a group's cells hold. No other cell that holds it runs at the same
-        time."""
+        """Return the equipment besides hosts that a group's cells hold. No two cells that hold the same equipment run
+        at once."""
         experiment = matrix.experiment
         alone = experiment.overlap == "none" and len(experiment.hardware) > 1
         return (*self.of(matrix, unit), *((f"{ONE_BY_ONE}{experiment.name}",) if alone else ()))
@@ -85,8 +85,8 @@ def _reads_power(matrix: Matrix, unit: HardwareUnit) -> bool:
 
 
 def _meters(hardware: Hardware) -> Iterable[str]:
-    """Yield the places that the group's meters read, such as an outlet of a power strip. Meters that run on each host
-    are left out, since they are not shared."""
+    """Yield the places that the group's meters read, such as an outlet of a power strip, except for meters that run on
+    each host and so are not shared."""
     for meter in (each for each in hardware.power if each.on == "controller"):
         parts = meter.parts or ("",) * len(meter.addresses)
         for address, part in zip(meter.addresses, parts, strict=False):
@@ -97,7 +97,7 @@ _CLIENT = "client "
 
 
 class _Group:
-    """An experiment's hardware group or all of its variants, with the equipment held while the group is worked on."""
+    """An experiment's hardware group (or all of its variants), with the equipment held while the group is in use."""
 
     def __init__(self, experiment: str, name: str) -> None:
         self.experiment, self.name = experiment, name
@@ -152,8 +152,8 @@ def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Grou
 
 
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
-    """Return the equipment that two groups of one lane share, in the words of a message. The result is empty for groups
-    that are joined through others."""
+    """Return the phrases for equipment shared by two groups of one lane. There are none for groups that are joined only
+    through others."""
     clients = {host for client in matrix.clients.values() for host in client.hosts} - one.under_test - other.under_test
     hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

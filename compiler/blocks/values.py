@@ -41,7 +41,7 @@ _PREFIXES = ("var", "param", "params", "vars")
 def wrong_value(
     expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
 ) -> CompileProblem:
-    """Return the problem with a value that does not have the `wanted` form, or that misspells one of `words`.
+    """Return the problem with a value that lacks the `wanted` form, or that misspells one of `words`.
 
     With `numbers`, a number is allowed too. With `texts`, a text may be written for a word.
     """
@@ -154,7 +154,7 @@ def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
 
 @dataclass(frozen=True)
 class Constant:
-    """A computed number in base units. `text` is the number as the user wrote it; it is `bare` if it has no unit."""
+    """A computed number in base units. `text` is the number as the user wrote it, and `bare` means without a unit."""
 
     value: float
     dimension: Dimension
@@ -178,7 +178,7 @@ class Bound:
 Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
 
 
-"""The value of an attribute after reading. Its shape decides the type: a text, a word, a flag, a number, a reference
+"""The value of an attribute after reading. Its type depends on the shape: a text, a word, a flag, a number, a reference
 that the run reads, a text with holes, or a series."""
 
 
@@ -267,7 +267,7 @@ class Reader:
                 self._constants[name] = self.constant(expr)
 
     def at(self, bound: Mapping[str, Bound]) -> Reader:
-        """Return a reader for which these words (`codec`, or `tuning.cache` for a bundle) stand for levels."""
+        """Return a reader in which these names (`codec`, or `tuning.cache` for a bundle) have the values of levels."""
         reader = copy(self)
         reader._levels = {**self._levels, **bound}
         reader._params = {**self._params, **{name: each.expr for name, each in bound.items()}}
@@ -281,13 +281,13 @@ class Reader:
         self.findings.add(problem)
 
     def refuse(self, problem: CompileProblem) -> T | None:
-        """Report a mistake, and return None in place of the spoilt value."""
+        """Report a mistake, and return None in place of the unusable value."""
         self.findings.add(problem)
         return None
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
-        """Return the values of a block. Report missing attributes only if the block has to be `complete`; an override
-        need not be."""
+        """Return the values of a block. Missing attributes are reported only if the block has to be `complete`, unlike
+        an override."""
         found: dict[str, Value] = {}
         meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():
@@ -331,8 +331,8 @@ class Reader:
     def _recover(
         self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
     ) -> None:
-        """Read a misspelt attribute as the attribute that it most likely means. Without this value, other parts would
-        seem wrong."""
+        """Read a misspelt attribute as the attribute that it most likely means, since a missing value would cause false
+        reports elsewhere."""
         earlier = entry.attributes.get(meant or "")
         inherited = earlier is not None and (
             earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
@@ -596,7 +596,8 @@ class Reader:
 
 
 def _named(expr: ast.Expr) -> str:
-    """Return the possible name of a parameter, a factor or a bundle's attribute, or "" for other expressions."""
+    """Return the name of the parameter, factor or bundle's attribute that the expression may be, or "" for other
+    expressions."""
     match expr:
         case ast.Name(text=text):
             return text
@@ -606,7 +607,7 @@ def _named(expr: ast.Expr) -> str:
 
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
-    """Return whether a fact is a misspelt key: a required key that is missing, or a key whose value no fact can
+    """Return whether a fact is really a misspelt key: a required key that is missing, or a key whose value no fact can
     have."""
     unsaid = [key for key in schema.keys if key not in entry.attributes]
     if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):

@@ -69,8 +69,7 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The description of `load(a)`. The two labels above are for a load that is the only workload, and for one of several.
-"""
+"""The label of `load(a)`. The two above are for a load that is the only workload, and for one of several."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,8 @@ class ReadWorkload:
 
     @property
     def from_one_host(self) -> bool:
-        """Whether the workload runs from one host only, since several hosts would repeat the same work. A load may run
-        from several, since each host has its own range of keys."""
+        """Whether only one host runs the workload, since several would repeat the same work. A load may use several
+        hosts, each with its own range of keys."""
         done = (self.workload.properties.get(name) for name in self.family.from_one_host)
         return self.workload.phase == "run" and any(done)
 
@@ -226,7 +225,7 @@ def _files(values: Values, family: ToolSpec, properties: Properties, reader: Rea
 
 
 def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSpec, done: tuple[str, ...]) -> str:
-    """Return, in words, which workloads have the attribute, or "" if this workload has it."""
+    """Return a phrase for the workloads that have the attribute, or "" if this workload has it."""
     if attribute.needs and not {*attribute.needs} & {*done}:
         return f"workloads that {' or '.join(attribute.needs).replace('_', ' ')}"
     if attribute.chosen and key not in workload.settings:
@@ -235,7 +234,7 @@ def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSp
 
 
 def _product(key: str, of: tuple[str, str], found: Properties, values: Values, reader: Reader) -> Properties:
-    """Return the product of two attributes, or the second attribute if the spec gives the product itself."""
+    """Return the product of two attributes, or the second attribute if the spec gives the product directly."""
     count, each = (float(found[name]) for name in of)
     size = values.constant(key)
     if size is not None:
@@ -271,7 +270,7 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
 
 
 def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkload:
-    """Return the workload that measures the loading by inserting the records into an empty database. `alone` means that
+    """Return the workload that measures loading, by inserting the records into an empty database. `alone` means that
     the spec has no other workload to load."""
     workload, label = load.workload, _LOADING_LABEL if alone else _ONE_LOADING_LABEL
     shape = {

@@ -225,7 +225,7 @@ class TypedInTitle(TypedResult):
 
 
 class OtherBase(CompileProblem):
-    """Words that compare with one contender while the value is compared with another."""
+    """Words that compare with one contender although the value is compared with another."""
 
     code = "W0763"
     says = "the words compare with `{named}`, and `{value}` is compared with {base}"
@@ -236,7 +236,7 @@ class OtherBase(CompileProblem):
 
 
 class ComputedWithoutClaim(CompileProblem):
-    """A comparison or an end of a range that is computed where a claim belongs.
+    """A comparison, or an end of a range, that is computed in a place that requires a claim.
 
     `claim` is the claim to write, or "" if it takes more than a line. `mended` has the place of the text, the new text,
     and the place for the claim.

@@ -1,4 +1,4 @@
-"""The words of claims, which tell what a sentence promises about its number, in English and Japanese.
+"""The words in claims that show what a sentence promises about its number, in English and Japanese.
 
 Each table is small, and covers words right before or right behind the number. Unknown words are not a mistake. Patterns
 are texts, which `re` compiles at their first use and keeps, since most specs need none.
@@ -42,9 +42,9 @@ _NOT_OF_SETTINGS = "".join(
     )
     for particle in ("を", "が", "")
 )
-"""Excludes numbers behind a setting that is raised: `スレッド数を 2 倍にすると`, `メモリー 2 倍の構成`."""
+"""Excludes numbers that say how much a setting is raised: `スレッド数を 2 倍にすると`, `メモリー 2 倍の構成`."""
 _FOR_ONE = rf"(?<![\d.,])[1１]{_BLANKS}(?:USD|EUR|JPY|円|ドル){_BLANKS}(?:あたり|当たり|当り|につき|ごと|毎)"
-"""A number that is a unit of reference and not a result: `1 ドルあたり`."""
+"""Matches a number that is a unit of reference instead of a result: `1 ドルあたり`."""
 _KANJI = "[〇一二三四五六七八九十百千]+"
 
 
@@ -75,7 +75,7 @@ def found_in(pattern: str, text: str) -> str:
 
 
 _ENDS = rf"(?:{_BLANK}(?:up to|at least|at most|as (?:much|many|high) as|more than|less than|well over|over))?"
-"""Words for an end of a range that may come between `by` or `of` and a number."""
+"""Words for the end of a range that may come between `by` or `of` and a number."""
 
 # --- bounds ---
 
@@ -90,11 +90,12 @@ _SOME_MEASURE = r"(?:costs?|prices?|latency|p99|throughput|reads?|waits?)\b(?: [
 _OUTCOME = "(?:results?|values?|figures?|case|scores?|we (?:saw|measured)|observed|measured)(?: (?:is|was))?"
 _NEVER = r"(?:(?:never|not once|not even)\b[^.;:]*?|(?:not|\w+n['’]t)\b[^.;:,]{0,30}?)"
 _NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
-"""Words which say that nothing reaches a number: `no workload gains less than`."""
+"""Words that say nothing reaches a number: `no workload gains less than`."""
 _AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
 _SO_FAR = r"[^.;。]*"
 _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
-"""Follows words of a case that name no load, price or other thing: `at the highest`, but not `at the highest load`."""
+"""What must follow words such as `at the highest` so that they name no load, price or other thing (unlike `at the
+highest load`)."""
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
     rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
@@ -112,12 +113,12 @@ _AT_MOST = (
     "|is the (?:best|most|highest) we"
 )
 _OR_MORE = rf"(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above){_END}|at the (?:very )?least{_END}"
-"""Words that may come anywhere behind a number. Before the number they belong to another one: `with 16 GB or more,
+"""Words that may come anywhere after a number. In front of it they belong to another number: `with 16 GB or more,
 {value}X`."""
 
 
 class Bound(NamedTuple):
-    """Words that promise an end of a range: patterns for those before its number, and for those behind it in the same
+    """Words that promise an end of a range, as patterns for words before the number and for words behind it in the same
     clause."""
 
     before: str
@@ -179,10 +180,10 @@ BEYOND = _behind(
     "以上|超(?!え)|を(?:優に|大きく|大幅に)?(?:超え(?!な|ず|ません|ること)|上回(?!ら|りません|ること))",
     f"{_UNIT}?",
 )
-"""Words that, like `MORE_THAN`, promise a lowest value, but are also usual for any number that was rounded down."""
+"""Words that usually go with any number that was rounded down, but like `MORE_THAN` may promise a lowest value."""
 LESS_THAN = _before(rf"{_NOT}(?:{_LESS_THAN}|within)", "<")
 WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", f"{_UNIT}?")
-"""Words that, like `LESS_THAN`, promise a highest value, but are also usual for any number that was rounded up."""
+"""Words that usually go with any number that was rounded up, but like `LESS_THAN` may promise a highest value."""
 
 # --- averages and whole ranges ---
 
@@ -219,11 +220,11 @@ AVERAGE = (
     "|一般(?:に|的に)|標準的|普段|ふだん|実運用|実環境|たいてい"
     "|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
 )
-"""Words anywhere in a sentence that make its number an average."""
+"""Words that, anywhere in a sentence, make its number an average."""
 AVERAGE_OF = _before(
     "(?:average|typical|usual|mean)(?: of)?", "平均(?:約|およそ)?|通常|平均(?:向上|改善|増加|短縮|削減)[率幅]?は"
 )
-"""Words right before the number that make it an average."""
+"""Words that, right before a number, make it an average."""
 EVERYWHERE = (
     rf"{_TRIED}\b(?:at|on|in|for|under|with)(?! any case\b){_BLANK}{_EACH}"
     r"|\b(?:whatever|whichever|no matter|regardless of|across the board|without exception)\b"
@@ -249,15 +250,14 @@ ALL_OVER = (
     r"|\band\b[^.;:,]{0,30}\balike\b|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束"
     r"|全域|全範囲|(?:すべて|全て|あらゆる)の?(?:お客様|ユーザー|顧客)"
 )
-"""Words which say that a number holds at each point, unless the sentence calls it the highest: `the most over all
-loads`."""
+"""Words that say a number holds at each point, unless the sentence calls it the highest: `the most over all loads`."""
 EXPECTED = _before(
     rf"(?:expects?|(?:counts?|depends?|rel(?:y|ies)|banks?|plans?) (?:up)?on|plan for|promises?|will (?:{_GETS})"
     rf"|maintains?|holds?(?: steady)?(?: at)?"
     rf"|(?:you|everyone|everybody|customers|users) (?:(?:can|will) )?(?:\w+ly )?(?:{_GETS})"
     r"|(?:a )?(?:steady|constant|consistent|reliable|dependable))(?: an? (?:gain|improvement|saving)s? of)?"
 )
-"""Words right before the number which say that everyone gets it."""
+"""Words that, right before a number, say that everyone gets it."""
 HIGHEST = (
     r"\b(?:best(?![ -](?:in[ -]class|of[ -]breed|known|selling|rated))|highest|maximum|max|peak|largest|greatest"
     r"|top(?! of)|record|most(?! \w+(?:ed|ern|ent|ive|ful|able|lar)\b)|biggest|up to"
@@ -339,22 +339,22 @@ PER_CENT_OF = _behind(
 SHARE_OF_JA = (
     rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}(?:です|である|でした|に(?:短縮|削減|低減|抑え|収ま|とどま|なり|過ぎ|達|届))"
 )
-"""Words behind `〜の` and a percentage that make it the remaining share, as in `〜の 17 % に短縮`."""
+"""Words that, behind `〜の` and a percentage, make it the share that remains: `〜の 17 % に短縮`."""
 LEFT_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}に(?:短縮|削減|低減|圧縮|抑え|減|低下|縮)"
-"""Words that make a percentage the remaining share whatever precedes it: `17 % に短縮`."""
+"""Words that make a percentage the share that remains whatever precedes it: `17 % に短縮`."""
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that make it a comparison: `2 times the`, `2X as`, `2 倍の`."""
 FOR_EVERY = r"\bfor (?:every|each|one) (?:one|operation|read|update|request|\w+ (?:that|of|on|with))\b"
-"""Words anywhere in a sentence that give a number for each one of the other side."""
+"""Words that, anywhere in a sentence, make its number a rate for each item of the other side."""
 
 
 MULTIPLE = rf"\A(?:[xX×](?![A-Za-z])|{_BLANKS}倍(?!率)|{_BLANK}times{_BLANK}(?:the|as|that|what|those)\b)"
-"""Words that make the number right before them a multiple of something."""
+"""Words that make the number before them a multiple of something."""
 _AGAINST = (
     "against|than|versus|vs\\.?|over|compared (?:to|with)|relative to|instead of|in place of|replac(?:es?|ing)|of"
 )
 COMPARED = rf"\b(?:{_AGAINST})(?:{_BLANK}(?:the|an?|its|our|their))?{_BLANKS}\Z"
-"""Words before a name that mark it as the base of a comparison, anywhere in an English sentence."""
+"""Words that, before a name anywhere in an English sentence, mark it as the base of a comparison."""
 
 
 _THAN = r"than|over|against|vs\.?|versus|compared (?:to|with)|relative to"
@@ -367,7 +367,7 @@ _ENDS_NAME = (
     rf"\W*\Z|{_BLANKS}[,.;:()…]|{_BLANK}(?:at|on|in|for|with|and|or|by|of|when|while|where|as|from|to|under|across|is|was"
     rf"|does|did|has|had|can)\b"
 )
-"""What may follow a name in small letters. Before another word, as in `than a disk`, it is not a name."""
+"""What may follow a name in small letters. Followed by another word, as in `than a disk`, the text is not a name."""
 
 
 def compares(text: str) -> bool:
@@ -393,8 +393,7 @@ def compared_with(labels: Iterable[str], text: str) -> list[str]:
 
 
 class Direction(NamedTuple):
-    """Words for one direction of a change: those behind its number, and verbs before the number (`cuts the latency
-    by`)."""
+    """Words for one direction of a change: words behind the number, and verbs before it (`cuts the latency by`)."""
 
     behind: str
     before: str
@@ -413,8 +412,8 @@ LEFT = _before(
 
 
 def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str, taking: str = "(?!)") -> Direction:
-    """Return the patterns of a direction. Of several verbs before `by`, the nearest counts. `nouns` come before `of`;
-    the verbs and the words in `taking` come right before the number."""
+    """Return the patterns of a direction. The verb nearest to `by` counts. `nouns` come before `of`; the verbs and the
+    words in `taking` come right before the number."""
     noun = rf"(?:[\w-]+{_BLANK}){{0,2}}(?:{nouns})"
     is_noun = rf"(?!gain|uplift|improvement|sav)(?:{nouns})\b[^.;,:]{{0,30}}\b(?:is|was)"
     nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\b(?:by|to the \w+ of)"
@@ -489,8 +488,8 @@ _NEEDED = {
         LEFT: "to",
     }.items()
 }
-"""Parts, in small letters, that every text with these words has. Compiling a pattern takes milliseconds, and most texts
-need none."""
+"""Text, in small letters, that occurs wherever one of these patterns can match. Most texts have none of it, which saves
+compiling a pattern (milliseconds)."""
 
 # --- results that are written by hand ---
 
@@ -852,15 +851,15 @@ _RESULTS = (
         ),
     ),
 )
-"""Results that are typed by hand: a multiple, a fraction or a percentage of a measure, or a number with its unit. Each
-pattern follows the parts, in small letters, that a text with such a result has. Most texts lack them, and compiling a
-pattern takes milliseconds.
+"""Results that are typed by hand: a multiple, a fraction or a percentage of a measure, or a number with its unit.
+Before each pattern come the parts, in small letters, that every matching text has. Most texts lack them, which saves
+compiling the pattern (milliseconds).
 """
 
 
 @cache
 def _any_needed() -> re.Pattern[str]:
-    """Return a pattern that matches in every text with a result. It is used to skip most texts quickly."""
+    """Return a pattern that matches every text with a result. It lets most texts be skipped quickly."""
     parts = dict.fromkeys(part for needed, _ in _RESULTS for part in ([needed] if "(" in needed else needed.split("|")))
     words = [part for part in parts if part.isalpha()]
     needed = [part for part in parts if not any(word in part for word in words if part.isalpha() and word != part)]

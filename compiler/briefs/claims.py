@@ -69,8 +69,7 @@ _DEEPEST = 40
 
 @dataclass(frozen=True)
 class _Base:
-    """The base of a comparison, which is what a value is divided by: its dimension, its key, and the label of the
-    key."""
+    """The base of a comparison, which a value is divided by: its dimension, its key, and the key's label."""
 
     dim: Dimension
     key: DimKey
@@ -78,7 +77,7 @@ class _Base:
 
 
 def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
-    """Return the expression that the name of a metric stands for, or the expression itself if it is not such a name."""
+    """Return the expression that a metric's name refers to, or the expression itself if it is not a metric's name."""
     for _ in range(_DEEPEST):
         if not isinstance(expr, ast.Name) or expr.text not in typer.metrics:
             break
@@ -87,8 +86,8 @@ def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
 
 
 def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base, ...]]:
-    """Yield the bases of each comparison in an expression: the keys in a divisor or a subtrahend that some part of the
-    other side lacks."""
+    """Yield the bases of each comparison in an expression: keys in a divisor or a subtrahend that are missing in part
+    of the other side."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return
@@ -152,12 +151,12 @@ _REDUCTIONS = ("max", "min", "mean", "median", "sum", "first", "last")
 
 
 _Leaf = Callable[[bool], float]
-"""Returns the assumed value of a measure, or of a fact if its argument is true."""
+"""A function from a leaf of an expression (True for a fact, False for a measure) to its assumed value."""
 
 
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
-    """Return the value that an expression has if both sides of its comparison are equal, or None if that value depends
-    on how large they are."""
+    """Return the value of an expression if both sides of its comparison are equal, or None if the value then depends on
+    their size."""
 
     def alike(measure: float, fact: float) -> _Leaf:
         return lambda is_fact: fact if is_fact else measure
@@ -195,8 +194,8 @@ _LARGER = 1.1
 
 
 def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float, base: Sequence[_Base]) -> bool:
-    """Return whether a comparison is biased: it takes the best of one side and the worst or a single point of the
-    other, so that even equal sides differ in favour of the better value."""
+    """Return whether a comparison is biased, because it compares the best of one side with the worst or a single point
+    of the other. Even equal sides would then differ in favour of the better value."""
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
@@ -260,7 +259,8 @@ def _computed(operator: str, left: float, right: float) -> float | None:
 
 
 def _extreme(typer: Typer, expr: ast.Expr) -> ast.Call | None:
-    """Return the call if an expression, or the metric that it names, reduces values to the highest or lowest one."""
+    """Return the call that reduces values to the highest or lowest one, if the expression or the metric that it names
+    is such a call."""
     found = _inlined(typer, expr)
     return found if isinstance(found, ast.Call) and found.function.text in _ENDS and found.over else None
 
@@ -307,8 +307,8 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """Return the queries of both sides of a comparison by repeat, and whether every point or any point has to fulfil
-    it.
+    """Return the queries of both sides of a comparison by repeat, and whether it must hold at every point or at any
+    point.
 
     If one side is a highest or a lowest value, it is queried for all the values that compete. If both sides are such
     values, or neither is, there are no queries.
@@ -328,7 +328,7 @@ def points_by_repeat(
 
 
 def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
-    """Return the side if it is an extreme and each of its values is measured at a point of its own."""
+    """Return the side if it is an extreme whose values are each measured at a different point."""
     found = _extreme(typer, side)
     if found is None or found.when is not None or len(found.arguments) != 1:
         return None
@@ -336,7 +336,8 @@ def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
 
 
 def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
-    """Yield the expression itself if it is a highest or lowest value, or else such values among its parts."""
+    """Yield the expression itself if it is a highest or lowest value, or else the highest and lowest values among its
+    parts."""
     if extreme := _extreme(typer, value):
         yield PlacedExtreme(extreme, FixedKeys())
     else:
@@ -426,7 +427,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
 
 
 def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
-    """Return the mistake in a value that is a claim, a name or a list in place of an expression."""
+    """Return the mistake if the value is a claim, a name or a list instead of an expression."""
     if named := claim_named(typer, value):
         return wrong.ClaimOfClaim(value.span, named.claim)
     what = "a list" if isinstance(value, ast.List) else "a name" if subject_of(typer, value) else ""
@@ -434,22 +435,22 @@ def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
 
 
 def _judged(typer: Typer, value: ast.Expr) -> ast.Expr:
-    """Return the value that decides about a claim. For a range it is the better end, or the highest if neither is
-    better."""
+    """Return the value that decides about a claim. For a range it is the better end, or the highest value if neither
+    end is better."""
     ends = ends_of_range(value)
     return ends[_better(typer, ends[0]) != "lower"] if ends else value
 
 
 def _is_range(value: ast.Expr) -> bool:
-    """Return whether the value that decides about a claim is an end of a range that is written as `range(...)`."""
+    """Return whether the value that decides about a claim comes from `range(...)`."""
     return isinstance(value, ast.Call) and value.function.span.text == "range"
 
 
 def words_around(
     typer: Typer, text: ast.String, allowed: Collection[str], *, is_prose: bool, is_headline: bool = False
 ) -> Iterator[CompileProblem]:
-    """Yield a problem for each rule that the words around a claim's name in a text break together with the claim,
-    though the claim alone keeps the rule. Skip the rules that the report has `allowed` to be broken.
+    """Yield a problem for each rule that a claim keeps by itself, but breaks together with the words around its name in
+    a text. Rules in `allowed` are skipped.
 
     The problem is a warning; in a headline, it is the mistake that the same words would be in a claim. In prose, only
     the claim's own sentence counts. Results that are typed into a title have a warning of their own.
@@ -476,8 +477,8 @@ def words_around(
 def _other_bases_around(
     typer: Typer, claim_name: str, text: ast.String, at: int, allowed: Collection[str], *, is_prose: bool
 ) -> list[CompileProblem]:
-    """Return problems with words around a claim, up to other claims, that name a base other than the base of its
-    number."""
+    """Return problems with words near a claim that name a base other than its number's. Words beyond another claim do
+    not count."""
     label = typer.scope.claims_by_name[claim_name].label
     is_claim = [isinstance(part, ast.Hole) and claim_named(typer, part.expr) is not None for part in text.parts]
     begin = max((index + 1 for index in range(at) if is_claim[index]), default=0)
@@ -492,7 +493,7 @@ def _other_bases_around(
 
 
 def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
-    """Return a text with its names, and with an ellipsis in place of everything else that is computed."""
+    """Return a text with its names, and an ellipsis for everything else that is computed."""
     said = []
     for part in parts:
         subject = None if isinstance(part, str) else subject_of(typer, part.expr)
@@ -509,7 +510,7 @@ def _contenders(typer: Typer, base: Sequence[_Base] = ()) -> dict[str, tuple[Dim
 
 
 def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence[_Base]) -> None:
-    """Report words that compare a value with a contender other than its base."""
+    """Report words that compare a value with another contender than its base."""
     if not words.compares(told := _told(typer, label.parts)):
         return
     known = {name.casefold(): place for name, place in _contenders(typer, base).items()}
@@ -554,12 +555,12 @@ def check_as_claim(
 
 
 _COUNTS = ("count", "p_value", "cv", "ci")
-"""The functions that tell at how many points something holds, or how sure it is."""
+"""The functions that count the points where something holds, or tell how sure it is."""
 
 
 def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
-    """Return whether a number counts the points at which something holds, tells how sure it is, or is made of such
-    numbers only. Such a number need not be a claim."""
+    """Return whether a number counts points where something holds, tells how sure it is, or is computed from such
+    numbers only. It then need not be a claim."""
     value = _inlined(typer, value)
     if isinstance(value, ast.Call) and value.function.text in _COUNTS:
         return True
@@ -568,7 +569,7 @@ def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
 
 
 def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "comparison"]:
-    """Return why a computed number is a result that has to be a claim, or "" if it is not such a result."""
+    """Return why a computed number has to be a claim: it is an extreme or a comparison. Return "" for other numbers."""
     ends = ends_of_range(value)
     value = ends[0].arguments[0].value if ends and ends[0].arguments else value  # a range is judged as a whole
     if is_counted(typer, value):
@@ -590,7 +591,7 @@ def _lead_in(before: str) -> str:
 
 _CLAUSES = "[,;:、；：]"
 _SENTENCES = r"[.!?](?=\s)|[。！？]|\n\s*(?:\n|[-*#>|]|\d+\.)"
-"""The end of a sentence, a paragraph, a list item or a table cell in a Markdown text."""
+"""Matches the end of a sentence, a paragraph, a list item or a table cell in Markdown text."""
 
 
 def broken_rule(
@@ -601,8 +602,7 @@ def broken_rule(
     no_difference: float | None,
     allowed: set[str],
 ) -> CompileProblem | None:
-    """Return the reason why a value can't be a claim. If there is none, check the words around the value and return
-    None."""
+    """Return why a value can't be a claim. If it can, check the words around it and return None."""
     if "typed" not in allowed and _is_typed(typer, value):
         return wrong.TypedValue(value.span, text_of(value), "the value of a claim")
     if base and _is_unclear_ratio(typer, value, base, no_difference, label) and "decided" not in allowed:
@@ -628,8 +628,7 @@ def _is_typed(typer: Typer, value: ast.Expr) -> bool:
 def _is_unclear_ratio(
     typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
 ) -> bool:
-    """Return whether the value for equal sides is unknown, or does not fit the multiple or share that the sentence
-    claims.
+    """Return whether the value for equal sides is unknown, or does not fit the multiple or share in the sentence.
 
     If one side doubles, a multiple or a share has to double or halve.
     """
@@ -653,7 +652,8 @@ def _unfair(
     allowed: set[str],
     base: Sequence[_Base],
 ) -> CompileProblem | None:
-    """Return the mistake in the choice of a value's highest and lowest values, or None if there is none."""
+    """Return the problem if a value compares unfairly chosen extremes, such as one side's best with the other's worst,
+    or None."""
     if nested := _nested_extreme(typer, value):
         return wrong.NestedExtreme(value.span, text_of(value), nested)
     extremes = [call for call, _ in _extremes(typer, value)]
@@ -685,7 +685,7 @@ def exceptions(
 
 
 def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | None:
-    """Return the sentence with the value's expression in its hole. All other holes are names."""
+    """Return the sentence with the value's expression in its hole and only names in all other holes."""
     holes = [part for part in label.parts if isinstance(part, ast.Hole)]
     values = [hole for hole in holes if isinstance(hole.expr, ast.Name) and hole.expr.text == _VALUE]
     numbers = [hole for hole in holes if hole not in values and not subject_of(typer, hole.expr)]
@@ -730,7 +730,7 @@ def _is_share_of_extreme(typer: Typer, value: ast.Expr) -> bool:
 
 
 def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query | None:
-    """Return the value's divisor if that is its base of comparison, or None if it is not."""
+    """Return the value's divisor if that is its base of comparison, or else None."""
     for part in (_inlined(typer, value), *_parts(typer, value)):
         if isinstance(part, ast.Binary) and part.operator == "/":
             keys = frozenset[_Base]().union(*_leaves(typer, part.right, 0))
@@ -740,7 +740,7 @@ def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query
 
 
 def _label_of(base: Sequence[_Base]) -> plan.Label:
-    """Return the name of a base that includes a ramp's point, which is worded in the report's language; "" for other
+    """Return the name of a base that includes a ramp's point, to be worded in the report's language, or "" for other
     bases."""
     points = tuple((each.dim, each.key) for each in base if isinstance(each.key, float) and each.dim in AXIS_UNITS)
     names = tuple(each.label for each in base if (each.dim, each.key) not in points)
@@ -832,13 +832,13 @@ def _is_share(typer: Typer, value: ast.Expr) -> bool:
 
 
 def _change_words(before: str, after: str, format_: str) -> str:
-    """Return the words, or a plus sign, that call a value a change, or "" if there are none."""
+    """Return the words or the plus sign that make a value a change, or "" if there are none."""
     sign = "+" if format_.startswith("+") else ""
     return words.found_in(words.CHANGE, after) or words.found_in(words.CHANGE_OF, before) or sign
 
 
 def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
-    """Return the words that call a value a ratio, or "" if there are none, as in `saves 17 % of the time`."""
+    """Return the words that make a value a ratio (`saves 17 % of the time`), or "" if there are none."""
     saving = words.found_in(words.SAVING, before)
     left = words.found_in(words.SHARE_OF_JA, after) if re.search(r"の\s*\Z", before) else ""
     left = left or words.found_in(words.LEFT_JA, after) or words.found_in(words.LEFT, before)
@@ -851,8 +851,8 @@ def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
 def _check_direction(
     typer: Typer, label: ast.String, value: ast.Expr, better: str | None, *, rises: bool | None
 ) -> None:
-    """Report `more` for a value that rises as the thing becomes less, `slower` for a value that rises as the thing
-    becomes better, and the reverse."""
+    """Report words that contradict the value's direction, such as `more` for a value that rises as the thing becomes
+    less, or `slower` for one that rises as it becomes better."""
     before, after = _around_value(label)
     better = better or _better_of_measure(typer, value, rises=rises)
     signs = [(words.MORE, "less", rises is False), (words.LESS, "more", rises is True)]
@@ -873,7 +873,7 @@ def _better_of_measure(typer: Typer, value: ast.Expr, *, rises: bool | None) -> 
 
 
 def _says_direction(label: ast.String) -> bool:
-    """Return whether the sentence tells how much more or less there is, so that its number has to be above zero."""
+    """Return whether the sentence says how much more or less there is, so that its number has to be above zero."""
     around = _around_value(label)
     return any(direction.found(*around) for direction in (words.MORE, words.LESS, words.BETTER, words.WORSE))
 
@@ -911,7 +911,7 @@ _FUNCTION = r"\A\w+"
 
 
 def _instead(extreme: ast.Call | None, function: str) -> str:
-    """Return the text of another reduction of the same values, for a hint, or "" if the value is not a reduction."""
+    """Return the text of the same reduction with another function, for a hint, or "" if the value is not a reduction."""
     return f", `value = {re.sub(_FUNCTION, function, text_of(extreme))}`" if extreme else ""
 
 
@@ -942,7 +942,7 @@ def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
 
 
 def _reads_means(typer: Typer, value: ast.Expr) -> bool:
-    """Return whether a value contains a mean that was measured, such as `latency.mean`."""
+    """Return whether a value contains a mean that a tool measured, such as `latency.mean`."""
     return any(isinstance(part, ast.Attr) and part.field.text == "mean" for part in (value, *_parts(typer, value)))
 
 

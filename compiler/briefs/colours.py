@@ -16,7 +16,7 @@ _GREYS = ("#7a7a7a",), ("#8f8f8f", "#5c5c5c"), ("#9b9b9b", "#6e6e6e", "#3f3f3f")
 _SHOWS = 3.0
 """The contrast that a bar or a line needs on white (WCAG 2.2, 1.4.11)."""
 NEAR = 0.06
-"""The greatest distance in OKLab at which two colours can hardly be told apart."""
+"""The largest distance in OKLab at which two colours are hard to tell apart."""
 
 _Vector = tuple[float, float, float]
 _SEEN: tuple[tuple[_Vector, _Vector, _Vector], ...] = (
@@ -58,7 +58,7 @@ def is_grey(colour: str) -> bool:
 
 
 def shades(colour: str) -> Sequence[str]:
-    """Return a colour, a lighter shade of its hue that still shows on white, and a darker shade."""
+    """Return a colour, a lighter shade of its hue that is still visible on white, and a darker shade."""
     channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     lighter = ("#" + "".join(f"{c + (255 - c) * part // 100:02x}" for c in channels) for part in range(50, 0, -2))
     dark = "#" + "".join(f"{c * 50 // 100:02x}" for c in channels)
@@ -72,7 +72,7 @@ def contrast_on_white(colour: str) -> float:
 
 
 def darker(colour: str, enough: float) -> str:
-    """Return the nearest darker colour of the same hue with this contrast on white."""
+    """Return the darker colour of the same hue that is nearest to this one and has enough contrast on white."""
     channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     for percent in range(99, 0, -1):
         found = "#" + "".join(f"{channel * percent // 100:02x}" for channel in channels)
@@ -82,13 +82,13 @@ def darker(colour: str, enough: float) -> str:
 
 
 def distance(one: str, other: str) -> float:
-    """Return how far apart two colours are, 0 to 1, for the kind of colour vision that tells them apart least."""
+    """Return how far apart two colours are (0 to 1) for the kind of colour vision that distinguishes them least."""
     return min(map(math.dist, _as_seen(one), _as_seen(other)))
 
 
 @lru_cache(maxsize=4096)
 def _as_seen(colour: str) -> tuple[_Vector, ...]:
-    """Return the colour in OKLab as eyes of each kind see it."""
+    """Return the colour in OKLab as each kind of eye sees it."""
     return tuple(_oklab(_times(eyes, _light(colour))) for eyes in _SEEN)
 
 

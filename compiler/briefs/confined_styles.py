@@ -1,4 +1,4 @@
-"""The CSS that a house's style sheet may contain: rules for looks only, which can't hide or cover a part of the brief.
+"""The CSS that a house's style sheet may contain: rules for looks that can't hide or cover any part of the brief.
 
 The PDF writer's layout shows whether the notices can be seen. This holds for browsers only as far as they lay out
 alike, and a covered notice still counts as seen. So this module lists the allowed properties, functions, rules and
@@ -40,7 +40,7 @@ _KEYWORDS = frozenset(
     contents ruby ruby-text revert revert-layer
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
-"""Keywords that browsers, unlike the PDF writer, read as system colours or as hidden boxes."""
+"""Keywords that browsers (but not the PDF writer) read as system colours or as hidden boxes."""
 _PSEUDO = frozenset(
     """
     root first-child last-child only-child first-of-type last-of-type only-of-type nth-child nth-last-child
@@ -55,12 +55,13 @@ PROTECTED = frozenset(
     white-paper blog opening origin-tag limits-line companion
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
-"""The classes of a brief's required statements, of marks for unmeasured values, and of the elements around them."""
+"""The classes of a brief's required statements, of marks on unmeasured values, and of the elements that contain these.
+"""
 _NO_NEGATIVE = re.compile(r"--|margin|padding|word-spacing|line-height|letter-spacing")
 _AS_WRITTEN = re.compile(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
-"""Properties with limits, whose values can't be variables or calculations."""
+"""Properties with limits. Their values can't be variables or calculations."""
 _MOST_MOVED = 10.0
-"""The largest allowed shift in pixels or turn in degrees. A larger one could cover something else."""
+"""The largest shift in pixels or turn in degrees that can't cover something else."""
 _LARGEST_SHADOW = 40.0
 _THICKEST = {"px": 10.0, "pt": 8.0, "em": 1.0, "rem": 1.0}
 _LEAST_LINE = {"": 0.9, "em": 0.9, "rem": 0.6, "%": 90.0, "px": 8.0, "pt": 6.0}
@@ -145,7 +146,7 @@ def _wrong(declaration: Any, *, free: bool) -> str:
 
 
 def _too_far(name: str, tokens: list[Any], sizes: list[tuple[float, str]]) -> str:
-    """Return why a size is refused, because it would reach over other elements, or "" if it is allowed."""
+    """Return why a size is refused for reaching over other elements, or "" if it is allowed."""
     lengths = [(abs(value), unit) for value, unit in sizes if value]
     if name == "font" and any(part == "/" for part in tokens):
         return "write the height of its lines as `line-height`"
@@ -199,7 +200,7 @@ def _texts(prelude: list[Any]) -> list[str]:
 
 
 def _is_free(selector: list[Any]) -> bool:
-    """Return whether the selector has a class that neither notices nor the elements around them have."""
+    """Return whether the selector has a class that is on neither notices nor the elements around them."""
     last: list[Any] = []
     for token in selector:
         ends = token.type == "whitespace" or token in (">", "+", "~")

@@ -78,7 +78,7 @@ def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[
 
 
 def without_single_keys(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimension, ...]]:
-    """Fix the term's dimensions that have only one planned key, except those to keep. Also return the remaining
+    """Fix the term's dimensions that have only one planned key, except for those in `keep`. Also return the remaining
     dimensions."""
     term = typed.term
     left: list[Dimension] = []
@@ -102,7 +102,7 @@ def query(typer: Typer, term: Term, unit: Unit, expr: ast.Expr, quote: plan.Quot
 
 
 def query_of_repeats(typer: Typer, term: Term, unit: Unit, expr: ast.Expr) -> plan.Query:
-    """Return the query of a value for each repeat, without repeating the warnings that the value itself gets."""
+    """Return the query for a value at each repeat, without the warnings that the value has already caused."""
     if not typer.planning:
         return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text_of(expr))
     named = (name.text for name in sorted(names_in(expr), key=lambda name: name.span.start))
@@ -130,7 +130,8 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
-    """Warn, once for each experiment and measure, of a percentile over repeats whose tool prints only percentiles."""
+    """Warn, once for each experiment and measure, about a percentile over repeats that the tool's output does not allow
+    to merge."""
     for leaf in leaves(term):
         if not isinstance(leaf, Measure) or not leaf.kind.is_percentile or "repeat" not in leaf.offers - set(leaf.dims):
             continue
@@ -152,7 +153,7 @@ def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, 
 
 
 def in_brackets(expr: ast.Expr) -> str:
-    """Return the text of an expression in brackets if it needs them before an index, or "" if it does not."""
+    """Return an expression's text in brackets if it needs them before an index, or "" if it needs none."""
     return text_of(expr) if isinstance(expr, ast.Binary | ast.Unary) else ""
 
 
@@ -165,7 +166,7 @@ def runs_at(typer: Typer, place: FixedKeys) -> Runs:
 
 
 def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
-    """Return each key once, with words in the order of `ranks` and numbers in rising order."""
+    """Return each key once: words in the order of `ranks`, numbers in rising order."""
     ranks = typer.ranks(dim)
     return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 
@@ -192,8 +193,8 @@ def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
 def sides_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, over: Sequence[Dimension] = ()
 ) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
-    """Return the queries of a comparison's two sides, for each repeat and each key `over` some dimensions, in one unit,
-    and the ranges of the sides' values.
+    """Return the queries of a comparison's two sides in one unit, for each repeat and each key of the dimensions
+    `over`, and the ranges of the sides' values.
 
     Both results are empty when no side has several repeats.
     """
@@ -225,7 +226,8 @@ _OF_NEGATIVES: dict[str, Literal["low", "high"]] = {"min": "high", "max": "low"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the published value that an expression equals, or None for any other expression or without a plan.
+    """Return the quote of a published value if the expression equals one, or None for other expressions or without a
+    plan.
 
     Such an expression is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
     """
@@ -246,7 +248,7 @@ def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
 
 
 def _metric(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the name of the metric that an expression is, with or without an index."""
+    """Return the quote of a metric if the expression is one, with or without an index."""
     keys: dict[Dimension, DimKey] = dict(place.fixed)
     base = expr.base if isinstance(expr, ast.Index) else expr
     if not isinstance(base, ast.Name) or base.text not in typer.metrics:
@@ -333,7 +335,7 @@ def _form(typer: Typer, expr: ast.Binary) -> str:
 
 
 def _unit(typer: Typer, expr: ast.Expr) -> UnitDimension | None:
-    """Return the unit of an expression whose mistakes have been reported already."""
+    """Return the unit of an expression. Its mistakes have been reported already."""
     findings, typer.findings = typer.findings, Findings()
     try:
         typed = typer.number(expr)

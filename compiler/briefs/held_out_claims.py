@@ -1,4 +1,5 @@
-"""Held-out repeats of a claim: which points win, and which of their values are read when they are measured again."""
+"""Held-out repeats of a claim, which measure its winning points again: which points these are, and which of their
+values are read."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def held_out(
     *,
     advised: bool,
 ) -> plan.HeldOut | None:
-    """Return the repeats that measure the value's extremes again, as `held_out` demands in the spec. Return None if the
-    spec has no `held_out`, and after a mistake. If `advised`, warn of too few repeats to decide whether there is a
+    """Return the repeats that measure the value's extremes again, as `held_out` in the spec demands. Return None
+    without `held_out` or after a mistake. If `advised`, warn of too few repeats to decide whether there is a
     difference.
     """
     if not said:
@@ -65,8 +66,8 @@ def held_out(
 
 
 def held_out_alike(claims: Iterable[plan.Claim]) -> tuple[plan.Claim, ...]:
-    """Return the claims, giving each the largest number of held-out repeats that any claim about the same number asks
-    for, so that one number has one verdict."""
+    """Give each claim the largest number of held-out repeats that any claim about the same number asks for, so that one
+    number has one verdict."""
     found = tuple(claims)
     most: dict[str, plan.HeldOut] = {}
     for claim in found:

@@ -41,7 +41,7 @@ class HeldOutAlready(CompileProblem):
 
 
 class FewHeldOut(CompileProblem):
-    """Held-out repeats that will hardly confirm a true difference, as several claims share the allowed chance of
+    """Held-out repeats that will hardly confirm a true difference, because several claims share the allowed chance of
     error."""
 
     code = "W0765"
@@ -61,8 +61,8 @@ class FewHeldOut(CompileProblem):
 
 
 class HighestNotHeldOut(CompileProblem):
-    """A comparison of highest values, each the luckiest of several, that are not measured again. `advised` is the
-    number of held-out repeats that it needs, or 0 if none are possible."""
+    """A comparison of highest values, each perhaps the luckiest of several, that are not measured again. `advised` is
+    the number of held-out repeats needed, or 0 if none are possible."""
 
     code = "W0767"
     says = "`{value}` compares the best of several, chosen for its noise: without `held_out` the claim is not said"

@@ -124,7 +124,7 @@ def formula(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FormulaEle
 
 
 def _fixed(typer: Typer, block: ast.Block, name: str) -> Fixed | None:
-    """Return the keys that are fixed behind `for`, () if there is no `for`, or None after a mistake."""
+    """Return the keys that are fixed after `for`, () without a `for`, or None after a mistake."""
     if not isinstance(block.base, ast.Index):
         return ()
     typed = typer.metric(name)
@@ -142,7 +142,8 @@ def _is_arithmetic(expr: ast.Expr) -> bool:
 
 
 def _text(worked: _Worked, expr: ast.Expr, above: int) -> str:
-    """Return the expression with `{0}`, `{1}` for its terms, in parentheses if it binds less tightly than `above`."""
+    """Return the text of an expression, with `{0}` and `{1}` in place of its terms, in parentheses if it binds less
+    tightly than `above`."""
     match expr:
         case ast.Binary() if expr.operator in _SIGNS:
             sign, level = _SIGNS[expr.operator]
@@ -270,8 +271,8 @@ class LoweredReports:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The mistakes of some blocks, the metrics that the blocks read, and whether the spec sets each amount that their
-    texts name."""
+    """The mistakes of some blocks, the metrics that the blocks read, and for each amount in their texts whether the
+    spec sets it."""
 
     findings: Findings
     metrics: Mapping[str, ast.Metric]
@@ -288,7 +289,7 @@ class Remembered:
 
 
 def _but_metrics(scope: Scope) -> tuple[Scope, Sequence[str]]:
-    """Return what all reports depend on: the scope without its metrics, and the metrics' names."""
+    """Return everything that all reports depend on: the scope without its metrics, and the metrics' names."""
     return replace(scope, metrics=()), tuple(scope.metrics_by_name)
 
 
@@ -348,7 +349,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
 
 def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
     """Return the expectation for the plan, or None after a mistake. `judged` are the experiments without repeats that
-    have had a warning already."""
+    have already been warned about."""
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
@@ -535,7 +536,7 @@ def _formats(typer: Typer, head: Body) -> tuple[Format, ...]:
 
 
 def _stands_in_brief(items: Sequence[ast.Item]) -> bool:
-    """Return whether a `disclosure = in_brief` is among the items or in a block among them."""
+    """Return whether `disclosure = in_brief` is among the items or in one of their blocks."""
     return any(
         _stands_in_brief(item.body)
         if isinstance(item, ast.Block)

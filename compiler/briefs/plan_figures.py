@@ -75,7 +75,7 @@ class PlannedSeries:
     expr: ast.Expr
     typed: Typed
     high: tuple[ast.Expr, Typed] | None
-    """The upper end of a range whose lower end is `typed`."""
+    """The upper end of a range. `typed` is then its lower end."""
     label: plan.Label
     along: ast.Name | None
     color: ast.Name | None
@@ -100,7 +100,7 @@ class PlannedSeries:
 
 @dataclass
 class FigureAxes:
-    """The unit of each axis, which its first series decides, and that series' place."""
+    """The unit of each axis, and the place of the first series on it, which decides the unit."""
 
     units: dict[FigureAxis, tuple[Unit, Span]] = field(default_factory=dict)
 
@@ -196,8 +196,8 @@ def _unit_of_keys(typer: Typer, dim: Dimension) -> Unit:
 
 
 def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
-    """Return the dimension of the x axis that a mark is placed on, found by the mark's unit, or None for a mark in the
-    unit of the values."""
+    """Return the dimension of the x axis that a mark is placed on, found by the mark's unit. Return None for a mark in
+    the unit of the values."""
     place = _place(typed.term)
     if place is not None and any(other.x_dim == place for other in drawn):
         return place
@@ -213,8 +213,7 @@ def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension along which a number is a point, as a knee is a point of its ramp, or None for other
-    numbers."""
+    """Return the dimension along which a number is a point, such as the ramp of a knee, or None for other numbers."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]
@@ -305,7 +304,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
 def _point_note(
     typer: Typer, note: ast.Attribute, place: FixedKeys, drawn: Sequence[PlannedSeries]
 ) -> plan.PointNote | None:
-    """Return a note at the points of the first series that has such points, or None after a mistake."""
+    """Return a note at certain points of the first series that has them, or None after a mistake."""
     call = note.values[0]
     shown = [one for one in drawn if one.along is not None and one.mark not in _LAST_MARKS]
     text = prose(typer, note.label, place) if note.label else None
@@ -491,7 +490,7 @@ def _in_per_cent(share: Typed) -> Typed:
 
 
 def _without_bars(attribute: ast.Attribute, drawn: Sequence[PlannedSeries]) -> CompileProblem | None:
-    """Return the mistake if a bracket is in a figure without bars, or None for anything else."""
+    """Return the mistake of a bracket in a figure without bars, or None if there is no such mistake."""
     if attribute.key.text != "bracket" or any(one.mark in ("bar", "range") for one in drawn):
         return None
     return wrong.NoBars(attribute.key.span)
@@ -526,7 +525,7 @@ def _shown(
 
 
 def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
-    """Return the keys that all series of a figure have in common. The figure's marks get these keys too."""
+    """Return the fixed keys that all series of a figure share. The figure's marks are fixed to the same keys."""
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
     found: list[tuple[Dimension, DimKey]] = []
     factors = dict.fromkeys(dim for measure in measures for dim in measure.runs.factors)
@@ -553,8 +552,8 @@ def _repeated(
     word: str,
     options: Mapping[str, ast.Option],
 ) -> Typed | None:
-    """Return the expression for each repeat, for a band or for bars with several repeats, and otherwise or after a
-    mistake None."""
+    """Return the expression for each repeat, if it is for a band or for bars with several repeats. Otherwise, or after
+    a mistake, return None."""
     if "band" not in options:
         return _of_repeated_bar(typer, expr, place, shown) if word == "bars" and not ends_of_range(expr) else None
     option = options["band"]
@@ -586,7 +585,7 @@ def _of_repeated_bar(typer: Typer, expr: ast.Expr, place: FixedKeys, shown: tupl
 
 
 def _check_logs(typer: Typer, drawn: Sequence[PlannedSeries], logs: Mapping[str, Span]) -> None:
-    """Report each logarithmic scale that is below bars or on an axis without positive numbers."""
+    """Report each logarithmic scale that is used with bars or on an axis without positive numbers."""
     marks = {one.mark for one in drawn}
     along = next((one.along.text for one in drawn if one.along), "")
     for scale, span in logs.items():

@@ -58,7 +58,7 @@ _JAPANESE = {
 }
 """Japanese names of units, without 分, since 3 分の 1 is a third."""
 _UNSURE = ("時間", "パーセント", "％")
-"""Japanese names of units that may also follow a number of another kind."""
+"""Japanese names of units that may also follow other kinds of numbers."""
 _BETWEEN = r"(?P<blanks>[\s\u00a0]*)(?P<marks>[*_`]*)(?P<more>[\s\u00a0]*)"
 _BEHIND = re.compile(rf"{_BETWEEN}(?P<unit>%|per cent\b|{'|'.join(_JAPANESE)}|[A-Za-zµμ]+(?:[/*][A-Za-zµμ]+)*)")
 _TIMES = re.compile(rf"{_BETWEEN}(?P<unit>times\b|[xX×](?![A-Za-z]|\s*\d)|-?fold\b|倍)")
@@ -77,7 +77,7 @@ _SPELLED = {
     "s": rf"{_ONE}second\b|[1１一毎]\s?秒|秒(?:あたり|当たり|ごと|毎)",
     "W": rf"{_ONE}watt\b|[1１一]\s?ワット|ワット(?:あたり|当たり|ごと|毎)",
 }
-"""The spellings of a unit's divisor (such as `Mop` in `USD/Mop`) in sentences, by the divisor's first letter."""
+"""The spellings of a unit's divisor in sentences (such as `Mop` in `USD/Mop`), by the divisor's first letter."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _GOES_ON = re.compile(r"[A-Za-z0-9µ]")
 _SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
@@ -86,20 +86,20 @@ _SCALED = ("s", "B", "B/s")
 
 
 _NEAR = 20
-"""The most characters between a hole and the unit behind it."""
+"""The most characters between a hole and the unit that belongs to it."""
 
 
 @dataclass(frozen=True)
 class WrittenUnit:
-    """A unit behind a hole, and the rest of the text behind the hole without that unit."""
+    """A unit behind a hole, and the text that remains after it."""
 
     unit: Unit
     rest: str
 
 
 def unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
-    """Return the unit behind a hole if it fits the number, the mistake if it does not, or None without a unit. The text
-    `before` the hole may spell the unit's divisor.
+    """Return the unit behind a hole if it fits the number, the mistake if it does not fit, or None if there is no unit.
+    The text `before` the hole may spell the unit's divisor.
 
     A `%` is a mistake behind a plain share, and behind a number whose format prints a `%` already.
     """
@@ -161,7 +161,7 @@ def _unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Sp
 
 
 def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:
-    """Return whether `times` follows a percentage, or percentage points follow a number that is not one."""
+    """Return the mistake if `times` follows a percentage, or percentage points follow a number that is not one."""
     in_per_cent = typed.unit.text == "%" or format_.endswith("%")
     if in_per_cent and (times := _TIMES.match(follows)):
         instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"
@@ -179,7 +179,7 @@ def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) ->
 
 
 def unit_said(follows: str) -> str:
-    """Return the unit in the text behind a number without a unit of its own, or "" if the text has none or may mean
+    """Return the unit in the text behind a number that has no unit itself, or "" if the text has none or may mean
     something else."""
     found = _BEHIND.match(follows)
     if not found or _GOES_ON.match(follows, found.end()):
@@ -194,8 +194,7 @@ def unit_said(follows: str) -> str:
 
 
 def is_scaled(typed: Typed) -> bool:
-    """Return whether a number has to be printed with its unit, because the unit may be scaled and no metric declares
-    one."""
+    """Return whether a number must be printed with its unit, since its unit may be scaled and no metric declares one."""
     return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
 
 
@@ -265,7 +264,7 @@ def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[
 
 
 def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> str:
-    """Return a claim's sentence with its names and an ellipsis for its number. For a plain number, return only the
+    """Return a claim's sentence with its names, and with an ellipsis for its number. For a plain number, return just an
     ellipsis."""
     label = typer.scope.claims_by_name[part.claim].label if isinstance(part, plan.Said) else None
     if label is None:
@@ -298,7 +297,7 @@ def element_title(typer: Typer, block: ast.Block, place: FixedKeys) -> tuple[str
 
 
 def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str | None:
-    """Return a plain text, in which holes can only be names."""
+    """Return a plain text. Its holes may only be names."""
     parts: list[str] = []
     failed = False
     for part in string.parts:
@@ -335,7 +334,7 @@ def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typ
 
 @dataclass(frozen=True)
 class _WithUnit:
-    """A number that is printed with its unit, and the rest of the text behind its hole without that unit."""
+    """A number that is printed with its unit, and the text that remains behind its hole after that unit."""
 
     value: plan.Value
     rest: str
@@ -373,8 +372,8 @@ _Subject = tuple[Dimension, str | None, str]
 
 
 def subject_of(typer: Typer, expr: ast.Expr) -> _Subject | None:
-    """Return the dimension, key and field that an expression names, or None if it names none. The key is None if it is
-    the fixed one."""
+    """Return the dimension, key and field that an expression names, or None if it names none. A key of None means the
+    fixed one."""
     word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
     if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
         return None
@@ -631,7 +630,7 @@ def _slip(typer: Typer, name: ast.Name, words: Sequence[str]) -> bool:
 
 
 def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, place: FixedKeys) -> str | None:
-    """Return the text of an option such as `label "ideal"`, or None without one or after a mistake."""
+    """Return the text of an option such as `label "ideal"`, or None if it is missing or has a mistake."""
     option = options.get(word)
     if option is None:
         return None
@@ -655,7 +654,7 @@ def option_format(typer: Typer, options: Mapping[str, ast.Option], typed: Typed)
 
 
 def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choices: tuple[str, ...]) -> str | None:
-    """Return the word of an option such as `axis right`, or None without one or after a mistake."""
+    """Return the word of an option such as `axis right`, or None if it is missing or has a mistake."""
     option = options.get(word)
     if option is None:
         return None

@@ -1,4 +1,5 @@
-"""`table` and `callout`, with one dimension's keys along one side and expressions or texts along the other."""
+"""Plans `table` and `callout`, which have the keys of one dimension along one side and expressions or texts along the
+other."""
 
 from __future__ import annotations
 
@@ -50,8 +51,8 @@ from benchbrief.model.units import Unit
 
 
 def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
-    """Return whether each column is `... by hardware`, or by a factor that no workload uses. Report other columns,
-    since a difference between workloads or points of a ramp would be due to the load."""
+    """Return whether each column is `... by hardware`, or by a factor that no workload uses. Other columns are
+    reported, since workloads and points of a ramp differ because of the load."""
     found: list[tuple[ast.Expr, list[str]]] = []
     for value in columns:
         if isinstance(value, ast.By) and value.keyword == "by":
@@ -109,7 +110,8 @@ _ATTRIBUTES = ("rows", "columns", "column", "note")
 
 @dataclass(frozen=True)
 class _Line:
-    """A line whose table's keys are not yet known. `own` are the keys that it has values for, or None for all keys.
+    """A line that is made before its table's keys are known. `own` are the keys for which it has values, or None for
+    all keys.
 
     `make` returns the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
     after `by`.
@@ -126,7 +128,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Table:
-    """The properties that all lines of a table share: their place in the report, and the dimension along them."""
+    """The properties that all lines of a table share, such as their place in the report and the dimension along them."""
 
     typer: Typer
     place: FixedKeys
@@ -144,8 +146,8 @@ _WHOLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "facts": ("facts have no common scale", ("heat", "mark")),
     "published": ("shows the published values as they are", ("heat", "mark", "columns", "column")),
 }
-"""The words that `rows` may have in place of a dimension, and the attributes that such a table can't have, with the
-reason."""
+"""The words that `rows` may have in place of a dimension, each with the attributes that such a table can't have, and
+the reason."""
 
 
 def table(
@@ -207,8 +209,8 @@ def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableEl
 
 
 def _has_block(block: ast.Block) -> bool:
-    """Return whether the block contains another block. That mistake has been reported already, and may hide the missing
-    lines."""
+    """Return whether the block contains another block. This has been reported already, and may be the reason for
+    missing lines."""
     return any(isinstance(item, ast.Block) for item in block.body)
 
 
@@ -371,8 +373,8 @@ def _numbers(
     contest: plan.Tested,
     place: FixedKeys | None = None,
 ) -> _Line | None:
-    """Return a line of numbers, or None after a mistake. `contest` gives the lines that it is compared with. `place` is
-    the place of the line, if it differs from the table's."""
+    """Return a line of numbers, or None after a mistake. `contest` describes the lines to compare it with. `place` is
+    the line's place, if that differs from the table's."""
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
@@ -401,7 +403,7 @@ def _numbers(
 
 
 def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[_Line | None]:
-    """For each expression before `by`, return a line for each key or pair of keys after `by`."""
+    """Return the lines for each expression before `by`: one for each key, or pair of keys, after `by`."""
     across: list[Dimension] = []
     for name in names:
         found, known = name.text, table.typer.scope.dimensions
@@ -465,7 +467,7 @@ def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
 
 
 def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
-    """Return the lines. A line that has no other line as its contender gets a comparison of its own values instead."""
+    """Return the lines. If no other line is a contender of a line, its own values are compared instead."""
     sizes = Counter((each.tested.of, each.tested.at) for each in lines if each.tested and not each.tested.along)
     return [
         line.model_copy(update={"tested": line.tested.model_copy(update={"along": True})})
@@ -476,8 +478,8 @@ def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
 
 
 def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[plan.Line]) -> list[plan.Line]:
-    """Return the lines of a table that marks the best. Lines that are compared with each other are judged or, if there
-    are none, the values along each line. Lines without a better direction are reported and left out."""
+    """Return the lines of a table that marks the best. Lines are judged against each other if they are contenders, or
+    else the values within each line. A line without a better direction is reported and left out."""
     made = _without_lone_contenders(made)
     across = any(each.tested and not each.tested.along for each in made)
     found, refused = list[plan.Line](), set[ast.Expr]()
@@ -496,8 +498,7 @@ def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[
 
 
 def _measured(typer: Typer, dim: Dimension, keys: int) -> int:
-    """Return how many of a dimension's planned points are sure to be measured, since an adaptive ramp measures only
-    some."""
+    """Return how many of a dimension's planned points will surely be measured. An adaptive ramp measures only some."""
     chosen = [each.chosen for each in typer.scope.experiments if each.axis == dim]
     return min(keys, max((each or keys for each in chosen), default=keys))
 
@@ -510,7 +511,7 @@ def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
 
 
 def _template(table: _Table, string: ast.String) -> _Line:
-    """Return a line with a text for each key, which is "" for a key that lacks one of the numbers."""
+    """Return a line with a text for each key. The text is "" for a key that lacks one of the numbers."""
     typer, dim, place = table.typer, table.dim, table.place
     terms = [typed.term for typed in number_terms(typer, string, place)]
     known = [keys for term in terms if dim in term.dims and (keys := planned_keys(term, dim)) is not None]

@@ -32,7 +32,7 @@ class NoColour(CompileProblem):
     key: str
     found: str
     words: tuple[str, ...] = ()
-    """Words that may stand for a colour."""
+    """Words that may mean a colour."""
 
     @property
     def known(self) -> str:
@@ -40,13 +40,13 @@ class NoColour(CompileProblem):
 
 
 class UnknownInPalette(Misspelt):
-    """A name in a palette that is not the name of anything with a colour."""
+    """A name in a palette that does not belong to anything with a colour."""
 
     code = "E0774"
     says = "nothing that could have a colour is called `{word}`"
     otherwise = "hardware, workloads, experiments and levels have colours: {all_known}"
     taken: tuple[str, ...] = ()
-    """Names that already have a colour, and so can't be the ones meant."""
+    """Names that already have a colour, and so are not worth suggesting."""
 
     @property
     def replacement(self) -> str | None:
@@ -311,7 +311,7 @@ class AxisUnits(Again):
 
 
 class TwoAxes(Again):
-    """Series of one figure along different dimensions, or a curve beside lines (`axis` is "" for a curve)."""
+    """Series of one figure along different dimensions, or a curve together with lines (`axis` is "" for a curve)."""
 
     code = "E0735"
     stands_alone = True
@@ -415,7 +415,7 @@ class EachTwice(CompileProblem):
 
 
 class TwiceShown(Again):
-    """Panels or colours by a dimension that the figure shows already, at the place `earlier`."""
+    """Panels or colours by a dimension that the figure already shows at `earlier`."""
 
     code = "E0770"
     says = "the {what} are by `{dim}`, and {shown} shows `{dim}` too"
@@ -489,7 +489,8 @@ class SinglePoint(CompileProblem):
 
 
 class LeftOut(CompileProblem):
-    """A part of an unrolled `each` that has no measurements. One message for a report names the `others` too."""
+    """A part of an unrolled `each` that has no measurements. One message covers a report, with further parts in
+    `others`."""
 
     code = "W0704"
     says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"
@@ -610,8 +611,8 @@ class MissingWords(CompileProblem):
 
 
 class NotOverridden(Misspelt):
-    """A block of an override that the report lacks. `within` is the kind of the block around it, and `heads` are the
-    blocks that the report has there."""
+    """A block of an override that has no counterpart in the report. `within` is the kind of the block around it, and
+    `heads` are the blocks that the report has there."""
 
     code = "E0213"
     stands_alone = True

@@ -25,13 +25,13 @@ _SAID = {
 }
 """The attributes, by kind of block, that state a result as a title does."""
 _TYPED_ALONE = ("title of a", "note of a", "legal text")
-"""Places that are searched for typed results, but not for computed ones."""
+"""Places where typed results are looked for, but not computed ones."""
 _ROWS = ("the column of a callout", "each ")
-"""Places that are written once for each of several keys. No claim is possible there, so a range is enough."""
+"""Places whose text is written once for several keys. A claim is not possible there, so a range is enough."""
 
 
 def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -> None:
-    """Warn of results that are not stated by a claim, except under the rules that are `allowed` to be broken."""
+    """Warn of results that no claim states. Rules in `allowed` are skipped."""
     names = _names(typer, report)
     for text, where, attribute in _places(report):
         is_headline = attribute is not None and attribute.key.text == "headline"
@@ -73,8 +73,7 @@ def _numbers(typer: Typer, text: ast.String) -> list[ast.Hole]:
 
 
 def _places(block: ast.Block, each: str = "") -> Iterator[tuple[ast.String, str, ast.Attribute | None]]:
-    """Yield each text in a block that states a result as a title does, with a description of the text and its
-    attribute."""
+    """Yield each text in a block that states a result as a title does, with a phrase for the text, and its attribute."""
     kind = block.keyword.text
     each = "each " if kind == "each" else each
     if block.label:
@@ -97,8 +96,8 @@ def _no_claim(
     headline: ast.Attribute | None,
     names: Iterator[str],
 ) -> wrong.ComputedWithoutClaim:
-    """Return the warning of a computed result, with a claim that can replace its text, named by the next of the
-    `names`."""
+    """Return the warning about a computed result, with a claim that can replace its text. The claim gets the next of
+    the `names`."""
     value = text_of(hole.expr)
     if where.startswith(_ROWS):
         return wrong.ComputedWithoutClaim(hole.span, value, where, can_be_claim=False)
@@ -117,7 +116,7 @@ def _no_claim(
 
 
 def _written(text: ast.String, hole: ast.Hole, instead: str) -> str:
-    """Return a text as it is written in the spec, without its quotes and with the given text in place of a hole."""
+    """Return a text as written in the spec, without quotes and with a hole replaced by the given text."""
     written, start = text.span.text, text.span.start
     if text.span.start <= hole.span.start < text.span.end:
         written = written[: hole.span.start - start] + instead + written[hole.span.end - start :]
@@ -125,7 +124,7 @@ def _written(text: ast.String, hole: ast.Hole, instead: str) -> str:
 
 
 def _is_plain(typer: Typer, text: ast.String) -> bool:
-    """Return whether a text can be the sentence of a claim: it has one line, and neither claims nor names of an
+    """Return whether a text can be the sentence of a claim, since it has one line and neither claims nor names of an
     `each`."""
     names = [hole.expr for hole in text.parts if isinstance(hole, ast.Hole)]
     subjects = (subject_of(typer, name) for name in names)
@@ -137,7 +136,7 @@ def _is_plain(typer: Typer, text: ast.String) -> bool:
 
 
 def _names(typer: Typer, report: ast.Block) -> Iterator[str]:
-    """Yield new names for claims, each once, that neither the spec nor another report's claims use."""
+    """Yield new names for claims, each once. Neither the spec nor claims of other reports use them."""
     stem = f"{report.name.text}_result" if report.name and len(typer.scope.reports) > 1 else "result"
     yield from (name for n in count(1) if not _is_taken(typer, name := f"{stem}_{n}" if n > 1 else stem))
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def why_not_whole(content: bytes, kind: str = "PNG") -> str:
-    """Return why a PNG or JPEG, read to its last pixel, is incomplete, or "" if it is complete."""
+    """Return why a PNG or JPEG is incomplete, after reading it to its last pixel, or "" if it is complete."""
     from PIL import Image, ImageFile, UnidentifiedImageError
 
     # WeasyPrint makes Pillow accept cut files, in the whole process.
@@ -153,7 +153,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip
-"""The fields of `report`, `house` and `notice`, and the fields of `block` for each part that gets one."""
+"""The fields of `report`, `house` and `notice`, and of `block` in each part that gets one."""
 
 
 class BrokenTemplate(NamedTuple):
@@ -225,7 +225,7 @@ def _environment() -> Environment:
 
 
 def _fields(part: str, tree: nodes.Template, asked: set[str]) -> Iterator[Unknown]:
-    """Yield the fields of the part's names, except names that the part redefines."""
+    """Yield the unknown fields of a part's names. Names that the part redefines are skipped."""
     from jinja2 import nodes
 
     given = {n.name for n in tree.find_all(nodes.Name) if n.ctx != "load"}
@@ -241,7 +241,7 @@ def _fields(part: str, tree: nodes.Template, asked: set[str]) -> Iterator[Unknow
 
 
 def _templates(tree: nodes.Template) -> Iterator[Unknown]:
-    """Yield the templates that a part includes or imports by a literal name."""
+    """Yield the unknown templates that a part includes or imports by a literal name."""
     from jinja2 import nodes
 
     files = tuple(f"{part}.html.j2" for part in PARTS)
@@ -265,7 +265,7 @@ KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover", "pptx",
 MOST_BYTES = 10_000_000
 _AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
 _SHOWS = 2.0
-"""The least contrast on white for things that a figure draws: about that of our own lightest colours."""
+"""The smallest contrast on white that is enough for things in a figure. Our own lightest colours have about as much."""
 _PICTURES = {"logo": "an SVG or a PNG", "cover": "an SVG, a PNG or a JPEG"}
 _OFFICE = {"pptx": "PowerPoint", "docx": "Word"}
 _NAMES = {
@@ -409,7 +409,7 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
 
 
 def _leads_away(folder: Path, written: str) -> bool:
-    """Return whether a path from the folder follows a link that leads out of the folder."""
+    """Return whether a path from the folder follows a link out of the folder."""
     inside, real = folder.resolve(), (folder / written).resolve()
     return not real.is_relative_to(inside) and str(real) != os.path.normpath(inside / written)
 
@@ -453,8 +453,8 @@ def why_no_office(content: bytes, key: str) -> str:
 
 
 def _outside(relations: bytes) -> list[str]:
-    """Return the outside targets in the relations of an office file's part, except links. Programs fetch such targets
-    when they open the file."""
+    """Return the targets outside of an office file in the relations of one of its parts, except links. Programs fetch
+    such targets when they open the file."""
     from xml.parsers import expat
 
     found: list[str] = []
@@ -473,7 +473,7 @@ def _outside(relations: bytes) -> list[str]:
 
 
 def _is_xml(content: bytes) -> bool:
-    """Return whether the whole picture can be read as XML, since the PDF writer leaves out a picture that can't."""
+    """Return whether the whole picture is valid XML. The PDF writer leaves out a picture that is not."""
     from xml.parsers import expat
 
     try:

@@ -63,7 +63,7 @@ def english() -> Mapping[str, Entry]:
 
 def shipped(language: str) -> str:
     """Return the text of a shipped catalogue with the words of benchbrief's own extensions. Raises FileNotFoundError
-    for a language that is not shipped."""
+    for other languages."""
     text = (resources.files("benchbrief.reports") / "words" / f"{language}.toml").read_text(encoding="utf-8")
     lines = (f"{key} = {json.dumps(label, ensure_ascii=False)}\n" for key, label in own_words(language).items())
     own = "\n".join(own_catalogues(language))
@@ -90,8 +90,8 @@ def _wrong_with(key: str, entry: object) -> tuple[str, str] | None:
 
 
 def _wrong_holes(key: str, text: str, *, all_of_them: bool = True) -> tuple[str, str] | None:
-    """Compare the holes of an entry with the English ones. A form for some numbers may omit a hole, as "the only point"
-    needs no number."""
+    """Compare the holes of an entry with the English ones. A plural form may omit a hole, since "the only point", for
+    example, needs no number."""
     original = english().get(key, "")
     known = holes(original if isinstance(original, str) else original["other"])
     try:

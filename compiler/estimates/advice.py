@@ -62,7 +62,7 @@ class HiddenLoad:
 
 
 def hidden_loads(plan: Plan) -> tuple[HiddenLoad, ...]:
-    """Return the loads of experiments with `overlap = loading` that are estimated to run beside a measurement."""
+    """Return the loads that are expected to run beside a measurement, in experiments with `overlap = loading`."""
     if not any(cell.turn for cell in plan.cells):
         return ()
     cells = _counted(plan)
@@ -93,8 +93,8 @@ def _begins_before(end: float, measured: tuple[_Span, str]) -> bool:
 
 
 def one_by_one_s(plan: Plan) -> float:
-    """For an experiment that may load beside measurements, estimate the wall time in seconds if nothing ran beside
-    them."""
+    """Estimate the wall time in seconds that an experiment with loads beside measurements would take without any
+    overlap."""
     return estimate(_alone(cell) if cell.turn else cell for cell in _counted(plan))
 
 
@@ -112,15 +112,15 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""A plan with more cells gets no advice, since each change would be planned and estimated anew."""
+"""The most cells of a plan that gets advice, since each change has to be planned and estimated anew."""
 _MOST = 3
 _MOST_ORDERED = 6
-"""With more experiments than this, no other order of them is tried, since each order is planned and estimated anew."""
+"""The most experiments for which other orders are tried, since each order has to be planned and estimated anew."""
 _LEAST_SHARE = 0.02
-"""A change is worth a line of advice if it saves at least this share of the time."""
+"""The smallest share of the time that a change must save to be advised."""
 _LEAST_S = 60.0
 _LEAST_SHARE_OF_LITTLE = 0.05
-"""A change that saves less than a minute is worth a line of advice if it saves at least this share of the time."""
+"""The smallest share of the time that a change must save to be advised if it saves less than a minute."""
 Estimate = Callable[[Plan], Plan]
 """Replaces a plan's built-in estimates by times that earlier runs took."""
 
@@ -128,8 +128,8 @@ Estimate = Callable[[Plan], Plan]
 @dataclass(frozen=True)
 class Advice:
     """A change of the spec. `change` is its text, `of` is the block to change, and `saves_s` are the seconds that it
-    saves of the total that a plan shows. `gains` completes the words "it lets", and tells what else then fits in the
-    budgets.
+    takes off the plan's total. `gains` says what else then fits in the budgets, as the end of a sentence that begins
+    with "it lets".
     """
 
     change: str
@@ -218,7 +218,7 @@ _Saves = Callable[[tuple[Matrix, ...]], float]
 
 
 def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the best reset for each database, except databases with a reset whose effect only the user knows."""
+    """Yield the best reset for each database. Databases are skipped if only the user knows what their reset does."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         database = next(matrix.database for matrix in matrices if matrix.database.name == name)
         if database.reset.how in USERS_OWN:
@@ -234,7 +234,8 @@ def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
 
 
 def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield the experiments that load more often because their hardware takes turns, or because they are shuffled."""
+    """Yield a better order for experiments that load more often because their hardware takes turns, or because they are
+    shuffled."""
     for at, matrix in enumerate(matrices):
         experiment = matrix.experiment
         if experiment.order != "grouped":
@@ -248,7 +249,7 @@ def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _load_threads(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield the databases whose data are loaded with the usual number of threads although the tool can use more."""
+    """Yield more load threads for databases that are loaded with the usual number although the tool can use more."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         of = [matrix for matrix in matrices if matrix.database.name == name]
         loads = {load.workload.name: load for matrix in of for load in matrix.loads if not load.of and load.existing}
@@ -288,7 +289,8 @@ def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: st
 
 
 def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield the experiments that let nothing run beside a measurement but could let other hardware load meanwhile."""
+    """Yield `overlap = loading` for experiments that let nothing run beside a measurement although other hardware could
+    load meanwhile."""
     for at, matrix in enumerate(matrices):
         experiment = matrix.experiment
         if experiment.overlap == "none" and len(experiment.hardware) > 1:
@@ -302,7 +304,8 @@ def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _places(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the experiment that saves the most time if it comes before another one that replaces the data it needs."""
+    """Yield the move of an experiment before another one that replaces its data, for the experiment where this saves
+    the most time."""
     if len(matrices) > _MOST_ORDERED:
         return
     moved = [

@@ -34,8 +34,8 @@ _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 
 @dataclass(frozen=True)
 class BudgetFit:
-    """A comparison of a budget with the estimates, in seconds. `of` is the experiment that has the budget, or "" for
-    the whole run.
+    """A budget compared with the estimates, in seconds. `of` is the experiment that has the budget, or "" for the whole
+    run.
 
     `pass_s` is the time of one pass, which measures each point once, or with all repeats in an experiment that chooses
     its points (see `passes`). `loading_s` is the time for loads and resets within a pass, on the slowest group of
@@ -50,7 +50,7 @@ class BudgetFit:
     times: int
     most: int
     passes: str = "each point once"
-    """The end of "to measure" that describes what one pass measures."""
+    """The object of "to measure" in a sentence: what one pass measures."""
 
     @property
     def fits(self) -> bool:
@@ -100,7 +100,7 @@ class BudgetFit:
 
 
 def without_budgets(plan: Plan) -> Plan:
-    """Return the plan without its budgets, for estimates."""
+    """Return the plan without its budgets. Used for estimates."""
     free = {name: each.model_copy(update={"budget_s": None}) for name, each in plan.experiments.items()}
     return plan.model_copy(update={"budget_s": None, "experiments": free})
 
@@ -145,7 +145,7 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
 
 
 def _passes(experiments: Collection[Experiment]) -> str:
-    """Return, in words, what one pass of the experiments measures. An experiment that chooses its points needs all
+    """Return a phrase for what one pass of the experiments measures. An experiment that chooses its points needs all
     repeats."""
     whole = [each for each in experiments if chooses(each)]
     kinds = [*(["searches"] if any(each.search or each.promise for each in whole) else ())]
@@ -159,7 +159,7 @@ def _passes(experiments: Collection[Experiment]) -> str:
 
 
 def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
-    """Return the time that the slowest group of hosts needs to load and reset, since the groups work side by side."""
+    """Return the time for loading and resetting on the slowest group of hosts, since the groups work in parallel."""
     whole: dict[str, float] = defaultdict(float)
     loading: dict[str, float] = defaultdict(float)
     for cell in cells:
@@ -169,13 +169,13 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
-    """Estimate the wall time in seconds of all cells, or of one experiment's cells, that can begin within the budgets.
+    """Estimate the wall time in seconds of all cells that can begin within the budgets, or of those of one experiment.
 
     Each group of hosts may use the whole budget, and its cells count as far as they fit. The time of all cells includes
     the held-out repeats, since a budget leaves room for them.
     """
     left: dict[tuple[str, str], float] = {}
-    """The seconds that each experiment may still spend on each group of hosts."""
+    """The seconds that each experiment may still use on each group of hosts."""
     lane_of = lanes(plan.cells)
     within: list[Cell] = []
     for cell in alone(plan.cells, counted_cells(plan.cells, plan.experiments)):
@@ -195,7 +195,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
 
 
 def _reserved_s(plan: Plan, experiments: Collection[str], lane_of: Mapping[str, str]) -> dict[str, float]:
-    """Return, by group of hosts, the seconds of these experiments' budgets that are reserved for held-out repeats."""
+    """Return for each group of hosts the seconds that these experiments' budgets reserve for held-out repeats."""
     claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = defaultdict(list)
     for cell in plan.cells if claims else ():
@@ -216,8 +216,8 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 def check_budgets(model: Model, findings: Findings) -> None:
     """Report each budget that is too short for the declared times of one pass, and warn of a budget that is too short
-    only with the estimated load times. A spec with very many cells is judged only before its run, since an editor
-    checks at each keystroke.
+    only with the estimated load times. A spec with very many cells is judged only before its run, to keep the checks in
+    editors fast.
     """
     found = _budgeted(model)
     if not found or unjudged_budgets(model):
@@ -240,7 +240,7 @@ def check_budgets(model: Model, findings: Findings) -> None:
 
 
 def unjudged_budgets(model: Model) -> bool:
-    """Return whether the spec has budgets but too many cells for a check. A run judges such budgets before it
+    """Return whether the spec has budgets that this check skips because of too many cells. A run judges them before it
     begins."""
     return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > MOST_CHECKED_CELLS
 

@@ -23,8 +23,8 @@ from benchbrief.model.points import AtPoint, Curve
 from benchbrief.model.rate_search import NONE, SearchRule, SearchStep, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
-"""With more cells, a check leaves their times to `bench plan`, since an editor checks at each keystroke, and making the
-cells takes longer than checking the spec."""
+"""The most cells whose times a check estimates. Beyond that, only `bench plan` does, since making the cells takes too
+long at each keystroke in an editor."""
 
 
 class _Cell(AtPoint, Protocol):
@@ -54,8 +54,8 @@ def counted_cells(
     begun: Collection[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> set[str]:
-    """Return the ids of the cells that an estimate counts: for each adaptive curve, as many points as it measures; for
-    each search for a promise, its usual number of cells; and all other cells.
+    """Return the ids of the cells that an estimate counts: the points that each adaptive curve measures, the usual
+    number of cells for each search for a promise, and all other cells.
 
     `begun` are the ids of cells that have started or finished. Their points are among those that count. A search under
     way counts, by the `votes` of its cells, the candidates on the path to the middle of the rates that are still
@@ -91,8 +91,8 @@ def _searched(
 def _still_asked(
     cells: Sequence[_Cell], rates: tuple[float, ...], promise: Promise, votes: Mapping[str, Vote]
 ) -> set[str]:
-    """Return the cells that a search with these votes asks for next, if its answer is the middle of the rates
-    still possible."""
+    """Return the cells that a search with these votes would ask for next, if its answer is the middle of the remaining
+    rates."""
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     waiting: dict[tuple[float, bool], list[str]] = {}
@@ -126,7 +126,7 @@ def _still_asked(
 
 @lru_cache(maxsize=64)
 def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, int], ...]:
-    """Return the runs (rate and repeat) of a search that ends at the middle rate."""
+    """Return the runs (rate and repeat) of a search whose answer is the middle rate."""
     rule = SearchRule(promise.judged, promise.held_out, promise.most)
     seen: Counter[tuple[float, bool]] = Counter()
     runs: list[tuple[float, int]] = []
@@ -140,7 +140,7 @@ def _chosen(cells: list[_Cell], experiments: Mapping[str, Experiment], begun: Co
     if not any(each.adaptive for each in experiments.values()):
         return {cell.id for cell in cells}
     points: dict[Curve, dict[float | None, bool]] = {}
-    """The points of each adaptive curve, each with whether it has begun."""
+    """The points of each adaptive curve, and whether each point has begun."""
     for cell in cells:
         experiment = experiments[cell.experiment]
         if experiment.adaptive:
@@ -169,8 +169,8 @@ def of_which(plan: Plan) -> str:
 
 
 def up_to(e: Experiment, budget_s: float | None = None) -> str:
-    """Return "up to " for an experiment that may end before its last point or repeat, and otherwise "". `budget_s` is
-    the run's budget."""
+    """Return "up to " for an experiment that may end before its last point or repeat, or else "". `budget_s` is the
+    run's budget."""
     return "up to " if e.search or e.confident or e.budget_s or budget_s else ""
 
 
@@ -212,7 +212,8 @@ class _Lane:
 
 @dataclass
 class _Timetable:
-    """Simulates the lanes of a plan. `_events` has the next events: (time, the lane's place in the plan, event)."""
+    """Simulates the lanes of a plan. Each entry in `_events` is a time, the lane's place in the plan, and the lane's
+    next event."""
 
     lanes: Sequence[_Lane]
     slots: dict[str, Slot] = field(default_factory=dict)
@@ -384,7 +385,8 @@ def cool_down(cell: Cell) -> float:
 
 
 def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
-    """Return how many of these cells load or restore their data, and about how many seconds that takes, by kind."""
+    """Return for each kind of reset how many of these cells load or restore their data, and about how many seconds that
+    takes."""
     found: dict[ResetWork, tuple[int, float]] = {}
     for cell in cells:
         for step in cell.steps:
@@ -395,8 +397,8 @@ def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
 
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
-"""The activities of a run. `resets` bring back a loaded data set without loading it; `start_up` includes the collection
-of outputs."""
+"""The activities of a run. `resets` restore a loaded data set without loading it; `start_up` includes the collection of
+outputs."""
 ACTIVITIES: tuple[Activity, ...] = get_args(Activity)
 ACTIVITY_WORDS: Mapping[Activity, str] = {
     "loading": "loading",
@@ -412,7 +414,7 @@ Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
 _SHOWN_SHARE = 0.01
-"""An estimate mentions the time of the brief if it is at least this share of the whole."""
+"""The smallest share of the whole time at which an estimate mentions the time of the brief."""
 RENDERING_S = 10.0
 """The built-in estimate for one report with its tables, figures and pages."""
 
@@ -443,7 +445,7 @@ class TimeSpent:
 
 
 def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
-    """Add up the steps of a plan's cells. `rendering_s` is for all reports; None stands for the built-in estimate."""
+    """Add up the steps of a plan's cells. `rendering_s` is for all reports; None means the built-in estimate."""
     found: dict[str, dict[Activity, float]] = {name: dict.fromkeys(ACTIVITIES, 0.0) for name in plan.experiments}
     cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
     last = _last_of_lanes(cells)
@@ -455,8 +457,7 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
 
 
 def rendering_text(rendering_s: float, wall_s: float) -> str:
-    """Return the end of a sentence that tells how much of an estimate is for the brief, or "" if that is very
-    little."""
+    """Return the end of a sentence on how much of an estimate is for the brief, or "" if that is very little."""
     return (
         f", {duration(round(rendering_s))} of it for the brief"
         if rendering_s >= max(1.0, _SHOWN_SHARE * wall_s)
@@ -469,7 +470,7 @@ def activity_of(step: Step) -> Activity:
 
 
 def _last_of_lanes(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells that are not followed by a cool-down, as the last ones of their lanes."""
+    """Return the ids of the cells without a cool-down because they are the last ones of their lanes."""
     cells = list(cells)
     lane = lanes(cells)
     return set({lane[cell.id]: cell.id for cell in cells}.values())
@@ -482,8 +483,8 @@ def _as_dict(spent: Spent) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class HardwareLane:
-    """Hardware of an experiment that is measured one after another. `shared` is the equipment that all of it has in
-    common. `shared` is empty if only other cells join the hardware in a lane."""
+    """Hardware of an experiment that is measured one after another. `shared` is the equipment that all of it uses, or
+    empty if only other cells put the hardware in one lane."""
 
     hardware: tuple[str, ...]
     shared: tuple[str, ...] = ()
@@ -500,8 +501,8 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
 
 
 def shares_points(plan: Plan, experiment: str) -> bool:
-    """Return whether an adaptive ramp has the same points on all hardware, which is so if the hardware takes turns on
-    common hosts or equipment. As in a run, only the experiment's own cells decide: cells of other experiments may join
+    """Return whether an adaptive ramp uses the same points on all hardware. It does if the hardware takes turns on
+    common hosts or equipment. As in a run, only the experiment's own cells matter: cells of other experiments may join
     hardware in a lane, but not its ramps.
     """
     own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
@@ -509,8 +510,8 @@ def shares_points(plan: Plan, experiment: str) -> bool:
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return, in words, the hosts and equipment that all cells hold or, if there are none, that the first two cells
-    hold."""
+    """Return a phrase for the hosts and equipment that all cells hold. If there are none, those that the first two
+    cells hold."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

@@ -38,7 +38,7 @@ def warn_by_estimates(model: Model, findings: Findings) -> None:
 
 
 def _check_turns(model: Model, findings: Findings) -> None:
-    """Report experiments whose levels take turns although each needs other data in the same place."""
+    """Report experiments whose levels take turns although each level needs other data in the same place."""
     for matrix in model.matrices:
         if matrix.experiment.order == "interleaved" and (factors := _reloading(matrix, model.hosts)):
             loads = [
@@ -55,7 +55,7 @@ def _check_turns(model: Model, findings: Findings) -> None:
 
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """Return the factors that have two levels which need different data in the same place, all else being equal."""
+    """Return the factors with two levels that need different data in the same place, all else being equal."""
     unit = matrix.units[0]
     found: dict[str, None] = {}
     for workload in matrix.experiment.workloads:
@@ -88,7 +88,7 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
-    """Return whether a data set returns to a place where another one has been in between. Few specs do that."""
+    """Return whether a data set comes back to a place after another one was there. Few specs need that."""
     there: dict[object, object] = {}
     left: set[tuple[object, object]] = set()
     for matrix in matrices:
@@ -145,14 +145,13 @@ def shared_places(
     databases: Mapping[DatabaseKey, Database],
     hosts: Mapping[str, Host],
 ) -> list[SharedPlace]:
-    """Return the shared places in the order of the cells. Loads do not count if a cell's own `reset` needs them, or if
-    they follow a cell that makes its own data."""
+    """Return the shared places in the order of the cells. Loads count neither if a cell's own `reset` needs them, nor
+    after a cell that makes its own data."""
     places: dict[str, str] = {}
     there: dict[str, str] = {}
     """The hash of the data set at each place, or "" for data that a benchmark has made itself."""
     intact: dict[tuple[str, str], bool] = {}
-    """For each data set loaded in a place, whether the next cell could have used it if no other data had replaced it.
-    """
+    """For each data set loaded in a place, whether the next cell could have used it if nothing else had replaced it."""
     users: dict[str, dict[str, None]] = {}
     found: dict[tuple[str, str], SharedPlace] = {}
     for use in uses:
@@ -177,7 +176,7 @@ def shared_places(
 
 def _warn_of_costly_resets(model: Model, findings: Findings) -> None:
     """Warn of each declared reset whose estimate is above the measured time. A reset that costs no more than the
-    default gets no warning, since declaring it is not the cause."""
+    default gets no warning, since the declaration is not to blame."""
     matrices, hosts = model.matrices, model.hosts
     for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
         default = _default(database)
@@ -235,27 +234,29 @@ WAYS: Mapping[Reset, str] = {
     "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
     "undo": "what cells insert is deleted, in place of a load",
 }
-"""Ways to reset that leave cells comparable, from the one that restores the most, each with its effect in words.
+"""Ways to reset that keep cells comparable, each with a phrase for its effect. The way that restores the most comes
+first.
 
 A snapshot by the file system is not listed, since `links` restores the same files in less time on any file system. A
 snapshot also needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those, and no plan
 knows whether this is so.
 """
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
-"""Ways to reset whose effect only the user knows. They are never replaced by another way."""
+"""Ways to reset whose effect only the user knows. No other way is ever advised in their place."""
 ALIKE = 0.05
-"""A way that restores more is better if it saves nearly as much time as the best one: at most this share less."""
+"""The share of the best saving that a way may fall short of it and still be preferred for restoring more."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:
-    """Return the best other way to reset the database, with the seconds that it saves, or None if no way saves time."""
+    """Return the best alternative for resetting the database, with the seconds that it saves, or None if none saves
+    time."""
     found = {how: saves_s(how) for how in _ways(database)}
     most = max(found.values(), default=0.0)
     return next(((how, saved) for how, saved in found.items() if 0 < (1 - ALIKE) * most <= saved), None)
 
 
 def _ways(database: DatabaseSpec) -> Iterator[Reset]:
-    """Yield the other ways to reset this database. There are none for `links`, which restores the most and takes almost
+    """Yield the alternatives for resetting this database. `links` has none, since it restores the most and takes almost
     no time."""
     if database.reset.how == "links":
         return

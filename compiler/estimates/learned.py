@@ -24,12 +24,13 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""The time of a load, a copy or an undo is derived from a measured one if it is at most this many times larger."""
+"""How many times larger than a measured load, copy or undo another one may be for its time to be derived from the
+measured one."""
 _SHOWN_SHARE = 0.02
-"""A part of a load is shown if it takes at least this share of the load's time."""
+"""The smallest share of a load's time at which a part of it is shown."""
 _ROUNDED_S = 10.0
-"""In a built-in estimate, the rate of a load shorter than this is not shown: the time is in whole seconds, so the rate
-tells nothing."""
+"""The shortest load (in seconds) whose rate is shown in a built-in estimate. A shorter time, rounded to seconds, gives
+no useful rate."""
 _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 
@@ -52,15 +53,15 @@ History = Mapping[str, SeenStep]
 
 @dataclass(frozen=True)
 class Keys:
-    """Keys for the times of a cell's steps. Steps with equal keys take equal time, except that a load's time depends on
-    its amount."""
+    """Keys for the times of a cell's steps. Steps with equal keys take equal time, except for loads, whose time also
+    depends on the amount."""
 
     load: str
     amount: float
     start_up: str
     resets: str
     steadied: str = ""
-    """The key of a measurement that ends when it is steady, or "" for any other measurement."""
+    """The key of a measurement until it is steady, or "" for any other measurement."""
 
     @classmethod
     def of(cls, plan: Plan, cell: Cell) -> Keys:
@@ -99,8 +100,8 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount that the time of one way to reset is proportional to, or 0 if the time depends on no
-        amount. `planned_s` is used for an undo: how long cells insert, as planned without earlier runs."""
+        """Return the amount to which the time of one way to reset is proportional, or 0 if the time is independent of
+        amounts. `planned_s` is used for an undo: how long cells insert, as planned without earlier runs."""
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
 
@@ -138,7 +139,8 @@ class _Learning:
     sources: dict[TimesSource, None] = field(default_factory=dict)
     _steps: dict[tuple[object, ...], tuple[Step, ...]] = field(default_factory=dict)
     _prepared: dict[tuple[object, ...], set[float]] = field(default_factory=dict)
-    """The planned times to prepare a cell of one database and tool. There are two if only some cells start a server."""
+    """The planned times to prepare a cell of one database and tool. There are two if only some of the cells start a
+    server."""
 
     def __post_init__(self) -> None:
         for cell in self.plan.cells:
@@ -228,8 +230,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
 
 
 def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
-    """Return the seconds for an amount, in proportion to a measured one, or None if that one is too small. `fixed_s` of
-    the seconds pass for any amount."""
+    """Return the seconds for an amount in proportion to a measured one, or None if the measured one is too small.
+    `fixed_s` of the seconds pass for any amount."""
     if amount == seen.amount:
         return seen.seconds
     if not seen.amount or amount > MOST_TIMES * seen.amount:
@@ -239,8 +241,8 @@ def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float 
 
 
 def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> str:
-    """Return the time of a load, its fixed part, and the rate over the rest. The rate is left out if rounding makes it
-    meaningless."""
+    """Return a text of a load's time, its fixed part, and the rate of the rest. The rate is left out if rounding makes
+    it meaningless."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
     loading_s = seconds - fixed_s

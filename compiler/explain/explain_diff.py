@@ -1,4 +1,4 @@
-"""The difference between two plans in words. Cells with the same change share a line, which uses the user's units."""
+"""The difference between two plans in words, with the user's units. Cells with the same change share a line."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
 
 def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, dim: str = "") -> str:
     """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` is the dimension that distinguishes the cells,
-    if known. As in all totals, a search or an adaptive ramp counts with the most cells that it may measure."""
+    if known. A search or an adaptive ramp counts with the most cells that it may measure, as in all totals."""
     count, up_to = most_of(plan, cells), "up to " if most_of(plan, whole) < len(whole) else ""
     if len(cells) == len(whole):
         every = ("all of " if up_to else "all ") if count > 1 else ""
@@ -141,7 +141,7 @@ def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, d
 
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
-    """Return the first dimension in which the cell has a key that no other cell has, such as a new workload."""
+    """Return the first dimension with a key that only this cell has, such as a new workload."""
     return next((dim for dim, values in seen.items() if values and _key(dim, cell) not in values), "")
 
 
@@ -165,7 +165,7 @@ def _key(dim: str, cell: Cell) -> object:
 
 
 def _where(cells: Iterable[Cell], whole: Iterable[Cell]) -> str:
-    """Return the keys that distinguish these cells in their experiment: `workload a; threads 8, 16`."""
+    """Return the keys that set these cells apart in their experiment: `workload a; threads 8, 16`."""
     cells, whole = list(cells), list(whole)
 
     def keys(dim: str, of: Iterable[Cell]) -> int:
@@ -276,7 +276,7 @@ def _list_text(name: str, values: Sequence[object]) -> str:
 
 
 def _item(value: object) -> str:
-    """Return a command's line, or any other item as it is."""
+    """Return the line of a command, or any other item as it is."""
     match value:
         case {"line": str(line)}:
             return line

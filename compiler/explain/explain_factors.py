@@ -1,4 +1,4 @@
-"""The factors of a plan in words: the levels that an experiment measures, and the time that they cost."""
+"""The factors of a plan in words: the measured levels, and the time that they cost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def levels_text(plan: Plan, levels: Levels) -> str:
 
 
 def explain_costs(plan: Plan, amount: Callable[[float], str], page: Page) -> None:
-    """Add the cost of each factor, or nothing if no factor is varied. `amount` words a time."""
+    """Add the cost of each factor, or nothing if no factor is varied. `amount` turns a time into words."""
     costs = list(factor_costs(plan))
     if not costs:
         return
@@ -58,7 +58,7 @@ def explain_costs(plan: Plan, amount: Callable[[float], str], page: Page) -> Non
 
 
 def rows_with_rest(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the first rows of many, and how many other rows there are."""
+    """Yield the first rows of a long table, and the number of the remaining ones."""
     every = list(rows)
     yield from every[:MOST_ROWS]
     if len(every) > MOST_ROWS:

@@ -106,7 +106,7 @@ _NAMED = 4
 
 
 def side_by_side(plan: Plan, e: Experiment) -> str:
-    """Return, in words, which hardware is measured or loaded at the same time, or "" if none is."""
+    """Return a phrase for the hardware that is measured or loaded at the same time, or "" if there is none."""
     if len(e.hardware) < 2:
         return ""
     if e.overlap == "none":
@@ -129,7 +129,7 @@ def _as_shared(lane: HardwareLane) -> str:
 
 
 def explain_overlap(plan: Plan, page: Page) -> None:
-    """Add which loads run while another group is measured, if the spec asks for that."""
+    """Add the loads that run while another group is measured, if the spec asks for that."""
     found = hidden_loads(plan)
     if not found:
         return
@@ -154,7 +154,7 @@ _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
 """The units for a total time, each with the number of seconds from which it is used, its own seconds, and its name."""
 _BAR = 24
-"""The width, in columns, of a bar that stands for the whole time."""
+"""The width, in columns, of a bar for the whole time."""
 
 
 def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence[BudgetFit], page: Page) -> None:
@@ -192,7 +192,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
-    """Add how long the plan takes or, if `bench run` refuses the budget, how long it would take without a budget."""
+    """Add how long the plan takes. If `bench run` refuses the budget, add how long it would take without one."""
     page.heading("Total, without the budget that is refused" if refused else "Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
@@ -220,7 +220,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
 
 
 def _unit(total_s: float) -> tuple[float, str]:
-    """Return one unit for the numbers of all rows, so that they can be compared: its seconds and its name."""
+    """Return the unit for the numbers of all rows, so that they can be compared, as its seconds and its name."""
     return next(((seconds, name) for least, seconds, name in _UNITS if total_s >= least), (1.0, "s"))
 
 
@@ -240,7 +240,7 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
 
 
 def _sources(sources: Iterable[TimesSource], page: Page) -> None:
-    """Add the source of each estimate: first the estimates from earlier runs, then the built-in ones."""
+    """Add the source of each estimate: first those from earlier runs, then the built-in ones."""
     page.heading("Estimates")
     by_run: dict[str, list[TimesSource]] = {}
     for each in sorted(sources, key=lambda each: (not each.run, ACTIVITIES.index(each.activity))):
@@ -259,8 +259,8 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:
-    """Return the shortest and the longest wall time in seconds: all cells are steady at the first look, or none ever
-    is. Return None for a plan without cells that are measured until they are steady."""
+    """Return the shortest and the longest wall time in seconds: with all cells steady at the first look, and with none
+    ever steady. Return None for a plan without cells that are measured until they are steady."""
     if not any(each.until_steady for each in plan.experiments.values()):
         return None
     return _wall_s(plan, longest=False), _wall_s(plan, longest=True)
@@ -301,9 +301,8 @@ def explain(
     advised: Sequence[Advice] = (),
     fits: Sequence[BudgetFit] | None = None,
 ) -> str:
-    """Return lines of at most `width` columns, unless a word is longer, with ANSI colours on request. `estimated` has
-    the plan with times of earlier runs (None for built-in estimates), and `fits` has the comparison with each budget.
-    """
+    """Return lines of at most `width` columns, unless a word is longer, with ANSI colours on request. `estimated` is
+    the plan with times of earlier runs (None for built-in estimates), and `fits` compares it with each budget."""
     page = Page(max(40, width), color)
     plan = (estimated := estimated or with_history(plan, {})).plan
     fits = budget_fits(plan) if fits is None else fits
@@ -501,8 +500,7 @@ def _options(database: Database) -> list[str]:
 
 
 def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
-    """Return the value in words. `engine` is the engine that has the option; "" stands for any of benchbrief's own
-    engines."""
+    """Return the value in words. `engine` is the engine that has the option; "" means any of benchbrief's own engines."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -514,7 +512,7 @@ def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
 
 
 def _split(cells: Sequence[Cell]) -> str:
-    """Return the hosts that generate the load if a client has several, or else ""."""
+    """Return a text of the hosts that generate the load, if a client has several, or else ""."""
     most = max(cells, key=lambda cell: len(cell.load_hosts))
     if most.client is None or len(most.load_hosts) < 2:
         return ""

@@ -122,7 +122,7 @@ def describe_probes(cells: Iterable[Cell]) -> list[str]:
 
 
 def describe_events(cells: Iterable[Cell]) -> list[str]:
-    """Return a line for each event, with the hosts of all cells. Each cell runs the event on its own hosts."""
+    """Return a line for each event, with the hosts of all cells, since each cell runs the event on its own hosts."""
     found: dict[tuple[float, str], tuple[Event, dict[str, None]]] = {}
     for cell in cells:
         for event in cell.events:

@@ -33,7 +33,7 @@ _NOT_USES: Mapping[type, frozenset[str]] = {
     ast.By: frozenset({"dimensions"}),
     ast.Option: frozenset({"word"}),
 }
-"""Fields whose names call or select something instead of referring to a declaration."""
+"""Fields whose names are calls or selections instead of references to a declaration."""
 
 
 def names_in(node: object) -> Iterator[ast.Name]:
@@ -57,7 +57,7 @@ def names_in(node: object) -> Iterator[ast.Name]:
 
 @cache
 def _parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a kind of node that may hold references. The answer is cached, as it takes longer than
+    """Return the fields of a kind of node that may hold references. Cached, since finding them takes longer than
     walking the tree."""
     skipped = _NOT_USES.get(kind, frozenset())
     is_node = is_dataclass(kind) and kind is not Span
@@ -111,7 +111,7 @@ class Entry:
     labelled: bool = False
     """Whether the spec gives the block a label other than its name."""
     of_words: ast.Block | None = None
-    """The syntax of the block itself, if it overrides a report or a claim."""
+    """The syntax of the override itself, if the block overrides a report or a claim."""
 
     @property
     def keyword(self) -> Span:
@@ -131,7 +131,7 @@ class Entry:
 
 @dataclass
 class Declarations:
-    """All declarations. Names are unique within a kind; if two are the same, the first counts."""
+    """All declarations. Names are unique within a kind; if a name occurs twice, the first declaration counts."""
 
     blocks: dict[str, dict[str, Entry]] = field(default_factory=lambda: {kind: {} for kind in TOP_LEVEL})
     params: dict[str, ast.Param] = field(default_factory=dict)
@@ -200,8 +200,8 @@ def _keep(
 
 
 def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
-    """Return the kind of a block. A misspelt kind is reported and read as the kind that it means; otherwise each use of
-    the block's name would be a further mistake."""
+    """Return the kind of a block. A misspelt kind is reported and corrected, since otherwise each use of the block's
+    name would cause a further mistake."""
     kind = block.keyword.text
     if kind in allowed:
         return kind
@@ -356,8 +356,8 @@ def parameters(found: Declarations, given: Mapping[str, str], findings: Findings
 def _visit(
     name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
 ) -> None:
-    """Append a parameter to `ordered`, after the parameters that it refers to. A long chain causes no deep
-    recursion."""
+    """Append a parameter to `ordered`, after the parameters that it refers to. Works without recursion, so that chains
+    may be long."""
     trail: dict[str, Iterator[ast.Name]] = {}
     start: str | None = name
     while start is not None or trail:

@@ -1,5 +1,4 @@
-"""Reads a spec and the files that it uses, each once. A used file is read before the file that uses it, and circles are
-refused."""
+"""Reads a spec and the files that it uses, each once. A used file is read before its user, and circles are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_ga
 MAX_FILES = 100
 
 _MANY_WORDS = 50_000
-"""A spec with syntax errors is checked further only if it has at most this many tokens, since recovery takes time."""
+"""The most tokens of a spec with syntax errors that is checked further, since recovery takes time."""
 
 
 class Files(Protocol):
@@ -81,7 +80,7 @@ class Loaded:
 
 def load(path: Path, files: Files | None = None) -> Loaded:
     """Read the spec at `path` with the files that it uses, from the disk unless `files` reads them elsewhere. Raises
-    SpecError when files can't be used, since every use of a name in them would be a further mistake."""
+    SpecError if files can't be used, since otherwise each use of their names would be reported, too."""
     loader = _Loader(files or SpecFiles())
     loader.read(path, str(path), ())
     if loader.unread or loader.findings.failed:
@@ -103,7 +102,7 @@ class _Loader:
     seen: set[Path] = field(default_factory=set)
 
     def read(self, path: Path, name: str, chain: tuple[tuple[Path, str], ...]) -> None:
-        """Read a file. `chain` has the files that lead to it, with their names."""
+        """Read a file. `chain` has the files through which it is used, with their names."""
         here = _resolved(path)
         self.seen.add(here)
         try:

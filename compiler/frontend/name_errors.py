@@ -75,7 +75,7 @@ class NoVariants(CompileProblem):
 
 
 class MustChoose(CompileProblem):
-    """An experiment that names no client or database although the spec does not have exactly one."""
+    """An experiment that names no client or no database although the spec does not have exactly one."""
 
     code = "E0206"
     says = "experiment `{experiment}` has no `{kind}`, and {count}"
@@ -232,7 +232,7 @@ class Unused(CompileProblem):
 
 
 class OddFact(CompileProblem):
-    """A fact whose name is nearly the same as `meant`, which is an attribute or another fact (`what`)."""
+    """A fact whose name is nearly the same as `meant`, which is an attribute or another fact, as `what` says."""
 
     code = "W0202"
     says = "fact `{name}` looks like the {what} `{meant}`"

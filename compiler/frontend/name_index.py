@@ -42,14 +42,14 @@ NOT_FACTS = frozenset({"hosts", "prepare", "power", "control"})
 NOT_LEVELS = frozenset(FACTOR.keys)
 """Attributes of a factor that are not its levels."""
 _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
-"""The kinds of keys in an index, in the order of lookup. Levels of factors are looked up after them."""
+"""The kinds of keys in an index, in the order of lookup. Levels of factors come after them."""
 
 
 @dataclass(frozen=True)
 class Symbol:
     """A declared thing. The name of a variant includes its group's (`box.small`); the names of a level (`codec.lz4`)
-    and of a bundle's setting (`tuning.cache`) include their factor's. Facts of one name are one symbol on all hardware,
-    and so are settings at all levels.
+    and of a bundle's setting (`tuning.cache`) include their factor's. Facts with the same name on all hardware are one
+    symbol, and so is a setting at all levels.
     """
 
     kind: Kind
@@ -256,7 +256,7 @@ class _Uses:
                 self._use(known, name)  # type: ignore[arg-type]  # all are Kinds
 
     def value(self, expr: ast.Expr, wanted: Kind | None) -> None:
-        """Walk a value. A name in it may name a parameter, a declaration of the `wanted` kind, or a factor."""
+        """Walk a value. Names in it may be parameters, declarations of the `wanted` kind, or factors."""
         match expr:
             case ast.Name():
                 self._name_of(expr, wanted)
@@ -318,7 +318,7 @@ class _Uses:
         return symbol is not None
 
     def _levels_of(self, factor: ast.Name, levels: Iterable[ast.Expr]) -> None:
-        """Walk the expressions that are compared with a factor or used as its keys: names of its levels, or others."""
+        """Walk the expressions that a factor is compared with or indexed by: names of its levels, or others."""
         for level in levels:
             if not self._level(factor.text, level):
                 self.expression(level)

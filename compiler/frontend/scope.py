@@ -1,4 +1,4 @@
-"""The names that expressions may refer to: all that a spec declares, after the check of names and values.
+"""The names that expressions may refer to: everything that a spec declares, after names and values have been checked.
 
 `resolve.py` makes the scope from the syntax tree; `expressions.py` and `lower_report.py` read it. Keys that differ only
 in their spans are equal.
@@ -54,8 +54,8 @@ class WorkloadKey:
 
 @dataclass(frozen=True)
 class LevelKey:
-    """A level of a factor. `key` is the level's name, or its number in the base unit. `facts` are the attributes of a
-    bundle, and `units` are the units of the numbers among them, as written in the spec."""
+    """A level of a factor. `key` is its name, or its number in the base unit. `facts` are the attributes of a bundle,
+    and `units` are the units that the spec gives for numbers among them."""
 
     key: DimKey
     label: str
@@ -66,7 +66,7 @@ class LevelKey:
 @dataclass(frozen=True)
 class FactorKey:
     """A factor, as expressions see it. If all levels are bare numbers, `unit` is their unit as written ("" without
-    one); otherwise, it is None. `of_load` tells whether a workload uses the factor, so that its levels are different
+    one); otherwise, it is None. `of_load` is true if a workload uses the factor, so that its levels are different
     loads.
     """
 
@@ -105,7 +105,7 @@ class ExperimentKey:
     span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
     chosen: int | None = None
-    """How many points an adaptive ramp chooses to measure, or None for any other experiment."""
+    """The number of points that an adaptive ramp chooses to measure, or None for any other experiment."""
     events: bool = False
     promise: bool = False
     """Whether the experiment searches for the highest rate that keeps a promise."""
@@ -113,7 +113,7 @@ class ExperimentKey:
     unmerged: tuple[Span, str, str] | None = None
     levels: tuple[Levels, ...] = ()
     measured_at: Span | None = field(default=None, compare=False)
-    """The place in the spec that tells how long the experiment is measured."""
+    """The place in the spec that sets how long the experiment is measured."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Scope:
 
     @cached_property
     def claimed_numbers(self) -> int:
-        """How many different numbers the claims state. Claims in two languages may be sentences about one number."""
+        """How many different numbers the claims state. The same number in two languages counts once."""
         said = {
             tuple(text_of(value) for value in item.values)
             for claim in self.claims

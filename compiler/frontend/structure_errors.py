@@ -23,7 +23,7 @@ _ELSEWHERE = {
     "resource": "declare machines with `hardware some_name { hosts = ... }`",
     "output": "compute a value from the results with `metric some_name = expression`",
 }
-"""For blocks that infrastructure languages have, the advice on how to write them here."""
+"""Advice on how to write blocks that other infrastructure languages have."""
 NO_FACTS = {
     "tool": "a load generator is the `tool` of a `client`, or of a database without a server: `tool = db_bench`",
     "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",
@@ -48,7 +48,7 @@ _WRITTEN_OTHERWISE = {
     ("figure", "kind"): "the attribute itself is the kind: `line`, `bars` or `curve`",
     ("figure", "type"): "the attribute itself is the kind: `line`, `bars` or `curve`",
 }
-"""For attributes that other languages have, by the kind of the block, the advice on how to write them here."""
+"""Advice on how to write attributes that other languages have, by the kind of the block."""
 _BLOCKS = frozenset((*DECLARATIONS, *INNER_BLOCKS, "at"))
 _OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
 """Options that follow the values of a figure."""
@@ -188,7 +188,7 @@ class MisplacedBlock(Misspelt):
 
 
 class HostConflict(Again):
-    """One host with two ways to log in."""
+    """One host that has two ways to log in."""
 
     code = "E0511"
     says = "host `{host}` has different `ssh` settings in two places"

@@ -142,7 +142,7 @@ class OutOfRange(CompileProblem):
     bound: str
     example: str
     percent: str | None = None
-    """The value that was most likely meant: the same digits with `%`."""
+    """The value that was most likely meant, with the same digits and a `%`."""
 
 
 class AgainstLimit(CompileProblem):
@@ -321,7 +321,8 @@ class NotWholeSeconds(CompileProblem):
 
 
 class TooLong(CompileProblem):
-    """A text of more than `limit` characters. `what` is the kind of text, and `where` is a place for the rest of it."""
+    """A text of more than `limit` characters. `what` is the kind of text, and `where` suggests a place for the rest of
+    it."""
 
     code = "E0418"
     stands_alone = True

@@ -50,8 +50,7 @@ CURVES: Mapping[str, tuple[Dimension, ...]] = {
     "usl": ("threads",),
     "time_to_steady": ("phase",),
 }
-"""The functions, each with the dimensions that can be the axis of its curve. `knee` also accepts a factor of numbers.
-"""
+"""The functions, each with the possible axes of its curve. `knee` also accepts a factor of numbers."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "saturation": ("target",),
@@ -84,7 +83,7 @@ ABSENT = {
 
 
 def why_absent(term: Term) -> tuple[str, ...]:
-    """Return the codes of reasons why a term may have no value although all its measures were measured."""
+    """Return the codes of possible reasons why a term has no value although all its measures were measured."""
     return tuple(ABSENT[word] for word in dict.fromkeys(_unreached(term)))
 
 
@@ -101,7 +100,7 @@ def _unreached(term: Term) -> Iterator[str]:
 
 
 def total_throughput(term: Term) -> Term:
-    """Return the throughput of all operations together, at the points of a given throughput."""
+    """Return the throughput of all operations together, at the same points as the given throughput."""
     if not isinstance(term, Measure):
         raise TypeError(f"{type(term).__name__} is no throughput")
     fixed = tuple(pair for pair in term.fixed if pair[0] != "operation")
@@ -118,7 +117,7 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
 
 
 def with_keys_of(when: Term, operand: Term) -> Term:
-    """Return a condition in which `steady` has the fixed keys that all the operand's measures share.
+    """Return a condition whose `steady` has the fixed keys that all measures of the operand share.
 
     In `mean(throughput[eco] over phase, when steady)` the throughput of `eco` has to be steady.
     """
@@ -208,7 +207,7 @@ def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
 
 
 def _at(typer: Typer, expr: ast.Call) -> float | None:
-    """Return the ratio in `at: 95 %` or the usual ratio, or None after a mistake."""
+    """Return the ratio in `at: 95 %`, the default ratio without it, or None after a mistake."""
     function = expr.function.text
     known = ARGUMENTS.get(function, ())
     ratio: float | None = KEEPS_UP
@@ -327,7 +326,7 @@ def _repeated(typer: Typer, span: Span, function: str, term: Term, over: Dims) -
 
 
 def holds_percentiles(term: Term) -> bool:
-    """Return whether the values of a term are percentiles, or come from percentiles."""
+    """Return whether the values of a term are percentiles, or are computed from percentiles."""
     match term:
         case Measure():
             return term.kind.is_percentile

@@ -84,8 +84,8 @@ Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
 
 
 def disjoint_parts(term: Term) -> Apart | None:
-    """Return a dimension along which two parts of a term share no point, with the points of each part, or None if there
-    is no such dimension.
+    """Return a dimension along which two parts of a term share no point, with the points of each part, or None if every
+    dimension has a shared point.
 
     A term with such parts never has a value. Points that only the results have (of a search, nodes, times) count as
     shared.
@@ -94,7 +94,7 @@ def disjoint_parts(term: Term) -> Apart | None:
 
 
 def _may_be_apart(term: Term) -> bool:
-    """Return False if all leaves of a term share keys. This check is quick, and most terms need no further one."""
+    """Return False if all leaves of a term share keys. This quick check settles most terms."""
     if len(found_leaves := leaves(term)) < 2:
         return False
     found: dict[Dimension, tuple[DimKey, ...]] = {}
@@ -181,7 +181,7 @@ _MOST_METRICS = 1_000
 
 
 def reserved_for(name: str) -> str:
-    """Return what a name is reserved for, so that no metric can have it, or "" for other names."""
+    """Return what a name is reserved for and so can't name a metric, or "" for a free name."""
     if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"
     if name == "steady":
@@ -441,7 +441,7 @@ def _over_the_same_points(
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:
-    """Repeat an axis, or a declared number, for each key of the condition's other dimensions.
+    """Repeat an axis, or a declared number, for each key of the other dimensions in the condition.
 
     `max(target over target, when latency.p99[read] < 5 ms)` is then the largest offered load that meets the condition,
     for each of those keys.
@@ -517,7 +517,7 @@ def _reduced(
 
 
 def _has_other_counts(typer: Typer, measure: Measure, over: tuple[Dimension, ...]) -> bool:
-    """Return whether a mean latency is taken from different numbers of operations along `over`. The phases of an even
+    """Return whether a mean latency along `over` combines different numbers of operations. The phases of an even
     offered load have equal numbers."""
     if measure.kind.view != "latency" or measure.kind.statistic != "mean":
         return False
@@ -536,7 +536,7 @@ _NOTHING: Demanded = frozenset()
 
 
 class ReadMetrics(Mapping[str, ast.Metric]):
-    """The metrics of a spec by name. `read` has those that were looked up; a comparison of names does not count."""
+    """The metrics of a spec by name. `read` are those that were looked up; comparing names does not count."""
 
     def __init__(self, metrics: Mapping[str, ast.Metric]) -> None:
         self._metrics = metrics
@@ -559,7 +559,7 @@ class Typer:
     """Types the expressions of one spec."""
 
     def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
-        """Pass `runs`, the planned runs, to share results that are computed from them with other typers."""
+        """`runs` are the planned runs. Passing the same ones to several typers shares the results computed from them."""
         self.scope = scope
         self.planning = planning
         self.findings = findings
@@ -569,7 +569,7 @@ class Typer:
         )
         self.facts: dict[str, Typed | None] = {}
         self.amounts: dict[Amount, bool] = {}
-        """The amounts in texts that were looked up in the settings of the spec, and whether they were found."""
+        """The amounts in texts that were looked up in the spec's settings, and whether each was found there."""
         self._has_lengths = len({each.length for each in scope.experiments}) > 1
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
@@ -598,7 +598,7 @@ class Typer:
         return self.amounts.setdefault(amount, amount in self.scope.settings)
 
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
-        """Type an expression. A measure keeps those of the `demanded` dimensions that it has on demand."""
+        """Type an expression. A measure keeps the `demanded` dimensions that it has on request."""
         function = expr.function.text if isinstance(expr, ast.Call) else ""
         key = (type(expr), function, expr.span.text, demanded)
         if (known := self._known.get(key)) is not None:
@@ -656,13 +656,13 @@ class Typer:
         return self._typed_metrics[key]
 
     def by_repeat(self, name: str) -> Typed | None:
-        """Return a metric with a value for each repeat, or None if it has only one. Report nothing."""
+        """Return a metric with a value for each repeat, or None if it has only one. Reports nothing."""
         typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
         return typed if typed and has_repeats(typed.term) else None
 
     def side_by_repeat(self, expr: ast.Expr, demanded: Iterable[Dimension] = ("repeat",)) -> Typed | None:
         """Return a side of a comparison, with a value for each repeat if it has repeats, or None after a mistake.
-        Report nothing."""
+        Reports nothing."""
         return self._silently(lambda: self.number(expr, frozenset(demanded)))
 
     def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
@@ -713,12 +713,12 @@ class Typer:
         self.report(metric_errors.OtherLengths(expr.span, text_of(expr), lengths))
 
     def _is_of_other_lengths(self, name: str) -> bool:
-        """Return whether a name is a metric from measurements of several lengths. Report nothing."""
+        """Return whether a name is a metric from measurements of several lengths. Reports nothing."""
         typed = self._silently(lambda: self.metric(name)) if name in self.metrics else None
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
     def full(self) -> bool:
-        """Return whether the spec has more expressions than its limit."""
+        """Return whether the spec has more expressions than allowed."""
         return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:
@@ -883,7 +883,8 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 
 def _unsummed(term: Term) -> bool:
-    """Return whether the term has percentiles and is not the sum of two, for which there has been a warning already."""
+    """Return whether the term has percentiles. A sum of two percentiles does not count, since it has been warned about
+    already."""
     summed = isinstance(term, OperationTerm) and term.operator == "+" and all(map(holds_percentiles, term.operands))
     return holds_percentiles(term) and not summed
 
@@ -900,8 +901,8 @@ def _is_bare(expr: ast.Expr) -> bool:
 
 
 def _is_plain(typed: Typed) -> bool:
-    """Return whether the expression is a number without a unit, so that a product with it keeps the other factor's
-    kind."""
+    """Return whether the expression is a number without a unit, so that a product with it keeps the kind of the other
+    factor."""
     return isinstance(typed.term, NumberTerm) and typed.term.unit == DIMENSIONLESS
 
 

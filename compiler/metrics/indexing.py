@@ -104,7 +104,7 @@ def yet_to_be_found(term: Term, dim: str) -> str:
 
 
 def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, DimKey]) -> bool:
-    """Return whether an earlier argument fixes the same dimension, and if so, report it."""
+    """Return whether an earlier argument fixes the same dimension. If so, it is reported."""
     if argument.key is not None:
         dims = {argument.key.text}
     else:
@@ -182,7 +182,7 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
 def _is_off_the_profile(
     typer: Typer, expr: ast.Expr, dim: Dimension, key: DimKey, offered_here: tuple[DimKey, ...]
 ) -> bool:
-    """Return whether a point or a level is one that the profile does not measure, and if so, warn of it."""
+    """Return whether the profile does not measure a point or a level. If so, a warning is given."""
     profile, factor = typer.scope.profile, typer.scope.factors_by_name.get(dim)
     if profile is None or not (factor or dim in ("threads", "target")):
         return False

@@ -83,7 +83,7 @@ def _cell(measure: Measure) -> Dims:
 
 
 def _matched(measure: Measure, runs: Runs) -> list[Dimension]:
-    """Return the dimensions by whose keys results are matched with the measure's cells. `runs` are all planned runs."""
+    """Return the dimensions used to match results with the measure's cells. `runs` are all planned runs."""
     return [dim for dim in _cell(measure) if dim != "repeat" and not (dim == "hardware" and runs.lone_hardware)]
 
 
@@ -190,7 +190,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
 
 
 def _whole_mean(value: str) -> str:
-    """Return the mean, or NULL when a value is missing, since a failed repeat must show."""
+    """Return the mean, or NULL if a value is missing, so that a failed repeat shows."""
     return f"CASE WHEN count({value}) = count(*) THEN avg({value}) END"
 
 
@@ -210,7 +210,7 @@ def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: b
 
 
 def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
-    """Return the conditions of a join: first those on the cell's dimensions, then the others."""
+    """Return the conditions of a join: first those on the dimensions of the cell, then the others."""
     pairs = [f"{alias}.{column(dim)} {_same(dim)} c.{column(dim)}" for dim in dims]
     first, *more = [*pairs, *conditions]
     return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
@@ -237,7 +237,7 @@ def read(measure: Measure, runs: Runs) -> Read:
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:
-    """Return the condition for the fixed keys, and for the measure's runs if these are not all runs at these keys."""
+    """Return the SQL conditions for a measure's fixed keys, and for its runs if they are not all runs at these keys."""
     fixed = dict(measure.fixed)
     matched = [*_matched(measure, runs), "repeat"]
     conditions = [f"c.{column(dim)} = {key_literal(fixed[dim])}" for dim in matched if dim in fixed]
@@ -247,7 +247,7 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
 
 
 def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
-    """Return the experiments and workloads that a probe, an operation or an axis limits the measure to, or {} if there
+    """Return the experiments and workloads to which a probe, an operation or an axis limits the measure, or {} if there
     is no limit."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
@@ -265,11 +265,12 @@ def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...
 
 
 _DECIMALS = 9
-"""A knee's height is rounded to this many decimals, since smaller differences are rounding errors."""
+"""The decimals to which a knee's height is rounded, since smaller differences are rounding errors."""
 
 
 def steady(term: SteadyTerm, source: str) -> str:
-    """Return whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the operand.
+    """Return SQL for whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the
+    operand.
 
     The steady state begins with the first phase from which the rule holds over all phases to the last. A missing value,
     or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. The
@@ -308,14 +309,14 @@ def steady(term: SteadyTerm, source: str) -> str:
 
 
 def onset(term: Reduction, source: str) -> str:
-    """Return the first phase at which a condition holds, or NULL when it never holds or may hold at an unknown
-    phase."""
+    """Return SQL for the first phase at which a condition holds. It is NULL if the condition never holds, or may hold
+    at a phase without a known value."""
     value = "CASE WHEN NOT bool_or(value IS NULL) THEN CAST(min(phase) FILTER (WHERE value) AS DOUBLE) END"
     return _grouped(term.dims, value, source)
 
 
 def knee(term: Reduction, source: str) -> str:
-    """Return the axis value of the point highest above the line from corner to corner of the curve.
+    """Return SQL for the axis value of the point that is highest above the line from corner to corner of the curve.
 
     This is Kneedle on the points themselves: V. Satopaa, J. Albrecht, D. Irwin, B. Raghavan, "Finding a 'Kneedle' in a
     Haystack", ICDCSW 2011. Both axes are scaled to [0, 1], and the largest y - x is taken, at the first of equally high
@@ -346,7 +347,7 @@ def knee(term: Reduction, source: str) -> str:
 
 
 def saturation(term: Reduction, source: str) -> str:
-    """Return the highest throughput of a ramp that ends beyond saturation, or NULL for another ramp.
+    """Return SQL for the highest throughput of a ramp that ends beyond saturation; NULL for other ramps.
 
     The system keeps up with an offered load when its total throughput reaches the share `at` of the load. At the end of
     the ramp it must not keep up, so that a dip in the middle does not count as saturation. The highest throughput on
@@ -487,7 +488,7 @@ class _Tables:
         return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
 
     def _keys_of(self, terms: Sequence[Term], dim: Dimension) -> str:
-        """Return SQL for the keys of `dim` at which any of the terms has a value. These tables are not noted as read,
+        """Return SQL for the keys of `dim` at which any of the terms has a value. The tables do not count as read,
         since no number comes from them."""
         reads = len(self.reads)
         names = dict.fromkeys(self._table(term) for term in terms)

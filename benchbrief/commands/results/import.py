@@ -87,8 +87,8 @@ class ImportCommand(SectionedCommand):
 
 
 def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """Return the kinds that a shell offers. Kinds from other packages are all offered, since the files that they read
-    are known only after importing them."""
+    """Return the kinds that a shell offers. Kinds from other packages are all offered, since finding out which files
+    they read would need importing them."""
     from benchbrief.compiler.registry import IMPORTER_SPECS
 
     own = IMPORTER_SPECS.own
@@ -152,7 +152,7 @@ class Choices:
 
 
 def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> Any:
-    """Refuse text that is too long to describe a source. `given` is one text, several texts, or None."""
+    """Refuse a text that is too long to describe a source. `given` is one text, several, or None."""
     from benchbrief.results.imports.keep_import import too_long
 
     for text in given if isinstance(given, tuple) else (given,):

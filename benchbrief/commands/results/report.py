@@ -27,7 +27,7 @@ _SPDX = re.compile(r"[A-Za-z0-9.+-]{0,100}")
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Split a list such as `pdf,html` into words. Returns no words if the option was not given."""
+    """Split a list such as `pdf,html` into words, or return no words if the option was not given."""
     known = get_args(Format)
     found = tuple(word.strip().lower() for word in value.split(",")) if value else ()
     for word in found:

@@ -27,7 +27,7 @@ _KINDS = {".pdf": "PDF", ".html": "page", ".json": "file of numbers"}
 _KINDS |= {".pptx": "presentation", ".xlsx": "workbook", ".docx": "document"}
 """What the files of a brief are called."""
 _MOST = 20
-"""The most lines to show; further ones are only counted."""
+"""The most lines to show. Any others are only counted."""
 
 
 def verify_outputs(
@@ -80,7 +80,7 @@ def code_of_kept(files: KeptFiles) -> ExitCode:
 
 
 def show_kept(run_dir: Path, files: KeptFiles, not_looked_at: str) -> None:
-    """Show which of a run's files were not checked, then the state of its raw outputs and of its reports' files."""
+    """Show which files of a run were not checked, and then the state of its raw outputs and its reports' files."""
     looked = f"not looked at: {not_looked_at}" if not_looked_at else "all that it keeps is looked at"
     show(one_line(f"{run_dir.name}: {looked}"))
     there = f"{len(files.missing):,} missing" if files.missing else "none missing"
@@ -431,7 +431,7 @@ def _held(count: int, differing: int) -> str:
 
 
 def _now(shown: str, now: str, value: float | None, value_now: float | None) -> str:
-    """Return the recomputed value, and also both exact values if it looks the same as the shown one."""
+    """Return the recomputed value. If it looks the same as the shown one, add both exact values."""
     return now if now != shown else f"{now} ({_exact(value_now)} for {_exact(value)})"
 
 

@@ -181,8 +181,7 @@ def command(
 
 
 def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureState:
-    """Return who signed the capsule. Raises Stop if the signature belongs to something else or is not by an allowed
-    signer."""
+    """Return who signed the capsule. Raises Stop if the signature is for another capsule or not by an allowed signer."""
     from benchbrief.history.shared_store.signatures import check
 
     found = check(capsule.listed, capsule.signature, allowed)
@@ -216,7 +215,7 @@ def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> 
 
 
 def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path) -> None:
-    """Show what would be measured, and everything that the spec brings along, marked as allowed or not."""
+    """Show what would be measured, and everything that the spec brings along, marked as allowed or not allowed."""
     hosts = ", ".join(plan.hosts)
     show(one_line(f"  {plural(len(plan.cells), 'cell')} on {hosts}, about {duration(plan.estimate_s)}"))
     if brought:

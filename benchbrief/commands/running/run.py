@@ -111,7 +111,7 @@ def _refuse_a_run(spec: Path, out: Path) -> None:
 def _made(
     spec: Path, plan: Plan, out: Path, simulated: Simulated | None, fresh: bool, progress: Progress
 ) -> tuple[Path, Retake | None]:
-    """Make a new run. Returns its directory, and a Retake that can choose earlier results anew; None if the run takes
+    """Make a new run. Returns its directory, and a Retake to choose earlier results anew, or None if the run reuses
     none."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run

@@ -118,7 +118,7 @@ def _none_measured(out: Path) -> bool:
 
 
 def _name_newer_run(out: Path, last: Path) -> None:
-    """If a later run was not measured, tell which run is shown by default."""
+    """If the latest run was not measured, tell the user which run is shown by default."""
     from benchbrief.results.runs.find_runs import is_simulated, list_runs
 
     newest = list_runs(out)[-1]
@@ -185,8 +185,8 @@ def _state(word: str) -> str:
 
 
 def _show_cells(run: RunStatus) -> None:
-    """Print a line for each cell. Numbers come before names, so that long names do not shift columns. On a terminal,
-    long names are cut."""
+    """Print a line for each cell. Numbers come before names, so that long names do not shift columns, and a terminal
+    shows long names cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind, shared = marks(sys.stdout.encoding), shared_start([one_line(cell.cell_id) for cell in run.cells])

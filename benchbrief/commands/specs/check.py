@@ -143,9 +143,8 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(findings: Sequence[tuple[Path, Diagnostic]], version: str) -> dict[str, Any]:
-    """Return a log of one run in SARIF 2.1.0. Each finding names the spec that was checked; the spec also replaces a
-    missing place. Lines and columns count from 1, columns are in UTF-16 code units, and a range ends after its last
-    character.
+    """Return a log of one run in SARIF 2.1.0. Each finding names the checked spec, which is also its place if it has no
+    other. Lines and columns count from 1, columns are in UTF-16 code units, and a range ends after its last character.
     """
     from benchbrief.compiler.diagnostic_codes import all_codes
 

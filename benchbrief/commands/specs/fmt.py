@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 SUFFIX = ".bench"
 _NOT_THERE = {"E0001", "E0002", "E0003"}  # errors in the path, not in the text
 _RUN = ("plan.json", "journal.jsonl")
-"""The files that mark a run's folder (as in `run_folder.py`, which is slow to import). Both are needed, since a plan
-may lie beside any spec."""
+"""The files that mark a run's folder (see `run_folder.py`, which is slow to import). A plan alone is not enough, since
+it may lie beside any spec."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
 class FormattedFile:
-    """The result of formatting one file: its bytes before and after, or the reason why there are none.
+    """The result of formatting one file: its bytes before and after, or the reason why it can't be formatted.
 
     `refused` tells why a file was left alone for a reason other than its text, and `hint` what to do about it.
     """
@@ -86,14 +86,14 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _run_of(path: Path) -> Path | None:
-    """Return the folder of the run that a file belongs to, if any. Such a file must not change, since the run's reports
-    disclose its SHA-256."""
+    """Return the run folder that contains a file, if any. Files of a run must not change, since its reports disclose
+    their SHA-256."""
     above = Path(os.path.realpath(path)).parents
     return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
 
 
 def lay_out(name: str, data: bytes) -> FormattedFile:
-    """Return the text as `bench fmt` lays it out."""
+    """Format a spec's text as `bench fmt` does."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.formatter import format_source
     from benchbrief.dsl.read_files import decode

@@ -153,8 +153,7 @@ def command(
 
 
 def _seen(out: Path) -> History:
-    """Return how long steps took in earlier runs. If there are none, the modules that read them are not even
-    imported."""
+    """Return how long steps took in earlier runs. Without earlier runs, the modules that read them are not imported."""
     if not out.is_dir():
         return {}
     from benchbrief.results.runs.times_taken import learned_times
@@ -169,8 +168,8 @@ def _survey(plan: Plan, scheduler: str, job_options: tuple[str, ...]) -> JobSurv
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
-    """Print a plan in the form of plan.json, with further fields after it. Uses that file's writer, since a plan may
-    have thousands of cells."""
+    """Print a plan in the form of plan.json, followed by further fields. Uses the writer of plan.json, which is fast
+    enough for thousands of cells."""
     from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
@@ -326,8 +325,8 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
 
 
 class StillMeasured(NamedTuple):
-    """Unchanged cells that are measured anyway, and why. If `chosen`, they are cells that a search or an adaptive ramp
-    may still ask for."""
+    """Unchanged cells that are measured anyway, and the reason. `chosen` means that a search or an adaptive ramp may
+    still ask for them."""
 
     why: str
     cells: int
@@ -344,8 +343,8 @@ class StillMeasured(NamedTuple):
 
 @dataclass(frozen=True)
 class NextRun:
-    """The most that `bench run` would measure, and the results that it would take from earlier runs. The hosts are not
-    checked.
+    """The largest work for `bench run`: the cells to measure, and the results taken from earlier runs. The hosts are
+    not checked.
 
     `seconds` is an estimate. If a search may end early, `usual` tells how many of its cells are counted; otherwise it
     is "".
