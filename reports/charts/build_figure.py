@@ -483,11 +483,12 @@ def finished(
     ticks = round_rates(places) if chosen == "searched" else places
     if curve:
         x_label = without_shared_end(x_label, readable_label(curve.label, results.words))
+    numeric = bool(stairs) or kind != "category"
     left_out = not_chosen(sketch.planned, x_keys) if chosen and kind == "log" and not curve else ()
     open_ticks = left_out if chosen == "adaptive" else ()
     untitled = kind == "category" and along in ("hardware", "workload") and not figure.x_label
-    said = results.words["log_scale"]
-    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled, said)
+    log = results.words["log_scale"]
+    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled, log)
     if left_out:
         key = "candidates" if chosen == "adaptive" else "rates_left_out"
         remarks.notes[counted(results.words, key, len(left_out), of=len(sketch.planned))] = None
@@ -502,6 +503,9 @@ def finished(
     charts = tuple(_with_notes(chart, figure, notes, scaled, remarks) for chart in charts)
     for text in (each for each in notes if each not in remarks.placed):
         remarks.notes[results.words["note_not_placed"].format(note=text)] = None
+    said, explained = ("", ()) if figure.claim else message(figure, scaled, results, numeric=numeric)
+    for text in explained:
+        remarks.notes[text] = None
     keys = [results.words["point_labels"].format(dim=results.words.dimension(x_dim))] if curve and x_dim else []
     if any(point.worse for d in scaled for point in d.trace.points):
         keys = [results.words["pale_bars"]]
@@ -516,7 +520,7 @@ def finished(
         tuple(_data(scaled, results.words, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
         results.words["semicolon"].join(keys),
-        "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
+        said,
     )
 
 

@@ -13,6 +13,7 @@ import statistics
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
 from itertools import groupby, pairwise
 from typing import Literal
 
@@ -22,6 +23,7 @@ from benchbrief.model.budgets import strictest_level
 from benchbrief.model.precision import formatted
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.tied import meaning_of_tied
 from benchbrief.reports.disclosure.systems_under_test import is_of_power, meters_of
 from benchbrief.reports.text.number_format import locale, points, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
@@ -37,6 +39,7 @@ _FEW = 1.5
 _ALIKE = 0.1
 """The largest distance, as a share, between values that are called alike. Beyond it, saying so would be no message."""
 
+_NOTHING: tuple[str, Sequence[str]] = ("", ())
 _SAID = ("line", "bar", "curve", "slope")
 FEWEST_FOR_INTERVAL = 3
 """The fewest repeats for an interval. With two repeats, Student's interval is nine times as wide as their distance."""
@@ -74,20 +77,22 @@ class _Line:
     values: Mapping[_Key, _Value]
 
 
-def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, *, numeric: bool) -> str:
-    """Return what the figure shows, in up to 90 columns, or "" if nothing can be said. `numeric` means that the x axis
-    has numbers in order."""
+def message(
+    figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, *, numeric: bool
+) -> tuple[str, Sequence[str]]:
+    """Return what the figure shows, in up to 90 columns, or "" if nothing can be said, with the footnotes that explain
+    its words. `numeric` means that the x axis has numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
     if _is_unmetered(shown, results) or any(d.trace.mark == "bracket" for d in drawn):
-        return ""  # brackets say already by how much what they compare differs
+        return _NOTHING  # brackets say already by how much what they compare differs
     if not shown or any(detail.mark for d in shown for detail in d.details):
-        return ""  # a value that is only known as a bound bears out no claim
+        return _NOTHING  # a value that is only known as a bound bears out no claim
     if any(cell.status == "failed" for d in shown for cell in results.cells_behind(d.series.query, **d.where)):
-        return ""  # what failed could have told otherwise
+        return _NOTHING  # what failed could have told otherwise
     first = next((d for d in shown if d.series.color_dim), shown[0])
     beside = [d for d in drawn if d.on_axis and d.has_values and d.trace.right == first.trace.right]
     if len({d.label for d in beside if d.series.color_dim}) > 1:
-        return ""  # several quantities, each with lines of its own
+        return _NOTHING  # several quantities, each with lines of its own
     of_one = [d for d in shown if (d.label, d.trace.right) == (first.label, first.trace.right)]
     said = _Said(figure, first, _lines(of_one, results), results)
     if len(of_one) < len(shown) and not first.series.color_dim:
@@ -102,7 +107,8 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
         found = []
     else:
         found = said.along_axis() if numeric else said.by_category()
-    return next((text for text in found if 0 < _columns(text) <= _WIDEST), "")
+    text = next((text for text in found if 0 < _columns(text) <= _WIDEST), "")
+    return text, said.notes if text else ()
 
 
 def _is_unmetered(drawn: Iterable[DrawnSeries], results: Results) -> bool:
@@ -199,6 +205,7 @@ class _Said:
     first: DrawnSeries
     lines: Sequence[_Line]
     results: Results
+    notes: list[str] = field(default_factory=list)
 
     @property
     def words(self) -> Words:
@@ -318,8 +325,12 @@ class _Said:
 
     def _with_ties(self, said: str, ties: int) -> str:
         """Add the places where nobody is ahead to a sentence on who is ahead, so that its counts add up to the
-        total."""
-        return said + self.words["claim_ties"].format(n=ties) if ties else said
+        total, and a footnote on what is called tied."""
+        if not ties:
+            return said
+        once = any(value.once for line in self.lines for value in line.values.values())
+        self.notes.append(meaning_of_tied(self.words, published=bool(self.results.published), once=once))
+        return said + self.words["claim_ties"].format(n=ties)
 
     def _extent_of_ratios(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
         """Return a sentence on the lowest and the highest ratio of two lines, naming first the line that is ahead on

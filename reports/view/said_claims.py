@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -11,17 +12,20 @@ from typing import Any, TypeVar
 from benchbrief.model import plan as p
 from benchbrief.model.held_out import number_of
 from benchbrief.model.node import Node
+from benchbrief.model.precision import in_percent
 from benchbrief.reports.claim_sides import note_on_sides
 from benchbrief.reports.data.expectations import said_in_words
 from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.tied import meaning_of_tied
 from benchbrief.reports.notices.result_limits import busy_generators_of, measures_all_once
 from benchbrief.reports.text.number_format import percent, spelled_unit
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.cautions import limited_points
 from benchbrief.results.analysis.claim_verdicts import (
+    FEWEST_REPEATS,
     ClaimVerdict,
     State,
     claim_verdicts,
@@ -56,7 +60,7 @@ def claims_of(report: p.Report, results: Results) -> list[ClaimVerdict]:
 def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdict] | None = None) -> p.Report:
     """Return the report with the sentences of its claims, following the verdicts of `claims_of`.
 
-    If the repeats do not decide a claim, its place says so instead.
+    If the repeats do not decide a claim, its place says so, and why.
     """
     verdicts = claims_of(report, results) if verdicts is None else verdicts
     if not verdicts:
@@ -234,7 +238,7 @@ class _Writer:
             named = replace(verdict, claim=verdict.claim.model_copy(update={"named": True}))
             notes = self._beside(named, before_range=True, tagged=tagged)
             opening, closing = self.words["aside"].split("{text}")
-            range_ = self._from_to(verdict)
+            range_ = self._with_note(self._from_to(verdict), self._ties(verdict))
             within = [opening, *range_, closing] if range_ else ()
             return [self._where_better(verdict), *self._in_one_bracket(notes, within)]
         note = self._note(verdict) if noted else ""
@@ -274,14 +278,22 @@ class _Writer:
     def not_said(self, verdict: ClaimVerdict, *, short: bool = False, beside: Sequence[ClaimVerdict] = ()) -> str:
         """Return the text that replaces the sentence of an open claim, and those of open claims `beside` it. Titles are
         `short`, because they already name what was compared."""
-        what = self.words["semicolon"].join(
-            dict.fromkeys(readable_label(each.claim.what, self.words) for each in (verdict, *beside))
-        )
+        what = self._named((verdict, *beside))
         if verdict.state == "undecided":
-            return self.words["said_no_difference"] + ("" if short else self._bracketed([what]))
+            why = f"{what}{self.words['colon']}{self._why_undecided((verdict, *beside))}"
+            return self.words["said_undecided"] + ("" if short else self._bracketed([why]))
         if verdict.state == "missing":
             return self.words["said_missing"].format(what=what, why=why_missing(verdict.claim, self.results))
         return self.words["said_unheld" if verdict.state == "unheld" else "said_not_shown"].format(what=what)
+
+    def _named(self, verdicts: Iterable[ClaimVerdict]) -> str:
+        """Return what claims are about."""
+        named = (readable_label(each.claim.what, self.words) for each in verdicts)
+        return self.words["semicolon"].join(dict.fromkeys(named))
+
+    def _why_undecided(self, verdicts: Iterable[ClaimVerdict]) -> str:
+        """Return why the measurements leave claims open."""
+        return self.words["semicolon"].join(dict.fromkeys(self.words[_why_open(each)] for each in verdicts))
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
         """Return the text in brackets after the sentence: the base if the sentence does not name it, whether its point
@@ -328,7 +340,7 @@ class _Writer:
         for number in element.numbers:
             verdict = self.verdicts[number.claim] if isinstance(number, p.Said) else None
             if verdict in left_open:
-                numbers += [self._no_difference(left_open, len(said))] if verdict is left_open[0] else []
+                numbers += [self._undecided(left_open, len(said))] if verdict is left_open[0] else []
             elif verdict is None or not verdict.is_said or not verdict.is_mixed:
                 numbers.append(self._headline_number(number, ends))
             elif verdict.claim.points.sql not in mixed:
@@ -336,13 +348,13 @@ class _Writer:
                 numbers.append(self._mixed(verdict))
         return element.model_copy(update={"numbers": _of_one_precision(numbers)})
 
-    def _no_difference(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
+    def _undecided(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
         """Return the first page's text on all claims that the repeats leave open. `said` is how many claims the page
         has. If there are several and all are open, the text need not list them."""
-        what = dict.fromkeys(readable_label(verdict.claim.what, self.words) for verdict in left_open)
-        key = "said_all_left_open" if 1 < len(left_open) == said else "said_left_open"
-        text = self.words[key].format(what=self.words["semicolon"].join(what))
-        value = _markdown([self.words["said_no_difference"]])
+        why = self._why_undecided(left_open)
+        text = why[0].upper() + why[1:]
+        text += "" if 1 < len(left_open) == said else self._bracketed([self._named(left_open)])
+        value = _markdown([self.words["said_undecided"]])
         return p.HeadlineNumber(value=value, text=_markdown([text]), shows_none=True)
 
     def _mixed(self, verdict: ClaimVerdict) -> p.HeadlineNumber:
@@ -354,6 +366,7 @@ class _Writer:
         at = self.words[f"said_mixed_at{what}{kind}"].format(base=base_text(claim, self.words))
         where = self.words["said_then"].format(said=at + self._others(verdict, "said_mixed_at"))
         range_ = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
+        range_ = self._with_note(range_, self._ties(verdict))
         notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
         said = [where, f"{readable_label(claim.what, self.words)}{self.words['colon']}", *range_]
         return p.HeadlineNumber(
@@ -369,6 +382,24 @@ class _Writer:
         (low, high), glued = verdict.ends, _glued(verdict.claim)
         after = re.split(r"\{\w+\}", self.words["said_from_to"])
         return [after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]
+
+    def _ties(self, verdict: ClaimVerdict) -> str:
+        """Return what is called tied where points of a claim are, or "" if none is."""
+        if not verdict.tied or not verdict.claim.points.divides:
+            return ""
+        return meaning_of_tied(
+            self.words, published=verdict.state == "published", once=verdict.repeats < FEWEST_REPEATS
+        )
+
+    @staticmethod
+    def _with_note(parts: Sequence[_Part], note: str) -> Sequence[_Part]:
+        """Return the parts with a footnote on their last number."""
+        at = max((at for at, part in enumerate(parts) if isinstance(part, p.Value)), default=None)
+        if not note or at is None:
+            return parts
+        number = parts[at]
+        noted = number.model_copy(update={"note": note}) if isinstance(number, p.Value) else number
+        return [*parts[:at], noted, *parts[at + 1 :]]
 
     def _where_better(self, verdict: ClaimVerdict) -> str:
         """Return at how many points there is a gain, and at how many there is none."""
@@ -403,8 +434,20 @@ class _Writer:
             both = {(verdict.claim.points.sql, "high"), (verdict.claim.points.sql, "low")} <= ends
             within = () if both else self._range(verdict)
             notes = self._beside(verdict, before_range=bool(within))
-            return _split(self._said(verdict, self._sides(verdict)), self._in_one_bracket(notes, within))
+            beneath = self.words["semicolon"].join(filter(None, (self._sides(verdict), self._interval(verdict))))
+            return _split(self._said(verdict, beneath), self._in_one_bracket(notes, within))
         return p.HeadlineNumber(value=_markdown([self.words["missing"]]), text=_markdown([self.not_said(verdict)]))
+
+    def _interval(self, verdict: ClaimVerdict) -> str:
+        """Return the interval of the repeats behind a number, or "" without one."""
+        value, low, high = verdict.printed, verdict.low, verdict.high
+        if value is None or low is None or high is None or not all(map(math.isfinite, (low, high))):
+            return ""
+        glued = _glued(verdict.claim)
+        printed = PrintedBy(by="prose", format=value.format, follows=glued, step=value.step)
+        range_ = self.words["to"].join(f"{printed.text(end, None, value.query.unit)}{glued}" for end in (low, high))
+        wide = self.words.locale.numerals(in_percent(verdict.level))
+        return self.words["said_repeats"].format(n=verdict.repeats, range=range_, wide=wide)
 
     def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:
         """Join the notes and the range, which has its own brackets, in one pair of brackets."""
@@ -481,6 +524,15 @@ def why_missing(claim: p.Claim, results: Results) -> str:
 def _is_open(verdict: ClaimVerdict) -> bool:
     """Return whether the repeats leave a claim open, so that its sentence is not shown."""
     return verdict.state == "undecided" and not verdict.is_said
+
+
+def _why_open(verdict: ClaimVerdict) -> str:
+    """Return the catalogue's key for what leaves a claim open."""
+    if verdict.low is not None and verdict.high is not None:
+        return "undecided_interval"
+    same, value = verdict.claim.no_difference, verdict.value
+    is_no_gain = verdict.claim.directed and same is not None and value is not None and value <= same
+    return "undecided_value" if is_no_gain else "undecided_few"
 
 
 def _glued(claim: p.Claim) -> str:

@@ -26,6 +26,12 @@ Entry: TypeAlias = str | Mapping[str, str]
 """A text, or several texts by CLDR plural category (`one`, `few`, `other`) and for single numbers (`=1`)."""
 
 _HERE = Path(__file__).parent
+_LOAD = re.compile(
+    r"(?:at|m|unit|topic|d_(?:points|points_on|fixed|found|otherwise|knee))_threads\Z"
+    r"|d_arrivals_closed|d_closed|d_queue|l_rising|l_(?:which|only|all)_ramp"
+)
+"""Matches the keys of texts on the threads of a load, which some tools call connections or clients."""
+_THREADS = re.compile(r"\bthread(s?)\b")
 _SKIPPED = {
     "budget_over": "left_out",
     "budget_no_room": "left_out",
@@ -70,7 +76,20 @@ class Words(Mapping[str, str]):
     def with_measures(self, labels: Mapping[str, str]) -> Words:
         """Add words from other packages: names of measures, threads, facts and properties, by their keys. Benchbrief's
         own words for facts and properties are not replaced."""
-        return self._with(entries={**self.entries, **{key: text for key, text in labels.items() if self._may_be(key)}})
+        entries = {**self.entries, **{key: text for key, text in labels.items() if self._may_be(key)}}
+        if "threads" not in labels:
+            return self._with(entries=entries)
+        entries |= {key: self._of_load(entry, labels["threads"]) for key, entry in entries.items() if _LOAD.match(key)}
+        return self._with(entries=entries, locale=Locale(self._locale, _units(entries)))
+
+    def _of_load(self, entry: Entry, called: str) -> Entry:
+        """Return an entry on the threads of a load with what its tool calls them, such as connections."""
+        if not isinstance(entry, str):
+            return {form: str(self._of_load(text, called)) for form, text in entry.items()}
+        if self.language == "ja":
+            return entry.replace("スレッド数", called).replace("スレッド", called.removesuffix("数"))
+        several = called if called.isupper() else called.lower()
+        return _THREADS.sub(lambda found: several if found[1] else several.removesuffix("s"), entry)
 
     def _may_be(self, key: str) -> bool:
         return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))

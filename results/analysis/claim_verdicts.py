@@ -55,7 +55,7 @@ _NOT_SAID = ("undecided", "opposed", "limited", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
 """The least number of digits that are kept, however wide the interval is."""
-_FEWEST_REPEATS = 2
+FEWEST_REPEATS = 2
 """The least number of repeats that can decide anything."""
 _FEWEST_TYPICAL = 3
 """The number of points from which the median of a range says more than its ends."""
@@ -331,7 +331,7 @@ def _verdict(
     if place is None:
         return made("published")
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
-    if published and len(values) < _FEWEST_REPEATS:
+    if published and len(values) < FEWEST_REPEATS:
         return made("published", at=place)
     # The highest of several noisy points is too high, so each point takes its part of the chance.
     level = 1 - _chance(claim, plan, len(values)) / compared / (len(known) if claim.bound else 1)
@@ -365,7 +365,7 @@ def _sides(
 def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float, read: Read, single: float) -> float:
     """Return how far noise alone may move a comparison of two measurements from "no difference"."""
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
-    if len(values) == _FEWEST_REPEATS:
+    if len(values) == FEWEST_REPEATS:
         return statistics.stdev(values)
     low, high = mean_interval(values, LEVEL) if values else (None, None)
     if low is not None and high is not None:

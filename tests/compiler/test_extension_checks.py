@@ -14,7 +14,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import TOOL_SPECS, look_again
 from benchbrief.extend.common import Plan
 from benchbrief.extend.spec import PlanFinding
-from benchbrief.reports.words.brief_words import words_of
+from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 
 SPEC = """\
 hardware here { hosts = local }
@@ -97,7 +97,13 @@ def test_a_tool_says_how_few_threads_it_can_have_and_what_they_are_called(
     monkeypatch.setattr(tool, "threads_are", {"en": "Connections", "ja": "接続数"})
     plan = check(path).plan
     assert plan is not None
-    assert words_of(plan.reports[0]).dimension("threads") == "接続数"
+    said = words_of(plan.reports[0])
+    assert (said.dimension("threads"), said.form("at_threads", 8)) == ("接続数", "{n} 接続")
+    assert said.locale.counted_unit("threads") == "接続"
+    in_english = CATALOGUES["en"].with_measures({"threads": "Connections"})
+    assert in_english.form("at_threads", 1) == "{n} connection"
+    assert "at {points} connections, each connection sends" in in_english["m_threads"]
+    assert in_english["fact_threads"] == "CPU threads"
     monkeypatch.setattr(tool, "fewest_threads", 4)
     (found,) = (each for each in check(path).diagnostics if each.severity == "error")
     assert (found.summary, found.help) == ("db_bench can't use `threads = 1`", "`threads` must be 4 or more")

@@ -132,7 +132,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, place: object, name: str, error: Ex
 PARTS = (
     (_Builder, "text", "a text"),
     (_Builder, "computed", "a number in a text"),
-    (_Builder, "callout", "the box Plain gain"),
+    (_Builder, "callout", "the box Plain claims"),
     (_Builder, "table", "the box Plain gain"),
     (_Builder, "figure", "figure 1"),
     (_Builder, "facts", "table 5"),

@@ -28,6 +28,7 @@ from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
 from benchbrief.results.store.store_schema import FactRow
 from tests.reports import world as w
 
+OPEN = ": the interval of the repeats includes no difference"
 WORLD = w.World({"disk": "Disk", "flash": "Flash"}, {"a": "Sessions"}, repeats=3)
 
 
@@ -135,8 +136,8 @@ def test_digits_that_the_interval_does_not_know_are_not_printed(tmp_path: Path) 
 def test_a_claim_that_the_repeats_leave_open_is_not_said(tmp_path: Path) -> None:
     text = page(tmp_path, claim(0.9, 1.3, 1.1))
     assert "X the work" not in text
-    assert text.count("No difference shown (Ratio)") == 1
-    assert "No difference shownThe measurements do not tell the two sides apart (Ratio)" in text
+    assert text.count(f"Not decided (Ratio{OPEN})") == 1
+    assert "Not decidedThe interval of the repeats includes no difference (Ratio)" in text
 
 
 def test_an_open_claim_may_be_said_for_a_reason_which_the_sheet_tells(tmp_path: Path) -> None:
@@ -333,14 +334,14 @@ def test_a_range_is_told_once_and_never_within_the_brackets_of_a_sentence(tmp_pa
 @pytest.mark.parametrize(
     ("parts", "printed"),
     [
-        (("We found: ", "a", ", and ", "b", "."), "We found: No difference shown (Ratio; Other)."),
-        (("", "a", ". ", "b", ". The end."), "No difference shown (Ratio; Other). The end."),
-        (("- ", "a", "\n- ", "b", "\n- The end"), "No difference shown (Ratio; Other) The end"),
+        (("We found: ", "a", ", and ", "b", "."), f"We found: Not decided (Ratio; Other{OPEN})."),
+        (("", "a", ". ", "b", ". The end."), f"Not decided (Ratio; Other{OPEN}). The end."),
+        (("- ", "a", "\n- ", "b", "\n- The end"), f"Not decided (Ratio; Other{OPEN}) The end"),
         (
             ("Work: ", "a", ". Cost: ", "b", "."),
-            "Work: No difference shown (Ratio). Cost: No difference shown (Other).",
+            f"Work: Not decided (Ratio{OPEN}). Cost: Not decided (Other{OPEN}).",
         ),
-        (("", "a", ". ", "b", " in all."), "No difference shown (Ratio). No difference shown (Other) in all."),
+        (("", "a", ". ", "b", " in all."), f"Not decided (Ratio{OPEN}). Not decided (Other{OPEN}) in all."),
     ],
 )
 def test_a_text_says_once_what_the_repeats_leave_open(
@@ -356,7 +357,7 @@ def test_a_text_says_once_what_the_repeats_leave_open(
 
 def test_titles_do_not_say_a_claim_that_is_left_open(tmp_path: Path) -> None:
     _, html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
-    assert html.count("Head: No difference shown") == 5
+    assert html.count("Head: Not decided") == 5
     assert "X the work" not in html
 
 
@@ -448,7 +449,7 @@ def test_a_claim_without_a_value_says_what_is_wrong_with_its_base(
 
 def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
     text = page(tmp_path, claim(0.9, 1.3, 1.1), language="ja")
-    assert "差は確認できず（Ratio）" in text
+    assert "判定できず（Ratio：反復の信頼区間が「差なし」を含みます）" in text
 
 
 def test_of_claims_without_a_difference_few_are_said() -> None:
