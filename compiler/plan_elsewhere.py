@@ -1,4 +1,4 @@
-"""Moves a stranger's plan to other hosts, since the plan's own hosts are not available here."""
+"""Moves a stranger's plan to other hosts, since its own are not available here."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OF_HOSTS = ("hosts", "load_hosts", "locks")
 
 def on_hosts(plan: Plan, names: Sequence[str]) -> Plan:
     """Return the plan with its hosts replaced by these names, in order, and without the power meters and their samples,
-    since the meters tell nothing about the new hosts. Its cells no longer match those of earlier and later runs. Raises
-    ValueError, and HostPatternError for a name that is not a host.
+    which do not measure the new hosts. Its cells no longer match those of earlier and later runs. Raises ValueError,
+    and HostPatternError for a name that is not a host.
     """
     if twice := [name for index, name in enumerate(names) if name in names[:index]]:
         raise ValueError(f"{twice[0]} is named twice, and each host of the plan is one of its own")
@@ -36,7 +36,7 @@ def on_hosts(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 def _unmetered(cell: Cell, digest_: str) -> Cell:
-    """Return a cell with another hash and without the power probes, which would make it fail for lack of a meter."""
+    """Return a cell with another hash and without power probes, which would fail for lack of a meter."""
     probes = tuple(each for each in cell.probes if each.name != "power")
     return cell.model_copy(update={"hash": digest_, "probes": probes})
 

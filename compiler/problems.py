@@ -29,8 +29,8 @@ _MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause 
 
 
 class Findings:
-    """The findings so far, each once and in order, up to the most that are shown. Of further ones, only their existence
-    is noted."""
+    """The findings so far, each once and in order, up to a maximum. Beyond it, only the fact that there are more is
+    noted."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
@@ -40,7 +40,7 @@ class Findings:
         self.failed = False
 
     def silence(self, *spans: Span) -> None:
-        """Accept no further finding at exactly these places, since their mistakes have been reported."""
+        """Accept no more findings at exactly these places, since their mistakes have already been reported."""
         self._silent.update(map(_place, spans))
 
     def add(self, problem: CompileProblem) -> None:
@@ -67,7 +67,7 @@ class Findings:
         return len(self._problems)
 
     def gather(self, kind: type[_P], since: int, together: Callable[[Sequence[_P]], CompileProblem]) -> None:
-        """Replace all problems of one kind, except those among the first `since`, by a single one."""
+        """Replace all problems of one kind by a single one, except for the first `since` problems."""
         late = list(self._problems)[since:]
         found = [problem for problem in late if isinstance(problem, kind)]
         if found:
@@ -88,8 +88,8 @@ class Findings:
         return tuple(found)
 
     def standing_alone(self) -> tuple[Diagnostic, ...]:
-        """Return the findings whose class is marked as `stands_alone`: they do not depend on what the experiments
-        measure."""
+        """Return the findings that do not depend on what the experiments measure, marked as `stands_alone` in their
+        class."""
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
 
 
@@ -109,8 +109,8 @@ def _place(span: Span) -> tuple[int, int, int]:
 
 
 def _vague(problem: CompileProblem) -> bool:
-    """Return whether a problem is an unknown word that resembles no known one. An unreadable part may declare such a
-    word."""
+    """Return whether a problem is an unknown word that resembles no known one. The word may be declared in an
+    unreadable part."""
     return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 
@@ -130,7 +130,7 @@ class Misspelt(CompileProblem):
     known: tuple[str, ...]
     otherwise: ClassVar[str] = "{there_are} {all_known}"
     declared: ClassVar[bool] = False
-    """Whether a spec may declare such words. Otherwise, `known` is complete."""
+    """Whether a spec may declare words of this kind. Otherwise, `known` is complete."""
     when_none: ClassVar[str] = ""
 
     @property
@@ -139,8 +139,7 @@ class Misspelt(CompileProblem):
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """Return the correction of the word, or None unless exactly the word, with its quotes if it has them, is
-        underlined."""
+        """Return the correction of the word, or None if anything but the word (with any quotes) is underlined."""
         quote = '"' if self.span and self.span.text == f'"{self.word}"' else ""
         if self.span is None or self.replacement is None or self.span.text != f"{quote}{self.word}{quote}":
             return None

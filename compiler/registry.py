@@ -55,7 +55,8 @@ class Offer:
 
 @cache
 def find_offers() -> tuple[Offer, ...]:
-    """Return the offers of all packages, each once, even if an editable install beside a build lists them twice."""
+    """Return the offers of all packages. Each is listed once, even if a package is installed twice, as a build and as
+    an editable install."""
     found = {
         (group, name, target, package): Offer(group, name, target, package, version)
         for folder, text in reversed(list(_entry_points()))
@@ -85,7 +86,7 @@ def _entry_points() -> Iterator[tuple[str, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield group, name and target of each entry point
+    """Yield the group, name and target of each entry point
     (https://packaging.python.org/en/latest/specifications/entry-points/)."""
     group = ""
     for line in map(str.strip, text.splitlines()):
@@ -115,8 +116,8 @@ def _package(folder: str) -> tuple[str, str]:
 
 @cache
 def package_files(target: str) -> tuple[Path, ...]:
-    """Return the sorted files of the package that has an extension, without importing anything. The result is empty if
-    the package is not found."""
+    """Return the files of the package with an extension, sorted, without importing anything; () if the package is not
+    found."""
     return tuple(sorted(path for _, path in _placed_files(target)))
 
 
@@ -173,7 +174,7 @@ class Registry(Generic[Spec_co]):
     spec: type[Spec_co]
     plural: str
     spare: str = ""
-    """The name of the package whose extension is used if no other is installed."""
+    """The package whose extension is used if no other package is installed."""
 
     @property
     def package(self) -> str:
@@ -306,7 +307,8 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedE
 
 @cache
 def hung_checks() -> set[str]:
-    """The targets of `check` that did not end in time. They are not called again until packages are looked up anew."""
+    """The targets of `check` that did not end in time. They are not called again until the installed packages are
+    looked up again."""
     return set()
 
 
@@ -353,7 +355,7 @@ def own_words(language: str) -> Mapping[str, str]:
 
 
 def own_catalogues(language: str) -> Iterator[str]:
-    """Yield the text of each `words/LANGUAGE.toml` in the folders of benchbrief's own extensions."""
+    """Yield the text of each `words/LANGUAGE.toml` that benchbrief's own extensions have."""
     for registry in REGISTRIES:
         for folder in _folders(registry.package):
             found = resources.files(f"{registry.package}.{folder}") / "words" / f"{language}.toml"
@@ -373,7 +375,7 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
-    """Return the names that specs use for those tools of an engine that have an ability."""
+    """Return the names that specs use for an engine's tools with a certain ability."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
 
@@ -398,8 +400,8 @@ def resets_of(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def snapshot_names() -> tuple[str, ...]:
-    """Return the names of all kinds of snapshots. Benchbrief's own are named after their folders, so that nothing is
-    imported, since each check asks for the names."""
+    """Return the names of all kinds of snapshots. benchbrief's own are named after their folders, to avoid imports,
+    since each check needs the names."""
     offered = (offer.name for offer in SNAPSHOT_SPECS.offered())
     return tuple(dict.fromkeys((*_folders(SNAPSHOT_SPECS.package), *offered)))
 
@@ -420,7 +422,7 @@ def usual_template() -> str:
 
 
 def stray_errors(driver: str) -> float:
-    """Return the share of operations that may fail with a tool when the spec allows no errors."""
+    """Return the share of operations that may fail with a tool although the spec allows no errors."""
     spec = TOOL_SPECS.usable(driver)
     return spec.stray_errors if spec else 0.0
 

@@ -54,8 +54,8 @@ from benchbrief.model.value_shapes import BlockSchema
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell], engines: Iterable[str]) -> Report:
-    """Return the report with the words for what is measured by the cells' probes and tools, and for what engines and
-    tools disclose, in the report's language or else in English. `engines` are those of other packages."""
+    """Return the report with words, in its language or else in English, for the measures of the cells' probes and
+    tools, and for disclosures of engines and tools. `engines` are those of other packages."""
     cells = tuple(cells)
     probes = dict.fromkeys(probe.name for cell in cells for probe in cell.probes if probe.package)
     tools = dict.fromkeys(cell.tool.driver for cell in cells if cell.tool.package)
@@ -80,8 +80,8 @@ def warn_of_untranslated(
     engines: Iterable[str],
     findings: Findings,
 ) -> None:
-    """Warn, once for each language and each extension, that the extension lacks words in the language. `workloads` are
-    the used workloads, each with the tool that brings it."""
+    """Warn, once for each language and each extension, that it lacks words in the language. `workloads` are those in
+    use, each with its tool."""
     probes, workloads, engines = dict.fromkeys(probes), dict.fromkeys(workloads), dict.fromkeys(engines)
     warned = set()
     for report in reports.values():
@@ -100,7 +100,7 @@ def warn_of_untranslated(
 def _lacking(
     language: str, probes: Iterable[str], workloads: Iterable[tuple[str, str]], engines: Iterable[str]
 ) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Yield the kind, name and package of each extension that lacks words in the language, and the things without a
+    """Yield the kind, name and package of each extension without words in the language, and the things that lack a
     word."""
     for name in probes:
         source, probe = PROBE_SPECS.source(name), PROBE_SPECS.usable(name)
@@ -195,8 +195,8 @@ def _knees(
 
 
 def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
-    """Return the wanted levels if they are known. Otherwise, take the level of each factor that has only one known
-    level, and return these levels if they are known, or else None."""
+    """Return the wanted levels if they are known. Otherwise replace the level of each factor that has only one known
+    level, and return the result if it is known, or else None."""
     if wanted in known:
         return wanted
     keys = wanted.keys
@@ -208,7 +208,7 @@ def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
 
 
 def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
-    """Report a search that may find a knee too small to be split over the client's hosts."""
+    """Report a search whose knee may be too small to be split over the client's hosts."""
     if not matrix.clients:
         return
     hosts, client = max(
@@ -228,14 +228,14 @@ def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: p
 
 
 def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:
-    """Return the key itself if it is known, or else the first known alternative, or else the only known key, or None if
-    none fits."""
+    """Return the key if it is known, or else the first known alternative, or else the only known key. Return None if
+    none of these exists."""
     wanted = next((name for name in (key, *otherwise) if name in known), None)
     return known[0] if wanted is None and len(known) == 1 else wanted
 
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
-    """Return the experiments in the order of the spec, but each after the experiments that it waits for, and the
+    """Return the experiments in the order of the spec, but each after those that it waits for. Also return the
     experiments that wait in circles, which are reported."""
     order: dict[str, None] = {}
     circles: set[str] = set()
@@ -303,7 +303,7 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
 
 
 def _of_words(override: Entry, found: Declarations) -> dict[str, ast.Block]:
-    """Return the blocks that an override may name, which are claims or reports."""
+    """Return the claims or reports, which an override may name."""
     return found.claims if override.subject and override.subject.text == "claim" else found.reports
 
 
@@ -313,7 +313,7 @@ def _is_of(override: Entry, name: str) -> bool:
 
 def _meters(found: Declarations, chosen: Entry) -> None:
     """Replace every power meter by the profile's. A profile with new hosts but no meter removes the old meters, which
-    tell nothing about the new hosts."""
+    do not measure the new hosts."""
     power = chosen.attributes.get("power")
     meter = {} if power is None or _is_none(power) else {"power": power}
     for name, entry in found.blocks["hardware"].items():
@@ -346,7 +346,7 @@ def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, .
 
 
 def _bared(entry: Entry, override: Entry) -> Entry:
-    """Remove the overridden keys from the variants, since an override takes precedence."""
+    """Remove the overridden keys from the variants, since an override takes precedence over them."""
     keys = override.attributes.keys()
 
     def bare(block: Entry) -> Entry:
@@ -648,7 +648,7 @@ def _scope(
 
 
 def _equal_shares(at_levels: Sequence[ReadWorkload]) -> Iterator[tuple[str, float]]:
-    """Yield the share of each operation that is the same at all levels."""
+    """Yield each operation's share, if the share is the same at all levels."""
     shares = [load.family.operation_shares(load.workload.properties) for load in at_levels]
     for operation, share in shares[0].items():
         if all(each.get(operation) == share for each in shares):

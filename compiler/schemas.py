@@ -39,7 +39,7 @@ from benchbrief.model.value_shapes import (
 
 _ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
 HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')
-"""The value of `hosts`. A host that another package's transport reaches is written with its scheme: "netns://blue"."""
+"""The schema of `hosts`. A host that is reached by another package's transport has a scheme: "netns://blue"."""
 TOOL = Special('a load generator such as `ycsb`, or with its path, `ycsb("/opt/ycsb")`')
 
 POWER = Special("a power meter such as `ipmi(...)` or `rapl`, a list of those, or a declared quantity such as `250 W`")
@@ -139,7 +139,7 @@ CLIENT = BlockSchema(
 
 
 def joined_keys(tables: Mapping[str, Mapping[str, Key]], of: str = "") -> dict[str, Key]:
-    """Merge tables of attributes into one. Each attribute has the names of its owners, unless all have it.
+    """Merge tables of attributes into one. Each attribute gets the names of its owners, unless all tables have it.
 
     If several tables have an attribute of the same name, the table `of` counts, or else the first one. The attribute is
     required only if that table, or else every table, requires it.
@@ -160,7 +160,7 @@ def _joined(name: str, tables: Mapping[str, Mapping[str, Key]], of: str) -> Key:
 
 
 def _doc(docs: Mapping[str, str]) -> str:
-    """Join the descriptions of all owners, using equal ones only once."""
+    """Join the descriptions of all owners. Equal ones appear once."""
     by_doc: dict[str, list[str]] = {}
     for owner, doc in docs.items():
         by_doc.setdefault(doc, []).append(owner)
@@ -176,7 +176,7 @@ def _default(defaults: Mapping[str, str]) -> str:
 
 
 def _ways_to_reset(specs: Mapping[str, EngineSpec]) -> str:
-    """Return the words of `reset`. A word that only some engines have is followed by these engines."""
+    """Return the words of `reset`. After a word that only some engines have, these engines are named."""
     by = {name: resets_of(spec) for name, spec in specs.items()}
     able = {each: [name for name in by if each in by[name]] for ways in by.values() for each in ways}
     return ", ".join(f"`{each}`" + (f" ({', '.join(of)})" if len(of) < len(by) else "") for each, of in able.items())
@@ -563,7 +563,7 @@ BLOCKS: Mapping[str, BlockSchema] = {
 """The blocks of the language except reports, whose tables are in `compiler/briefs/lower_report.py`."""
 
 OF_WORDS = ("report", "claim")
-"""The kinds of blocks whose override replaces their text."""
+"""The kinds of blocks with texts, whose override replaces the texts."""
 OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), *OF_WORDS)
 
 
@@ -601,7 +601,7 @@ REPORT_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "decide
 """The rules that `allow` in a report can lift for the report's titles and headlines."""
 
 HELD_OUT_TIMES = Number("", "5", plain=True, integer=True, minimum=2.0, maximum=100.0)
-"""How many held-out repeats a claim may ask for. A single one is not allowed, as it has no interval."""
+"""The numbers of held-out repeats that a claim may ask for. A single one is not allowed, since it gives no interval."""
 
 _FLOW = {
     "text": _TEXT,

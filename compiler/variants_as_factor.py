@@ -81,7 +81,7 @@ def suggest_factors(model: Model, loaded: Loaded, findings: Findings) -> None:
 
 
 def _settings(hardware: ast.Block, variants: Mapping[str, ast.Block]) -> tuple[str, ...]:
-    """Return the facts that each variant declares, or nothing if the facts differ or a variant has more than facts."""
+    """Return the facts that each variant declares, or () if the facts differ or a variant declares more than facts."""
     own = {item.key.text for item in hardware.body if isinstance(item, ast.Attribute)}
     given: list[dict[str, ast.Expr]] = []
     for variant in variants.values():
@@ -115,8 +115,8 @@ class _Rewrite:
         self.edits: dict[Span, str] = {}
 
     def of_settings(self) -> bool:
-        """Edit the options that the settings fill. Return whether the settings fill whole options and are used nowhere
-        else but in paths."""
+        """Edit the options that the settings fill. Return whether the settings fill only whole options, and are
+        otherwise used only in paths."""
         whole: set[str] = set()
         for block in self._blocks("database"):
             for item in _attributes(block):
@@ -144,7 +144,7 @@ class _Rewrite:
                     self.edits[part.expr.span] = self.setup.value_of(name)
 
     def of_uses(self) -> bool:
-        """Edit all other places that name the variants or the hardware. Return whether all of them could be edited."""
+        """Edit all other uses of the variants or the hardware. Return whether all of them could be edited."""
         for span in self._variant_spans():
             start = len(span.source.text[: span.start].rstrip())
             self.edits[Span(span.source, start, span.end)] = ""

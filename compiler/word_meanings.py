@@ -95,7 +95,7 @@ RESETS: Mapping[str, str] = {
 
 
 def measure_doc(name: str) -> str:
-    """Return a sentence about a measure, or "" if the measure has no description."""
+    """Return a sentence about a measure, or "" if it has no description."""
     if name in _WORDS["measures"]:
         return str(_WORDS["measures"][name])
     kind = find_measure(name)

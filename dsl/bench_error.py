@@ -24,7 +24,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def how_to_mend(error: OSError) -> str:
-    """Return the next step if a file can't be used, or "" if the error's reason already says it."""
+    """Return the next step if a file can't be used, or "" if the error's reason already contains it."""
     if error.errno == errno.EROFS:
         return "its file system is read-only: mount it for writing, or copy the folder to one that can be written"
     if error.errno in FULL:
@@ -53,13 +53,12 @@ class BenchError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return the exit code of a command that fails with this error. If the disk is full, it is the code that says
-        that no brief was made."""
+        """Return the exit code of a command that fails with this error. For a full disk, it is the code for a brief
+        that was not made."""
         full = isinstance(self.__cause__, OSError) and self.__cause__.errno in FULL
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 
     def rendered(self, *, colour: bool) -> str | None:
-        """Return the error as a terminal shows it. None means the message on one line, and the hint on the
-        next line."""
+        """Return the error as shown on a terminal. None means to show the message on one line and the hint on the next."""
         del colour
         return None

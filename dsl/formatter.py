@@ -57,7 +57,7 @@ class LaidToken:
 
 @dataclass
 class Roles:
-    """What the syntax tree says about tokens, by the tokens' offsets in the text."""
+    """The syntax tree's information about tokens, by their offsets in the text."""
 
     ends: dict[int, tuple[Kind, int]] = field(default_factory=dict)  # of numbers, strings and units
     units: dict[int, str] = field(default_factory=dict)  # of the number at this place, "" for none
@@ -140,7 +140,7 @@ INDENT = 2  # columns of a level
 
 @dataclass(frozen=True)
 class LineEnd:
-    """A place where a line may end. `flat` is the text there if the line continues, or None if the line always ends."""
+    """A place where a line may end. `flat` is the text for a line that continues, or None if the line always ends."""
 
     flat: str | None
 
@@ -161,7 +161,7 @@ class Nest:
 
 @dataclass(frozen=True)
 class LaidGroup:
-    """A part that is laid out either on one line, or with a line end at every place where a line may end."""
+    """A part that is laid out on one line, or else with a line end at every possible place."""
 
     inner: Doc
 
@@ -293,8 +293,8 @@ def _aligned(rows: Sequence[LaidRow], indent: int) -> Iterator[_Text]:
     """Yield the rows as text. Neighbours of the same kind are aligned if they still fit on a line."""
 
     def kind(row: LaidRow) -> str:
-        """Return the kind of rows with which a row is aligned, or "" for none. Attributes are aligned only by their
-        keys, even if the attributes are too long for a line."""
+        """Return the kind of rows that a row is aligned with, or "" for none. Attributes are aligned only by their
+        keys, even those that are too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
             return ""
         return row.kind
@@ -370,12 +370,12 @@ def edited(source: Source, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def is_done(item: Item) -> bool:
-    """Return whether this is the action of an event: a call by itself, without `=`."""
+    """Return whether this is the action of an event, which is a call by itself, without `=`."""
     return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start
 
 
 def is_point_note(item: Item) -> bool:
-    """Return whether this is a note at points of a figure: an attribute with `at` instead of `=`."""
+    """Return whether this is a note at points of a figure, which is an attribute with `at` instead of `=`."""
     value = item.values[0] if isinstance(item, ast.Attribute) and item.key.text == "note" else None
     return (
         isinstance(value, ast.Call)
@@ -431,7 +431,7 @@ class _Formatter:
             yield item, start, end, "," if comma else "", comments
 
     def is_link(self, k: int) -> bool:
-        """Return whether a value, or its unit, would be read as a connective if a word followed."""
+        """Return whether a value, or its unit, would be read as a connective if a word came after it."""
         token = self.tokens[k]
         return self.roles.units.get(token.start, token.text) in _LINKS
 
@@ -521,8 +521,8 @@ class _Formatter:
         return (*head, last) if head is not None and last is not None else None
 
     def parts(self, *bounds: int | None) -> list[str] | None:
-        """Return the text between each bound and the next, or "" for a bound that is None. Returns None if a text takes
-        several lines."""
+        """Return the text between successive bounds, or "" for a bound of None. Returns None if a text takes several
+        lines."""
         found: list[str] = []
         end = bounds[-1] or 0
         for start in reversed(bounds[:-1]):
@@ -691,7 +691,7 @@ class _Formatter:
         return LaidGroup((opener, Nest((begin, *inner)), HARD if ends else SOFT, closer))
 
     def function(self, k: int) -> int:
-        """Return the place of the token before a bracket, which may be the name of a function."""
+        """Return the index of the token before a bracket, which may be a function's name."""
         k -= 1
         while self.tokens[k].is_comment:
             k -= 1
@@ -709,8 +709,8 @@ class _Formatter:
         return self.beside(k) if self.tokens[k].is_comment else normal
 
     def is_parted(self, k: int) -> bool:
-        """Return whether a line must end before token `k`, because otherwise an `x` that multiplies would be read as a
-        unit, or a unit as a multiplication sign."""
+        """Return whether a line must end before token `k`. Otherwise an `x` for multiplication would be read as a unit,
+        or a unit as a multiplication sign."""
         before, token = self.tokens[k - 1], self.tokens[k]
         if before.kind is not Kind.NUMBER:
             return False

@@ -1,5 +1,5 @@
-"""Data classes that are built when their first object is made, because a run of `bench` makes objects of only a few
-classes. Also properties that are computed only once."""
+"""Data classes that are built when their first object is made, since a run of `bench` uses only a few classes. Also
+properties that are computed only once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:  # noqa: N801
-        """Python's `cached_property` without the lock of Python 3.11, which takes longer than computing most values."""
+        """Python's `cached_property` without the lock of Python 3.11, which would take longer than computing most
+        values."""
 
         def __init__(self, function):
             self.function, self.__doc__ = function, function.__doc__
@@ -31,8 +32,8 @@ else:
             return found
 
     def dataclass(cls=None, /, *, frozen=False, **options):
-        """Make a data class as Python's `dataclass` does, but lazily. `frozen` makes objects hashable, and only the
-        type checker enforces it: at run time, this would make the creation of objects ten times slower."""
+        """Make a data class as Python's `dataclass` does, but lazily. `frozen` makes objects hashable. Only the type
+        checker enforces it, since a check at run time would slow the creation of objects tenfold."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **options)
         if options.keys() - {"eq", "kw_only"}:  # slots make another class, and the others are rare
@@ -65,8 +66,7 @@ class _Unbuilt:
         return self._cls.__dataclass_fields__  # type: ignore[attr-defined]
 
     def _build(self) -> None:
-        """Build the class. Its `__init__` is replaced last and in one step, because another thread may be making an
-        object at the same time."""
+        """Build the class. Its `__init__` is replaced last and in one step, in case another thread is making an object."""
         cls = self._cls
         with _BUILDING:
             if vars(cls)["__init__"] is not self._first:

@@ -66,7 +66,7 @@ def decode(data: bytes, name: str) -> Source:
 
 
 def _place(data: bytes, mark: int, at: int, name: str) -> Span:
-    """Return the span of the character at byte `at`, in a source that shows undecodable bytes as U+FFFD."""
+    """Return the span of the character at byte `at`. The span's source shows undecodable bytes as U+FFFD."""
     start = len(data[mark:at].decode("utf-8"))
     return Span(Source(name, data[mark:].decode("utf-8", "replace")), start, start + 1)
 

@@ -1,4 +1,4 @@
-"""Keeps a stranger's spec away from files outside its folder. Such files are neither read nor searched for, so that no
+"""Keeps a stranger's spec from using files outside its folder. Such files are neither read nor searched for, so that no
 message reveals anything about them."""
 
 from __future__ import annotations

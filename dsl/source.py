@@ -113,7 +113,7 @@ def printable(text: str) -> str:
 
 
 def harmless(char: str) -> bool:
-    """Return whether a terminal shows the character unchanged. For a line end, this is False."""
+    """Return whether a terminal shows the character unchanged. A line end is not."""
     return char.isprintable() or unicodedata.category(char) == "Zs"
 
 

@@ -660,7 +660,7 @@ def _values(dim: str, rows: str) -> str:
 
 
 def _sources(term: Term) -> Iterator[Term]:
-    """Return the parts of a term that have tables of their own: everything below the term's arithmetic."""
+    """Return the parts of a term that have tables of their own, which are all parts below its arithmetic."""
     match term:
         case OperationTerm():
             for operand in term.operands:

@@ -19,7 +19,7 @@ from benchbrief.model.units import Dimension as UnitDimension
 
 
 class FewRepeats(CompileProblem):
-    """A statistic over the repeats of a measurement that is made once."""
+    """A statistic over repeats, although the measurement is made only once."""
 
     code = "W0720"
     says = "`{function}` needs at least two repeats, and there is one: its value will be missing"
@@ -71,7 +71,7 @@ class MeanOfPercentiles(CompileProblem):
 
 class MeanOfMeans(CompileProblem):
     """A mean of mean latencies that come from different numbers of operations. `weight` is the rate of these
-    operations, and `when` has the words of a condition."""
+    operations, and `when` is the text of a condition."""
 
     code = "W0719"
     says = "`{text}` counts each mean alike, however few operations it is of"
@@ -234,7 +234,7 @@ class RaggedPoints(CompileProblem):
 
 
 class FewBeyond(CompileProblem):
-    """A percentile of so few operations that its value is left to chance.
+    """A percentile of so few operations that its value depends on chance.
 
     `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even` means that the rate is constant,
     and not a mean over bursts, steps or a trace.
@@ -281,8 +281,8 @@ class FewBeyond(CompileProblem):
 
     @property
     def ways(self) -> str:
-        """Ways to get enough operations, in words. The last way is to use the highest percentile with enough operations
-        beyond it."""
+        """A phrase with ways to get enough operations. The last one is the highest percentile that has enough
+        operations beyond it."""
         more = self.times_more * (1 - 1e-9)
         times = f"{ceil(10 * more) / 10:g} times as"
         ways = [f"measure for {enough_time(self.seconds * more)}", f"offer {ceil(self.rate * more):,} ops/s"]
@@ -390,7 +390,7 @@ class WrongKind(CompileProblem):
 
 
 class BareShare(CompileProblem):
-    """A number without a unit beside a percentage, where -5 means -500 %."""
+    """A number without a unit next to a percentage, although -5 means -500 %."""
 
     code = "W0707"
     says = "`{text}` is {percent:g} %, and the other side is shown in %"
@@ -405,7 +405,7 @@ _PERCENTILE = re.compile(r"p[0-9]{2,4}")
 
 
 class UnknownQuantity(Misspelt):
-    """A name in an expression that is not the name of anything."""
+    """A name in an expression that does not name anything."""
 
     code = "E0701"
     stands_alone = True
@@ -542,7 +542,7 @@ class DimensionAbsent(CompileProblem):
 
 
 class PointNotKnown(CompileProblem):
-    """An index by a dimension whose only point has not been found yet."""
+    """A key in a dimension whose only point has not been found yet."""
 
     code = "E0723"
     says = "`{dim}` of `{expr}` is `{search}`, which is not known before the run"
@@ -698,7 +698,7 @@ class NeedsEvent(CompileProblem):
 
 
 class NeedsPromise(CompileProblem):
-    """The result of a search for a promise in a spec whose experiments have no such search."""
+    """A measure that only a search for a promise has, used in a spec without such a search."""
 
     code = "E0566"
     says = "`{measure}` needs a search for a promise"

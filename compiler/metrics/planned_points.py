@@ -84,8 +84,8 @@ class Runs(tuple[PlannedRun, ...]):
         return self._keys[dim]
 
     def _each(self, dim: Dimension) -> Iterable[DimKey]:
-        """Return the keys of every run in turn. Dimensions with one key for each run are read quickly, since there may
-        be 100,000 runs."""
+        """Return the keys of every run in turn. If a dimension has one key per run, this is fast, since there may be
+        100,000 runs."""
         if dim in CURVE:
             return map(attrgetter(dim), self)
         if dim not in DIMENSIONS:
@@ -150,7 +150,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def told_apart_by(self) -> tuple[Dimension, ...]:
-        """The dimensions that the runs differ in, and the dimensions that runs always have."""
+        """The dimensions in which the runs differ, and the dimensions that runs always have."""
         factors = [name for name, levels in self.factors.items() if levels > 1]
         experiment = ["experiment"] if self.repeat_between_experiments else []
         return ("hardware", "workload", *factors, *self.axes, *experiment)
@@ -163,7 +163,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def lone_hardware(self) -> DimKey | None:
-        """The hardware of all runs if there is only one and factors are compared instead, or else None."""
+        """The hardware of all runs if they share one and factors are compared instead, or else None."""
         keys = self.keys("hardware")
         return keys[0] if self.factors and len(keys) == 1 else None
 
@@ -183,7 +183,7 @@ class Runs(tuple[PlannedRun, ...]):
     # --- what was found already ---
 
     def _part(self, key: Hashable, kept: Callable[[PlannedRun], bool]) -> Runs:
-        """Return the runs for which `kept` is true. If that is all of them, return this object, which has cached
+        """Return the runs for which `kept` is true. If all of them remain, return this object, which has cached
         results."""
         if key not in self._some:
             part = Runs(filter(kept, self))

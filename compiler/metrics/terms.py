@@ -108,7 +108,7 @@ class Measure(_Leaf):
         return [*self.runs.factors, *several, *self.kind.on_demand]
 
     def keeping(self, dims: Iterable[Dimension]) -> Measure:
-        """Return the measure with those of `dims` that it has on demand."""
+        """Return the measure with those of the dimensions `dims` that it has on request."""
         kept = self.offers.intersection(dims, self._on_demand)
         if kept <= self.demanded:
             return self
@@ -170,7 +170,7 @@ class OperationTerm(_Whole):
 
 @dataclass(frozen=True)
 class SteadyTerm(_Whole):
-    """Whether the operand is steady, for each phase or only for the phase `at` (see `model/steadiness.py`).
+    """Whether the operand is steady, at each phase or only at the phase `at` (see `model/steadiness.py`).
 
     The steady state begins with the first phase from which the rule holds up to the last.
     """
@@ -222,7 +222,7 @@ class Reduction(_Whole):
 
 @dataclass(frozen=True)
 class SpreadTerm(_Whole):
-    """A term without `dim`, repeated for each key of that dimension, such as a constant line across a figure.
+    """A term without `dim` that is repeated for each key of it, such as a constant line across a figure.
 
     If only the results have the keys (node, time), the keys are those at which the terms `beside` it have values.
     """
@@ -294,8 +294,8 @@ def offers(term: Term) -> frozenset[Dimension]:
 
 
 def left_out(operands: Sequence[Term], over: Dims) -> Dims:
-    """Return the factors whose combinations are not all measured, so that a joint reduction of `operands` covers
-    different points at different keys. Return () if it covers the same points everywhere."""
+    """Return the factors with unmeasured combinations, which make a joint reduction of `operands` cover different
+    points at different keys. Return () if the points are the same everywhere."""
     measures = [leaf for each in operands for leaf in leaves(each) if isinstance(leaf, Measure)]
     if all(measure.runs.is_whole or not measure.runs.factors for measure in measures):
         return ()
@@ -339,7 +339,7 @@ def _covered(term: Term, over: Dims) -> _Covered:
 
 
 def _joined(tables: Iterable[_Covered]) -> _Covered:
-    """Return the combinations that all tables have in common, matched as in arithmetic."""
+    """Return the combinations that all tables share, matched as in arithmetic."""
     found = _Covered((), frozenset({()}))
     for table in tables:
         shared = [dim for dim in table.dims if dim in found.dims]
@@ -359,7 +359,7 @@ def _joined(tables: Iterable[_Covered]) -> _Covered:
 
 
 def at_unmeasured(term: Term, dim: Dimension, key: DimKey) -> Term:
-    """Return the term at a level of a factor that none of its runs varies, so that its values are missing."""
+    """Return the term at a level that none of its runs has, so that its values are missing."""
     if not isinstance(term, Measure):
         return with_parts(term, lambda part: at_unmeasured(part, dim, key))
     return Measure(term.kind, term.runs, term.demanded, (*term.fixed, (dim, key)), term.counted)
@@ -387,7 +387,7 @@ def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
 
 
 def counted(term: Term, kind: LatencyKind) -> Term:
-    """Return the term with all its latencies of one kind: counted from when an operation was due, or from when it was
+    """Return the term with all its latencies of one kind: from the time when an operation was due, or from when it was
     sent."""
     if isinstance(term, Measure):
         return replace(term, counted=kind) if term.kind.view == "latency" else term
@@ -411,8 +411,8 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
     """Prepare two terms to be joined, since only values of the same experiment and the same levels belong together.
-    Each term is limited to runs with a level of each factor that the other term always has, and keeps those dimensions
-    of the other that it has on demand.
+    Each term is limited to runs with a level of each factor that the other term always has, and keeps the other term's
+    dimensions that it has on request.
     """
     left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)
@@ -432,7 +432,7 @@ def _always(term: Term) -> frozenset[Dimension]:
 
 
 def _kept(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with those of `dims` that tell its runs apart, even if a factor has a single level."""
+    """Return the term with those of `dims` in which its runs differ, even if a factor has only one level."""
     wanted = frozenset(dim for dim in dims if dim == "experiment" or dim not in _RANKS) - frozenset(term.dims)
     if not wanted:
         return term
@@ -479,8 +479,8 @@ def leaves(term: Term) -> tuple[Measure | FactTerm | AxisValue, ...]:
 
 
 def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
-    """Return the keys of `dim` with planned values, or None when only the results have the keys (node, time). Operands
-    are joined, so a key counts if each operand with the dimension has it."""
+    """Return the keys of `dim` with planned values, or None for node and time, whose keys only the results have. A key
+    counts if each operand with the dimension has it, since operands are joined."""
     match term:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)
@@ -522,7 +522,7 @@ def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
 
 
 def is_exact(term: Term) -> bool:
-    """Return whether the term is made only of sizes, counts and declared values, which do not vary by chance."""
+    """Return whether the term consists only of sizes, counts and declared values, which do not vary by chance."""
     match term:
         case Measure():
             return term.kind.is_size

@@ -37,14 +37,14 @@ ANY: Range = (-math.inf, math.inf)
 NEVER_BELOW_0: Range = (0.0, math.inf)
 SHARE: Range = (0.0, 1.0)
 _AMONG = frozenset({"mean", "median", "min", "max", "first", "last", "list", "saturation"})
-"""Reductions whose result lies between the lowest and the highest of the values that they reduce."""
+"""Reductions whose result lies between the lowest and the highest reduced value."""
 _SIZES = frozenset({"count", "sd", "onset", "knee", "saturation.target", "usl.peak_load"})
 """Reductions whose result is a number of points, a width, or a place on an axis."""
 _TEMPERATURE = parse_unit("degC").dimension
 
 
 def value_range(term: Term) -> Range:
-    """Return the lowest and the highest possible value in base units, which are infinite if there is no limit.
+    """Return the lowest and the highest possible value in base units, either of which may be infinite.
 
     Of benchbrief's own measures, only temperatures may be below 0. A measure of another package may be below 0 too; the
     caller finds that out from the values.
@@ -130,8 +130,8 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
-    """Yield the workloads and experiments that an index passes over: it neither names nor excludes them, and they lack
-    the operation or the probe.
+    """Yield the workloads and experiments that an index passes over, because it neither names nor excludes them
+    although they lack the operation or the probe.
 
     Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """
@@ -151,8 +151,8 @@ def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesO
 
 
 def warn_of_few_operations(typer: Typer, term: Term) -> None:
-    """Warn of percentiles of too few operations, once for each measure, experiment and workload, at the lowest load
-    that the term reads.
+    """Warn of percentiles of too few operations at the lowest load that the term reads, once for each measure,
+    experiment and workload.
 
     A search for a promise has a warning of its own, and a closed loop does as many operations as it can.
     """

@@ -1,4 +1,4 @@
-"""The data set at each place while the cells of a plan run: what a cell finds there, and how long its reset takes."""
+"""The data set at each place while a plan's cells run: what each cell finds there, and how long its reset takes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return the kinds of changes that leave a data set fit for the next cell, so that it is neither loaded nor
-    undone."""
+    """Return the kinds of changes after which a data set can be used by the next cell without being loaded or restored."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
@@ -24,7 +23,7 @@ def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
 
 
 def worse(one: Change, other: Change) -> Change:
-    """Return the one of two changes that leaves less of a data set unchanged."""
+    """Return that one of two changes that leaves less of a data set intact."""
     return max(one, other, key=CHANGES.index)
 
 
@@ -55,8 +54,7 @@ COPIED_BYTES_PER_S = 500e6
 
 @dataclass(frozen=True)
 class _State:
-    """The data set at a place, how cells have changed it since its load, and for how many seconds they have
-    inserted."""
+    """The data set at a place, its changes since the load, and for how many seconds cells have inserted into it."""
 
     dataset: str
     changes: Change = "nothing"

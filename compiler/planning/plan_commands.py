@@ -1,6 +1,6 @@
-"""The things in a plan that reach beyond measuring: the commands that it runs, the hosts and programs that it names,
-the texts that it passes to programs, the secrets that it reads, and the folders that it fills. A person who runs a
-stranger's plan decides on each of them.
+"""Everything in a plan that does more than measure: commands that it runs, hosts and programs that it names, texts that
+it passes to programs, secrets that it reads, and folders that it fills. A person who runs a stranger's plan decides on
+each of them.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ name any file.
 
 @dataclass(frozen=True)
 class Brought:
-    """Something that a plan brings along: its `text`, which a user allows, the purpose (`what`), and its place in the
-    spec."""
+    """Something that a plan brings along: its `text`, which a user may allow, its purpose (`what`), and its place in
+    the spec."""
 
     reach: Reach
     text: str
@@ -211,6 +211,6 @@ def _secrets(node: object, at: object = "the plan") -> Iterator[Brought]:
 
 
 def not_allowed(brought: Iterable[Brought], allowed: Iterable[str]) -> list[Brought]:
-    """Return the things whose texts are not among the allowed ones. The word `all` allows everything."""
+    """Return the things with texts that are not allowed. The word `all` allows everything."""
     known = {*allowed}
     return [] if "all" in known else [each for each in brought if each.text not in known]

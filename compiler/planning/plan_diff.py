@@ -32,8 +32,8 @@ class ChangedPart:
 
 @dataclass(frozen=True)
 class CellDiff:
-    """A cell that is in both plans or in only one of them. `cell` comes from the newer plan, unless it is gone there;
-    `was` is its counterpart in the older plan.
+    """A cell of both plans or of only one. `cell` comes from the newer plan unless it is gone there, and `was` is its
+    counterpart in the older one.
 
     `parts` are the cell's changed parts. There are none if only the hash differs, because an older benchbrief computed
     it in another way.
@@ -51,8 +51,8 @@ class CellDiff:
 
 @dataclass(frozen=True)
 class OutsideDiff:
-    """A difference that changes no result. `what` is the kind of thing (report, metric, ...); `fields` are its changed
-    fields."""
+    """A difference that does not affect results. `what` is the kind of thing (report, metric, ...), and `fields` are
+    its changed fields."""
 
     kind: Literal["new", "changed", "gone"]
     what: str
@@ -62,8 +62,8 @@ class OutsideDiff:
 
 @dataclass(frozen=True)
 class SearchDiff:
-    """An experiment whose search criterion, adaptive ramp or promise differs between the plans, or is in only one of
-    them.
+    """An experiment whose search criterion, adaptive ramp or promise differs between the plans, or exists in only one
+    of them.
 
     Its cells may be equal, but other points may be measured. `parts` have the same form as in `CellDiff`.
     """
@@ -111,7 +111,7 @@ def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
 
 
 def _same(before: Plan, after: Plan) -> dict[str, Cell]:
-    """Return, by the id of each newer cell, the older cell with the same measurement."""
+    """Return the older cell with the same measurement, by the newer cell's id."""
     olds = {cell.id: cell for cell in before.cells}
     found = {cell.id: old for cell in after.cells if (old := olds.get(cell.id)) and old.hash == cell.hash}
     free: dict[str, list[Cell]] = {}
@@ -160,7 +160,7 @@ def _plain(value: object) -> object:
 
 
 def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
-    """Return the block of a part, and the part's name in that block as far as users can give one."""
+    """Return the block that a part belongs to, and its name there in users' words, as far as possible."""
     first, *rest = path
     match first:
         case "hosts" | "prepare":
@@ -191,7 +191,7 @@ def search_diffs(before: Plan, after: Plan) -> Iterator[SearchDiff]:
 
 
 def _choosing(experiment: Experiment) -> dict[str, object]:
-    """Return, by name, the rules by which a run chooses the experiment's points."""
+    """Return the rules, by name, that a run uses to choose the experiment's points."""
     rules = {"search": experiment.search, "adaptive": experiment.adaptive, "promise": experiment.promise}
     found = {
         f"{kind}.{field}": value for kind, rule in rules.items() if rule for field, value in rule.model_dump().items()
@@ -215,10 +215,10 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
 
 
 _FOLLOWING = ("origin", "divides", "keys", "ranges")
-"""Fields that do not count, since they give a place in the spec, or follow from the expression and the cells."""
+"""Fields that are not compared, since they give a place in the spec, or follow from the expression and the cells."""
 
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
-"""The kinds of things that can be added or removed without adding or removing a cell."""
+"""The kinds of things that can be added or removed without affecting any cell."""
 
 
 def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:

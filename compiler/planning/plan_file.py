@@ -1,4 +1,4 @@
-"""Reads and writes plan.json some cells at a time. A hundred thousand cells take little more memory than the
+"""Reads and writes plan.json a few cells at a time, so that a hundred thousand cells need little more memory than the
 differences between them."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from benchbrief.model.plan import Cell, Plan, Probe, Tool, Workload
 _BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"
 _NONE = b'\n "cells": [],\n'
 _BETWEEN = b"\n  },\n  {\n"
-"""The text between two cells that `Plan.model_dump_json(indent=1)` writes. No string contains it, as none has a line
-end."""
+"""The text that `Plan.model_dump_json(indent=1)` writes between two cells. No string contains it, since strings have no
+line ends."""
 _AT_ONCE = 1 << 18
 _CELLS_AT_ONCE = 100
 
@@ -81,13 +81,13 @@ def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
 
 
 _ALIKE = ("load_hosts", "dataset", "steps", "events", "locks", "shares", "origin")
-"""Fields whose values are shared between cells. The values can be hashed and have fixed types, so that no 1 is taken
-for true."""
+"""Fields whose values cells can share. The values are hashable and have fixed types, so that 1 is not confused with
+true."""
 
 
 class _Shared:
-    """Lets cells share one object for values that are equal in many of them. This is safe since no code assigns to such
-    fields, which mypy checks."""
+    """Lets cells share one object for equal values. This is safe because no code assigns to the fields concerned, which
+    mypy checks."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[str, Hashable], Hashable] = {}
@@ -95,7 +95,7 @@ class _Shared:
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
     def of(self, cell: Cell) -> Cell:
-        """Return the same cell, with its equal values replaced by the shared objects."""
+        """Return an equal cell whose values are the shared objects."""
         fields = cell.__dict__
         probes = self._probes.setdefault((cell.experiment, cell.hardware), cell.probes)
         if probes == cell.probes:  # all their types are fixed, so that no 1 is taken for true

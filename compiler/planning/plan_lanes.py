@@ -16,12 +16,12 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Database, Plan
 
 ONE_BY_ONE = "experiment "
-"""The prefix of the name that cells hold if nothing may run beside their measurements. The experiment's name follows.
+"""The prefix of the lock's name for cells that allow nothing beside their measurements. The experiment's name follows.
 """
 
 
 def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return a name for each member of a group, which is the same for all members of joined groups (union-find)."""
+    """Return a name for each member of a group. Groups with common members are joined and get one name (union-find)."""
     above: dict[str, str] = {}
 
     def root(member: str) -> str:
@@ -66,7 +66,7 @@ def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
 
 
 def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
-    """Return the number of the lane with this number or hardware group, or None when there is none. `lanes` has the
+    """Return the number of the lane with this number or hardware group, or None if there is none. `lanes` has the
     hardware of each lane, in the order of their numbers."""
     numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
     return next(numbers, None)
@@ -79,7 +79,7 @@ def only_lane(plan: Plan, lane: PlanLane) -> Plan:
 
 def lane_part(plan: Plan, lane: PlanLane) -> Plan:
     """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that these cells use.
-    A plan whose budget depends on expectations keeps all hardware, as expectations may refer to any."""
+    If a budget depends on expectations, all hardware is kept, since expectations may refer to any of it."""
     if plan.expects and any(is_budgeted(plan, each) for each in plan.experiments.values()):
         return only_lane(plan, lane)
     hardware = {key: plan.hardware[key] for key in lane.hardware}
@@ -102,7 +102,7 @@ def _own(cell: Cell) -> str:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
-    """Yield the things that may tie a cell to other cells. Cells that share such a thing belong to one lane."""
+    """Yield everything that may tie a cell to others. Cells that share one of these things belong to one lane."""
     experiment = plan.experiments[cell.experiment]
     yield from (f"holds {held}" for held in cell.holds)
     if cell.turn:
@@ -117,14 +117,14 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
 
 
 def open_hosts(plan: Plan) -> list[str]:
-    """Return the hosts that stand for nodes which a scheduler has yet to supply."""
+    """Return the hosts that are placeholders for nodes which a scheduler will assign."""
     used = dict.fromkeys(host for cell in plan.cells for host in cell.locks)
     return [host for host in used if plan.hosts[host].is_open]
 
 
 def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
-    """Return the plan with the names of nodes in place of hosts, and without hosts that are still open, which other
-    lanes use. The addresses of databases that name these hosts get the nodes' names, too."""
+    """Return the plan with nodes' names in place of hosts, also in the addresses of databases. Hosts that remain
+    unassigned belong to other lanes and are dropped."""
     named = {
         key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
     }

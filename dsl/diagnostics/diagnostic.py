@@ -1,4 +1,4 @@
-"""What is wrong with a spec, as data. The prose is in the modules named `...errors`."""
+"""The findings about a spec, as data. Their prose is in the modules named `...errors`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Note:
-    """A second place that helps to understand a mistake, or a plain remark (if `span` is None)."""
+    """A second place that helps to explain a mistake, or a plain remark if `span` is None."""
 
     text: str
     span: Span | None = None
@@ -83,7 +83,7 @@ class Diagnostic:
 
 
 class SpecError(BenchError):
-    """Raised when a spec can't be used. It has every diagnostic found, and at least one of them is an error."""
+    """Raised if a spec can't be used. It has all diagnostics, and at least one of them is an error."""
 
     code = "spec"
     ends_with = ExitCode.SPEC_WRONG
@@ -129,8 +129,8 @@ class Problem:
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """The text that corrects the mistake, or None if there is no correction. There is none either if a field in the
-    text is None."""
+    """The text that corrects the mistake, or None if there is no correction. A field of None in the text also means no
+    correction."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:
@@ -219,7 +219,7 @@ def _field_names(text: str) -> list[str]:
 
 
 class _Prose(Formatter):
-    """Fills the holes of a text with fields and properties of a problem, which is the only argument."""
+    """Fills a text's holes with the fields and properties of a problem, which is the only argument."""
 
     def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         del kwargs

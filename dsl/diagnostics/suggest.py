@@ -27,7 +27,7 @@ _SYNONYMS = {
     "abstract": "text", "body": "text", "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip
-"""Our words, by the names that other tools use for them, without `_`. A word is suggested only if it is a candidate."""
+"""Our words by the names that other tools use, without `_`. A word is suggested only if it is also a candidate."""
 
 _DOUBLED = re.compile(r"(.)\1+")
 
@@ -47,7 +47,8 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
-    """Return the candidate that other tools call `word`, or None if `nearest` is less than one slip away."""
+    """Return the candidate that other tools call `word`, or None if `nearest` is a better guess, less than one slip
+    away."""
     family, dot, field = word.rpartition(".")
     meant = _SYNONYMS.get(_plain(field))
     if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):
@@ -102,7 +103,7 @@ def one_slip(word: str, other: str) -> bool:
 
 
 def _alike(word: str, candidate: str) -> int:
-    """Return how many letters two words share at their beginnings."""
+    """Return how many letters two words share at their start."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
 
 

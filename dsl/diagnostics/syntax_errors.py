@@ -37,7 +37,7 @@ class UnreadableSpec(Problem):
 
 
 class NotText(Problem):
-    """A file that is not in UTF-8. `byte` is the first wrong byte, and `offset` is its place in the file, from 0."""
+    """A file that is not in UTF-8. `byte` is the first invalid byte, and `offset` is its place in the file, from 0."""
 
     code = "E0004"
     says = "the file is not UTF-8 text"
@@ -57,7 +57,7 @@ class HoldsNul(Problem):
 
 
 class TooLarge(Problem):
-    """A file with more bytes than `limit` or, with `words`, with more words and signs than `limit`."""
+    """A file with more bytes, or with `words` more words and signs, than `limit`."""
 
     code = "E0006"
     says = "`{name}` {much}, the limit for a spec"
@@ -74,7 +74,7 @@ class TooLarge(Problem):
 
 
 class WrongSign(Problem):
-    """A sign that has another meaning here. `where` says what the sign `wanted` is for."""
+    """A sign with another meaning here. `where` says what the sign `wanted` is for."""
 
     code = "E0107"
     says = "`{found}` in place of `{wanted}`"
@@ -101,8 +101,8 @@ class QuotedKey(Mended):
 
 
 class MissingComma(Problem):
-    """A missing comma. `span` is the text after it. `closer` is the bracket that could also be there, or "" if no
-    bracket is open."""
+    """A missing comma. `span` is the text after it. `closer` is the bracket that could be there instead, or "" if none
+    is open."""
 
     code = "E0117"
     says = "no `,` before {found}"
@@ -429,7 +429,7 @@ class BadName(Problem):
 
 
 class MisspeltWord(Problem):
-    """A misspelt word of the grammar. With `meant` in its place, the parser gets further."""
+    """A misspelt word of the grammar. With `meant` in its place, the parser can continue."""
 
     code = "E0124"
     says = "`{word}` has no meaning here"

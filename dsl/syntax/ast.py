@@ -48,7 +48,7 @@ class Hole:
 
 @dataclass(frozen=True)
 class String:
-    """A quoted string. `parts` alternate between plain text and holes; `{{` and `}}` stand for braces."""
+    """A quoted string. `parts` alternate between plain text and holes. `{{` and `}}` are literal braces."""
 
     span: Span
     parts: tuple[str | Hole, ...]
@@ -80,7 +80,7 @@ class Attr:
 
 @dataclass(frozen=True)
 class Argument:
-    """A positional argument (if `key` is None) or a named argument: `96`, `threads: 96`, `user: env("X")`."""
+    """A positional argument (with a `key` of None) or a named one: `96`, `threads: 96`, `user: env("X")`."""
 
     span: Span
     key: Name | None
@@ -136,8 +136,8 @@ class Binary:
 
 @dataclass(frozen=True)
 class Every:
-    """A probe with its interval, `disk every 1 s on device`: `subject` is sampled each `interval`, on the device that
-    `target` names (or None)."""
+    """A probe with its interval, `disk every 1 s on device`: `subject` is sampled each `interval`, on the device named
+    by `target`, if any."""
 
     span: Span
     subject: Expr
@@ -173,7 +173,7 @@ Expr: TypeAlias = Name | Quantity | String | List | Attr | Call | Index | Unary 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A key with values, `key = value, value, ...`, or with a label, `column "Improvement" = "..."`.
+    """A key with values, `key = value, value, ...`, possibly with a label, `column "Improvement" = "..."`.
 
     The action of an event, `command("...")`, is also an attribute: its key is the function, and its only value is the
     whole call. So is `note "The disks are full" at threads: 96`, whose value is a call of `at`.

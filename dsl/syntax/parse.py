@@ -22,10 +22,8 @@ from benchbrief.dsl.syntax.parser_stop import DECLARATIONS
 from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
-"""A step that combines several values into one. It has the number of values, the function that combines them, the name
-of the rule, and the next state by the state below, as far as known. The other kind of step, which takes a token, is
-just the number of a state.
-"""
+"""A step that combines several values into one. It has the number of values, the combining function, the rule's name,
+and the next state (if known) by the state below. A step that takes a token is just a state's number."""
 Token = re.Match[str]
 """A piece of the text, with its place."""
 Matcher = Callable[[str, int], Token | None]
@@ -46,8 +44,8 @@ class GrammarRule(TypedDict):
 
 
 class Tables(TypedDict):
-    """The parser's tables by state, which is a number. They give the next state at a terminal or rule, the rule to
-    reduce by at a terminal, and the set of terminals that may come next, in the order in which they are tried."""
+    """The parser's tables by state, which is a number. They give the next state for a terminal or rule, the rule to
+    reduce by for a terminal, and the terminals that may come next, in the order of trial."""
 
     grammar: int
     """The CRC-32 of the grammar's text."""
@@ -76,7 +74,7 @@ def read_tables() -> Tables:
 
 
 class ParserStopped(Exception):
-    """Raised for a mistake at `at` in the text, where only the terminals `expected` could have followed."""
+    """Raised for a mistake at `at` in the text. Only the terminals `expected` were allowed there."""
 
     def __init__(self, at: int, expected: frozenset[str]) -> None:
         super().__init__()
@@ -85,11 +83,11 @@ class ParserStopped(Exception):
 
 
 class HiddenValues(list[Any]):
-    """The values of a rule whose name begins with `_`. They are passed one by one to the rule around it."""
+    """The values of a rule with a name in `_`. They are passed one by one to the surrounding rule."""
 
 
 class _Scanners(dict[int, Matcher]):
-    """Patterns of the next token by state. Each is compiled when it is first used, because a short spec passes few
+    """Patterns for the next token, by state. They are compiled at their first use, since a short spec passes few
     states."""
 
     def __init__(self, tables: Tables) -> None:
@@ -114,7 +112,7 @@ def _nothing(_: list[Any]) -> None:
 
 
 def _grown(values: list[Any]) -> HiddenValues:
-    """Return the list that is the first of the values, with the last value appended."""
+    """Append the last value to the list that is the first value, and return the list."""
     found: HiddenValues = values[0]
     found.append(values[-1])
     return found
@@ -224,14 +222,14 @@ class ParserDriver:
                     return value
 
     def _climbed(self, below: int, rule: str, name: str | None) -> int:
-        """Return the state above `below` after all the rules that return a value of `rule` unchanged."""
+        """Return the state that is reached from `below` after all rules that only pass on a value of `rule`."""
         state = self._shifts[below][rule]
         while (looser := self._climbs[state].get(name)) and state not in self._ends.values():
             state = self._shifts[below][looser]
         return state
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
-        """Return the terminals that could come at `at`, for a text that has none of these terminals there."""
+        """Return the terminals that could be read at `at`, where the text has none of them."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
         if self._scanners.matcher(tables["everywhere"])(text, at):  # the text there is allowed elsewhere
@@ -293,7 +291,7 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
 
 
 def readable_until(text: str) -> int:
-    """Return where the grammar stops in a text, or a place after the end of the text if all of it can be read."""
+    """Return the place where the grammar stops in a text, or a place beyond its end if all of it can be read."""
     return _stops("file", "", text)
 
 
@@ -353,7 +351,7 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
 
 
 def _stops(rule: str, opened: str, text: str) -> int:
-    """Return where the grammar stops in a text that follows `opened`, or a place after the end of the text if all of it
+    """Return the place where the grammar stops in a text that follows `opened`, or a place beyond its end if all of it
     can be read."""
     try:
         _grammar().parse(opened + text, rule)
@@ -395,8 +393,8 @@ class _Builder:
 
     @contextmanager
     def reading(self, source: Source, start: int) -> Iterator[None]:
-        """Build nodes from `start` of a source within the block. Only one thread builds at a time. Calls may be nested,
-        because a hole is read while its string is read."""
+        """Within the block, build nodes for the source from `start` on. Only one thread builds at a time. Calls may be
+        nested, because a hole is read while its string is read."""
         with self._turns:
             outer = self.source, self.offset, self.depths
             depths = self.depths if self.source is source else {}  # a hole is as deep as its string, and deeper
@@ -468,8 +466,8 @@ class _Builder:
         return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
 
     def _check_head(self, keyword: Token) -> None:
-        """Raise SpecError if an incomplete expression has taken the keyword before this head as its next name: `metric
-        m = 2 *` and, on the next line, `hardware nvme { ... }`."""
+        """Raise SpecError if an unfinished expression has taken this head's keyword for its next name, as in `metric m
+        = 2 *` followed by a line `hardware nvme { ... }`."""
         at = self.offset + keyword.start()
         line = self.source.text.rfind("\n", 0, at) + 1
         word = self.source.text[line:at].rstrip()

@@ -47,8 +47,7 @@ def comments(source: Source) -> tuple[Span, ...]:
 
 
 def declaration_starts(text: str) -> list[int]:
-    """Return the places at which the text can be cut so that each part most likely has one declaration. The first place
-    is 0.
+    """Return places for cutting the text so that each part probably has one declaration. The first place is 0.
 
     These are the words at the margin that begin a declaration in the grammar, outside texts and comments. A word inside
     a bracket counts, too, because the bracket should most likely have been closed before that word.
@@ -73,7 +72,7 @@ def words(text: str) -> int:
 
 
 def check_depth(source: Source, start: int, end: int) -> None:
-    """Raise SpecError if brackets, `-` or `not` are nested so deeply that this can't be intended."""
+    """Raise SpecError if brackets, `-` or `not` are nested too deeply to be intended."""
     if _is_shallow(source.text[start:end]):
         return
     depth = 0
@@ -90,7 +89,7 @@ def check_depth(source: Source, start: int, end: int) -> None:
 
 
 def _is_shallow(text: str) -> bool:
-    """Return whether all brackets of a text are in pairs, only a few are nested, and signs do not pile up."""
+    """Return whether all brackets of a text are in pairs and not deeply nested, and signs do not pile up."""
     if _TWO_SIGNS.search(text) and _SIGNS.search(text):
         return False
     brackets = "".join(_BRACKET.findall(text))
@@ -194,8 +193,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class ParserStop:
-    """The place `at` within [start, end) where the parser stopped, and the terminals `expected` that could have come
-    there."""
+    """The place `at` within [start, end) where the parser stopped, and the terminals `expected` there."""
 
     source: Source
     start: int
@@ -218,7 +216,7 @@ class ParserStop:
 
     @cached_property
     def before(self) -> tuple[Piece, ...]:
-        """The pieces shortly before the place, the nearest last, without pieces from outside the open bracket."""
+        """The pieces right before the place, the nearest last, without pieces outside the open bracket."""
         start = self.opener.end if self.opener else self.start
         nearest = deque(PIECE.finditer(self.source.text, start, self.at), 2 * _BEFORE)
         return tuple(self._pieces(nearest))[-_BEFORE:]

@@ -1,5 +1,4 @@
-"""Continues to read after a syntax error, so that further errors are reported too, and the rest of a text has a
-meaning.
+"""Continues to read after a syntax error, so that further errors are found and the rest of the text can be used.
 
 The text is cut where declarations begin at the margin. In a part with a mistake, the smallest possible thing around the
 mistake is corrected or left out: the wrong sign, the value of the attribute, the attribute, or the declaration. The
@@ -44,19 +43,19 @@ _GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
 
 @dataclass
 class UnreadParts:
-    """The parts of a text that could not be read. Mistakes that follow from these parts are not reported."""
+    """The parts of a text that could not be read. Mistakes caused by them are not reported."""
 
     source: Source
     places: list[tuple[int, int]] = field(default_factory=list)
     parts: list[tuple[int, int]] = field(default_factory=list)
     """Declarations that lack an attribute because the attribute could not be read."""
     words: set[str] = field(default_factory=set)
-    """Words of the unread parts, including all names that these parts may declare."""
+    """The words of the unread parts, with all names that these parts may declare."""
     whole: bool = True
     """Whether every declaration could be read, even if not all of its values could."""
 
     def concerns(self, diagnostic: Diagnostic) -> bool:
-        """Return whether a diagnostic may be only a consequence of the unread parts."""
+        """Return whether a diagnostic may merely be a consequence of the unread parts."""
         spans = [diagnostic.span, *(note.span for note in diagnostic.notes)]
         within = [span for span in spans if span is not None]
         if any(not self.words.isdisjoint(_WORD.findall(span.text)) for span in within):
@@ -93,8 +92,8 @@ def parse_with_gaps(source: Source) -> ast.File:
 
 
 def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Return the mistakes of the parts. The first one is replaced by the mistake found in the whole text, because the
-    text after a part may explain it better."""
+    """Return the mistakes of the parts, with the first one replaced by the mistake found in the whole text, since later
+    text may explain it better."""
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]
@@ -112,7 +111,7 @@ def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> P
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A way past a mistake: a part's text in which [start, end) is replaced."""
+    """A way to get past a mistake: a part's text with [start, end) replaced."""
 
     text: str
     start: int
@@ -154,8 +153,8 @@ class _Recovery:
         return PartlyRead(tuple(self.found), tree, (self.lost,))
 
     def _part(self, start: int, end: int, known: tuple[Diagnostic, ...] = ()) -> tuple[ast.Declaration, ...]:
-        """Return the declarations in [start, end) of the text. `known` are its first mistakes, if they are already
-        known."""
+        """Return the declarations in [start, end) of the text. `known` are its first mistakes, if they have already
+        been found."""
         text = self.source.text[start:end]
         first = True
         while not self.full:
@@ -228,13 +227,12 @@ class _Recovery:
         self.lost.whole = False
 
     def _doubt(self, start: int, end: int) -> None:
-        """Keep the declarations read in [start, end) of the text only for their names, and report nothing
-        about them."""
+        """Keep only the names of the declarations read in [start, end), and report nothing about these declarations."""
         self.lost.places.append((start, end))
         self.lost.whole = False
 
     def _over(self, text: str, mistake: Diagnostic) -> _Attempt | None:
-        """Return the smallest change of a part's text after which the parser is past a mistake."""
+        """Return the smallest change of a part's text that gets the parser past a mistake."""
         if self.spent + 2 * len(text) > _BUDGET:
             return None
         stopped = readable_until(text)
@@ -254,12 +252,12 @@ class _Recovery:
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int | None:
-    """Return the place of a word that does not begin any declaration, if that is the mistake."""
+    """Return the place of a word that begins no declaration, if that is the mistake."""
     return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
 
 
 def _without_string(text: str, at: int) -> _Attempt | None:
-    """Return the text with an empty string in place of the string around `at`, whose mistakes are already known."""
+    """Return the text with an empty string in place of the string at `at`, whose mistakes are already known."""
     pieces = takewhile(lambda piece: piece.start() < at, PIECE.finditer(text))
     around = next((piece for piece in pieces if at < piece.end()), None)
     return _put(text, *around.span(), '""') if around and around.lastgroup == "string" else None
@@ -398,8 +396,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _with_one_brace(text: str) -> str | None:
-    """Return a block's text without its surplus `}`, or with its missing last `}`. Returns None unless there is only
-    one possible place."""
+    """Return a block's text without its surplus `}`, or with its missing last `}`. Returns None if more than one place
+    is possible."""
     braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
     depth = 0
     for sign, at in braces:

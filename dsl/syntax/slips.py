@@ -114,7 +114,7 @@ _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, s
 
 
 def what_to_write(stop: ParserStop, piece: Piece) -> str:
-    """Return the advice for a value that the parser ended before `piece`, although the value continues there."""
+    """Return advice for a value that goes on at `piece` although the parser ended it before."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)
@@ -142,7 +142,7 @@ def _beside(stop: ParserStop, word: Piece) -> Piece | None:
 
 
 def goes_on(stop: ParserStop) -> bool:
-    """Return whether the supposed head of a block is really the rest of the value before it: `a = fast disk`."""
+    """Return whether what looks like a block's head is really the rest of the value before it: `a = fast disk`."""
     word = stop.head[0]
     if _beside(stop, word) is None:
         return False
@@ -183,7 +183,7 @@ def dots(stop: ParserStop) -> Unexpected | None:
 
 
 def _ramp(stop: ParserStop) -> str:
-    """Say how to write a list with dots in it as a `range`."""
+    """Return how to write a list with dots as a `range`."""
     steps = _STEPS.match(stop.source.text, stop.opener.start, stop.end) if stop.opener else None
     if steps is None:
         return _RAMP_WORDS
@@ -546,7 +546,7 @@ def explain(source: Source, start: int, end: int, at: int, expected: frozenset[s
 
 
 def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator[tuple[Span, str]]:
-    """Yield the words at and before the place, each with the keywords that the word may misspell."""
+    """Yield the words at the place and right before it, each with the keywords that it may misspell."""
     stop = ParserStop(source, start, end, at, frozenset())
     words = [piece for piece in (stop.found, *reversed(stop.before[-4:])) if piece and piece.kind == "word"]
     for piece in words:
@@ -556,9 +556,8 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
 
 
 def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
-    """Yield the places from which a part of the text may be read, the nearest first, each with the text to put before
-    it. The first place is the line of the nearest block's head, read as if inside a block; the second is the line of
-    the nearest declaration.
+    """Yield places to read a part of the text from, the nearest first, each with text to put before it. The first is
+    the line of the nearest block's head, read as if inside a block; the second is the line of the nearest declaration.
     """
     for pattern, opened in ((_HEAD, "block {\n"), (_DECLARED, "")):
         for match in deque(pattern.finditer(source.text, start, at), 1):
@@ -571,7 +570,7 @@ _SHOWN_BY_PATTERN = {
         r"a name begins with a letter, as `v\g<0>` does; a label may begin with a digit"
     ),
 }
-"""Advice about the text where the parser stopped, by a pattern of that text."""
+"""Advice for the text where the parser stopped, by a pattern that matches this text."""
 
 
 def _advice_by_pattern(stop: ParserStop) -> str:

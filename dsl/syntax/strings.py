@@ -82,7 +82,7 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
 
 
 def _has_odd_quotes(text: str, at: int) -> bool:
-    """Return whether a quote on the line of `at` has no partner, so that texts seem to begin where they end."""
+    """Return whether a quote on the line of `at` lacks a partner, which makes texts seem to begin where they end."""
     begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[begin : end if end >= 0 else len(text)]
     return len(re.findall(r'(?<!\\)"', line)) % 2 == 1
@@ -141,7 +141,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
 
 def text_lines(text: str) -> list[str] | None:
     """Return the lines of a text in triple quotes, each without the margin. Returns None if the text is on one line, or
-    if its meaning would change with another margin and its quotes on lines of their own."""
+    if another margin, or quotes on lines of their own, would change its meaning."""
     if "\n" not in text:
         return None
     lines = _without_margin(text)

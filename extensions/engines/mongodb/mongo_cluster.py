@@ -1,4 +1,4 @@
-"""A MongoDB server's cluster: whether it matches the spec, which server takes writes, and how far the others lag."""
+"""The cluster of a MongoDB server: whether it matches the spec, which server takes writes, and how far the others lag."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _SERVICES = {
     ".firestore.goog": "Google Firestore",
     ".oraclecloudapps.com": "Oracle Database",
 }
-"""Hosted services, each with the ending of the addresses that its servers give in `hello`."""
+"""Hosted services, each with the suffix of the addresses in its servers' `hello`."""
 _OWN_BUILD = ("gitVersion", "allocator")
-"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products lack."""
+"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, unlike other products."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """A server's product: its name ("" when unknown), its own version ("" when it reports none), and in `speaks` the
-    MongoDB version that it claims to be."""
+    """A server's product: its name ("" if unknown), its own version ("" if not reported), and in `speaks` the MongoDB
+    version that it claims to be."""
 
     name: str
     version: str
@@ -109,8 +109,8 @@ _ARBITER = 7
 
 @dataclass(frozen=True)
 class Part:
-    """A server's own description of its place in a cluster. `members` hold data. `primary` is the address that the
-    other members use for the primary."""
+    """A server's own description of its place in a cluster. `members` are those with data. `primary` is the primary's
+    address among the members."""
 
     topology: str
     members: tuple[str, ...]
@@ -135,8 +135,8 @@ def find_writable(hello: Mapping[str, Any]) -> bool:
 
 
 def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], at: str) -> None:
-    """Raise PlanRefused for a server outside the replica set that clients ask for: they would wait for that set in
-    vain.
+    """Raise PlanRefused for a server outside the replica set that clients ask for, since they would wait for that set
+    in vain.
 
     A server that has no configuration yet may still become a member.
     """

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from benchbrief.extensions.engines.mongodb.mongo_client import Records
 
 SAMPLED = 256
-"""How many records a sample has at most."""
+"""The most records in a sample."""
 _MOST_BYTES = 16 * 2**20
-"""The most bytes that a sample's records may have together. They are read before and after each cell."""
+"""The most bytes of all records in a sample, which is read before and after each cell."""
 
 
 class RecordSample(BaseModel):
@@ -141,16 +141,14 @@ class Data:
         return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether the data set is complete, and has changed since its load only in the given ways, and only
-        through our cells."""
+        """Return whether the data set is complete and only our cells have changed it since its load, in the given ways."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
             return False
         return not self._sample_changed(kept)
 
     def foreign_changes(self, dataset: Dataset) -> str:
-        """Return a sentence on how other clients have changed the data set; "" if the count and the sample are as our
-        cells left them."""
+        """Return a sentence on changes by other clients, or "" if the count and the sample are as our cells left them."""
         kept = self.kept(dataset)
         if kept is None or kept.changes == "anything":
             return ""
@@ -160,8 +158,8 @@ class Data:
         return say.foreign_values(what=self._values_changed(kept)) if self._sample_changed(kept) else ""
 
     def begin(self, dataset: Dataset, changes: Change) -> int:
-        """Record that one more cell is about to write, and return how many cells wrote before. Until `finish` is
-        called, the note says that anything may have changed.
+        """Record that one more cell is about to write, and return how many cells have written before. Until `finish` is
+        called, the note allows for any change.
 
         A cell that changes `nothing` is not recorded.
         """
@@ -171,7 +169,7 @@ class Data:
         return kept.writers if kept else 0
 
     def finish(self, dataset: Dataset, changes: Change) -> None:
-        """Record that the cell has ended well, with the sample as the cell left it.
+        """Record that the cell has succeeded, with the sample as the cell left it.
 
         Raises BadOutput when the number of records, or the sample, differs from what the cell may have left.
         """
@@ -190,8 +188,8 @@ class Data:
             self._remember(dataset, kept.writers, kept.after, sample)
 
     def undoing(self, dataset: Dataset, kept: Kept) -> None:
-        """Record that we are about to delete the inserted records. Until `undone` is called, the note says that
-        anything may have changed."""
+        """Record that the inserted records are about to be deleted. Until `undone` is called, the note allows for any
+        change."""
         self._remember(dataset, kept.writers, "anything", kept.sample)
 
     def undone(self, dataset: Dataset, kept: Kept) -> None:
@@ -244,7 +242,7 @@ class Data:
         self._remember(dataset, 0, "nothing", self._drawn())
 
     def brought_back(self, dataset: Dataset) -> None:
-        """Check and record the data that the user's reset commands have brought back. Raises LoadShort, RunnerError."""
+        """Check and record the data that the user's reset commands have restored. Raises LoadShort, RunnerError."""
         self.require(dataset, say.reset_brought_others())
         if kept := self.kept(dataset):
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
@@ -320,8 +318,7 @@ def _changed_meanwhile(what: Message) -> BadOutput:
 
 @dataclass(frozen=True)
 class Routes:
-    """The data set over each connection that may be used, and a description of the hosts that the connections start
-    from."""
+    """The data set over each usable connection, and a description of the hosts at which the connections start."""
 
     data: tuple[Data, ...]
     described: Message
@@ -329,7 +326,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class Server:
-    """The URI at which load generators find the server, and the primary's own address ("" without a replica set)."""
+    """The URI that load generators use for the server, and the primary's own address ("" without a replica set)."""
 
     database: Database
     uri: MongoUri
@@ -341,8 +338,7 @@ class Server:
 
 @contextmanager
 def find_routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator[Routes]:
-    """Yield routes from the hosts that load the cell's data set, or from the controller if none of those hosts can
-    connect.
+    """Yield routes from the hosts that load the cell's data set, or from the controller if those hosts can't connect.
 
     `own` is the data set over the controller's connection.
     """
@@ -386,11 +382,11 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 _LONGEST = 64
 """The most digits that keys may have when they are padded with zeros."""
 _LOOKED_AT = 1000
-"""How many records are searched for the shortest key, which shows best whether keys are padded."""
+"""How many records are searched for the shortest key, which best shows whether keys are padded."""
 
 
 def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
-    """Return the function that turns a record's number into its key; None if another tool named the loaded keys.
+    """Return the function from a record's number to its key, or None if another tool named the loaded keys.
 
     Raises ServerFailed.
     """
@@ -415,17 +411,16 @@ def _digits(padded: str, plain: str) -> int:
 
 
 _BATCH = 1000
-"""How many keys one batch deletes. Computing the keys takes milliseconds, far less than the server needs to delete
-them."""
+"""How many keys one batch deletes. Computing them takes only milliseconds, far less than deleting them."""
 _AT_ONCE = 2
-"""How many batches are under way on each route. One batch's keys are computed while the server deletes another batch.
+"""How many batches are in progress on each route. One batch's keys are computed while the server deletes another batch.
 """
 _EMPTY_BATCHES = 10
-"""After how many empty batches in a row the search ends. Failed inserts leave gaps between the numbers."""
+"""The number of empty batches in a row that ends the search. Failed inserts leave gaps between the numbers."""
 
 
 def can_delete(data: Data, cell: Cell) -> bool:
-    """Return whether cells only inserted or updated records of the data set, and the tool's driver can compute the
+    """Return whether cells have only inserted or updated records of the data set, and the tool's driver can compute the
     keys.
 
     Raises ServerFailed.
@@ -438,7 +433,7 @@ def can_delete(data: Data, cell: Cell) -> bool:
 
 def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[bool, str]:
     """Delete the records that cells inserted, over all routes. Returns whether only the loaded records are left, and a
-    sentence that says so.
+    sentence about it.
 
     Raises ServerFailed, Interrupted.
     """
@@ -459,7 +454,7 @@ def _figure(count: int) -> PrintedNumber:
 
 
 def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
-    """Delete the records that follow the loaded ones. `key` returns the key of the record with a number, from 0.
+    """Delete the records after the loaded ones. `key` returns the key of the record with a number, counted from 0.
 
     Returns how many were deleted; None if more or fewer records are left than were loaded. Until the end, our note says
     that anything may have changed. Raises ServerFailed, Interrupted.

@@ -53,8 +53,8 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
 
 
 def storage_of(connection: Connection) -> dict[str, str]:
-    """Return the facts that shape the server's files: version, engine, settings. Leaves out those that our login may
-    not read."""
+    """Return the facts that affect the server's files: version, engine, settings. Settings that our login may not read
+    are left out."""
     build = connection.command("buildInfo")
     found = {key: str(build[key]) for key in ("version", "gitVersion", "modules") if key in build}
     engine = connection.command("serverStatus").get("storageEngine", {})
@@ -97,7 +97,7 @@ def counters_of(status: Mapping[str, Any]) -> dict[str, float]:
 
 
 def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return counters and gauges of serverStatus, and the largest lag of a secondary. Leaves out missing values.
+    """Return the counters and gauges of serverStatus and the largest lag of a secondary, as far as they are known.
 
     The lag comes from the `members` of replSetGetStatus, which are empty without a replica set.
     """

@@ -16,7 +16,7 @@ from benchbrief.extensions.engines.mongodb.mongo_client import say
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"
 _TLS = ("tls=true", "ssl=true", "tlscafile=", "tlscertificatekeyfile=")
-"""Beginnings of the options that turn TLS on. An option that names a TLS file turns TLS on, too."""
+"""Prefixes of the options that turn TLS on. An option that names a TLS file does so, too."""
 _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 
 
@@ -50,7 +50,7 @@ class MongoUri:
 
     @property
     def replica_set(self) -> str:
-        """Return the name of the replica set that the string asks for; "" if the string names none."""
+        """Return the replica set that the string names, or "" if it names none."""
         return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
     def having(self, options: Mapping[str, OptionValue]) -> MongoUri:
@@ -58,7 +58,7 @@ class MongoUri:
         return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
     def direct(self, host: str, port: int) -> MongoUri:
-        """Return the string for one server at another address, without the replica set but with the credentials."""
+        """Return the string for a single server at another address, with the credentials but without the replica set."""
         dropped = ("replicaset=", "directconnection=", "loadbalanced=")
         kept = tuple(option for option in self.options if not option.lower().startswith(dropped))
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
@@ -155,7 +155,7 @@ class Layout:
 
 
 def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
-    """Place a server on each host. Routers are placed first, so that they listen at `port`. Raises RunnerError."""
+    """Place a server on each host. Routers come first, so that they listen at `port`. Raises RunnerError."""
     taken: Counter[str] = Counter()
 
     def member(name: str, role: Literal["data", "config", "router"], host: Host, replica_set: str = "") -> Member:
@@ -199,7 +199,7 @@ def _near(member: Member) -> bool:
 
 
 def words(start: ServerStart, member: Member, directory: str, config: Sequence[Member], sharded: bool) -> list[str]:
-    """Return a server's command-line arguments. The server finds its config and key in its working directory."""
+    """Return a server's command-line arguments. Its config and key are in its working directory."""
     return list(_words(start, member, directory, config, sharded))
 
 

@@ -1,4 +1,4 @@
-"""The embedded MongoDB stand-in: finding it, and starting it as a background job on the hardware's first host."""
+"""Finds the embedded MongoDB stand-in, and starts it as a background job on the hardware's first host."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def find_stand_in(transport: Transport) -> str:
 
 
 def build(transport: Transport) -> str:
-    """Return the SHA-256 of the stand-in's launcher and libraries; "" when it is unknown. Raises ToolMissing."""
+    """Return the SHA-256 of the stand-in's launcher and libraries, or "" if it is unknown. Raises ToolMissing."""
     return programs.digest(transport, find_stand_in(transport), _DIGEST)
 
 
@@ -120,8 +120,8 @@ def _listening(transport: Transport, job: ServerJob) -> tuple[str, int]:
 
 
 def warm_up(connection: Connection, database: str, stopping: Stopping) -> None:
-    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which would slow down only the
-    first cell."""
+    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which would slow only the first
+    cell."""
     with connection.reaching():
         table = connection.collection(database, "benchbrief_warm_up")
         ends = time.monotonic() + WARM_UP_S

@@ -65,7 +65,7 @@ def _job_key(key: DatabaseKey, member: Member) -> str:
 
 
 class Servers:
-    """A database's server processes on one hardware group. `keep` is as in `seams.Engine`."""
+    """The server processes of a database on one hardware group. `keep` is as in `seams.Engine`."""
 
     def __init__(self, key: DatabaseKey, database: Database, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
@@ -150,7 +150,7 @@ class Servers:
 
 
 _LISTEN_TIMEOUT_S = 300.0
-"""How long a server may take to listen, in seconds: after an unclean stop, it first replays its journal."""
+"""How long a server may take to listen, in seconds. After an unclean stop, it has to replay its journal first."""
 _ELECT_TIMEOUT_S = 120.0
 _LOOK_EVERY_S = 0.2
 _SELECT_MS = 1000
@@ -183,8 +183,8 @@ class StartedCluster:
         self._login = self._credentials()
         self._ca: Path | None = None
         self.knows_writers = False
-        """Whether every writer since the load or the last restore was noted. Earlier versions of benchbrief noted no
-        writers."""
+        """Whether every writer since the load or the last restore was noted. Earlier versions of benchbrief did not
+        note writers."""
 
     # --- reaching it ---
 
@@ -285,7 +285,7 @@ class StartedCluster:
         return f"{found} {dataset.hash}" if dataset else found
 
     def _take_directory(self, host_id: str) -> None:
-        """Make the directory ours. Keeps its contents only if servers of the same layout wrote them."""
+        """Claim the directory. Its contents are kept only if servers of the same layout wrote them."""
         at = self._hosts[host_id]
         self._require(directories.open_directory(at, self._path), host_id, say.directory_unusable)
         self._require(end_old_servers(at, self._path, self._stopping), host_id, say.directory_unusable)
@@ -408,8 +408,8 @@ class StartedCluster:
                 self._look_again(deadline, say.member_silent(member=member.name, host=member.host, said=error.message))
 
     def _look_again(self, deadline: float, problem: str) -> None:
-        """Wait before the next check. Raises ServerFailed if another check is useless, and Interrupted when the run
-        must stop."""
+        """Wait before the next check. Raises ServerFailed if another check is useless, and Interrupted if the run must
+        stop."""
         if self._stopping.is_set():
             raise Interrupted
         ended = self.servers.ended()

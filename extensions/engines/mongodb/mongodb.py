@@ -57,7 +57,7 @@ from benchbrief.extensions.engines.mongodb.mongo_start import StartedCluster, se
 
 _RESTART_SLACK_S = 2.0
 _ELECTION_TIMEOUT_S = 30.0
-"""How long to wait for an election, in seconds. A replica set that has lost its primary takes about 12 s."""
+"""How long to wait for an election, in seconds. A replica set without its primary takes about 12 s."""
 _LOOK_EVERY_S = 0.5
 
 
@@ -153,7 +153,8 @@ class MongoDB:
         return mongo_stand_in.build(self._hosts[self._host]) if self._database.server == "embedded" else ""
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether the data set is there and may be used by another cell, given how the database is reset."""
+        """Return whether the data set is there and may be used by another cell, given the way in which the database is
+        reset."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
         if self._database.reset == "command":
@@ -167,7 +168,7 @@ class MongoDB:
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Implement `seams.Undoes`."""
+        """Raise ServerFailed if the server does not answer, was restarted, or no longer takes writes."""
         return mongo_data.can_delete(self._data_set(), cell)
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
@@ -237,7 +238,8 @@ class MongoDB:
         return tuple(dict.fromkeys(remarks))
 
     def size(self, cell: Cell) -> Size:
-        """Implement `seams.TellsSize`."""
+        """Connect from this machine instead of through the first host, since certificates match only the servers' own
+        names."""
         del cell  # other collections in the database count as well
         return size_of(self._started(), self._data)
 
@@ -286,7 +288,7 @@ class MongoDB:
             raise ServerFailed(say.server_anew(database=self._database.name), say.hint_server_log())
 
     def stop(self) -> None:
-        """Stop the servers that we started, and leave attached servers alone. Raises TeardownFailed if the user's
+        """Stop the servers that we started, and leave attached ones running. Raises TeardownFailed if the user's
         teardown commands fail afterwards."""
         entered, self._entered = self._entered, False
         self._leave()

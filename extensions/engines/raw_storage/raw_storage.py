@@ -1,4 +1,4 @@
-"""Raw storage: a file in a directory of ours, or a block device that the spec allows to be destroyed.
+"""Raw storage: a file in one of our directories, or a block device that the spec allows to be destroyed.
 
 The load generator lays the file out once for its size. The directory's marker (see `data_directories.py`) names the
 data set, and counts the cells that have written to it since.
@@ -65,7 +65,7 @@ say: StorageMessages = speaker(StorageMessages)
 FILE = "data"
 """The name of our file in the directory."""
 UNIT = 1 << 20
-"""The size of the writes that lay the storage out, in bytes. The used size is a multiple of this unit."""
+"""The size in bytes of the writes that lay out the storage. The used size is a multiple of it."""
 _SPARE = 16 << 20
 """How many bytes stay free beside the file, for the file system's own needs."""
 _TIMEOUT_S = 60.0
@@ -96,7 +96,7 @@ class RawStorage(DirectoryEngine):
 
     @property
     def _device(self) -> str | None:
-        """The device that may be destroyed; None for a file."""
+        """The device that may be destroyed, or None for a file."""
         said = self.database.settings.get("destroys")
         return said if isinstance(said, str) else None
 
@@ -229,7 +229,7 @@ class RawStorage(DirectoryEngine):
         return self.path if self._device is not None else f"{self.path.rstrip('/')}/{FILE}"
 
     def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:
-        """Return how many cells wrote to the data set since it was laid out; None if the data set is not there."""
+        """Return how many cells have written to the data set since it was laid out, or None if it is not there."""
         if self._device is not None:
             return self._on_device[1] if self._on_device and self._on_device[0] == dataset else None
         held, _, writers = directories.read_mark(self.host, self.path, snapshot=snapshot).partition(" ")

@@ -1,4 +1,4 @@
-"""RocksDB: a directory on the host under test, which the load generator opens. There is no server.
+"""The RocksDB engine: a directory on the host under test, which the load generator opens. There is no server.
 
 The marker that makes the directory ours (see `data_directories.py`) also names the data set of a checked load, counts
 the cells that have written to it since, and records RocksDB's own identity of the database. That identity changes with
@@ -96,7 +96,7 @@ RESTORE = _script("restore_links")
 HOLDS_SNAPSHOT = _script("snapshot_holds_data")
 
 ELSEWHERE = "grep -Eom 1 '^[[:space:]]*(wal_dir|db_paths|cf_paths)[[:space:]]*=[[:space:]]*[^[:space:]]+' -- \"$2\""
-"""A command that prints the first option in the file $2 that places a part of the database outside its directory."""
+"""A command that prints the first option in the file $2 that puts part of the database outside its directory."""
 
 
 FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
@@ -173,8 +173,7 @@ def room_for(plan: Plan, cell: Cell) -> Room:
 
 
 def _writes(plan: Plan, cell: Cell) -> bool:
-    """Return whether any cell that uses this cell's database writes to it. If so, new files will lie beside the
-    snapshot's files."""
+    """Return whether any cell writes to this cell's database. If so, new files will lie beside the snapshot's files."""
     others = (other for other in plan.cells if other.database == cell.database)
     return any(writes(plan.workload_of(other), other.events) for other in others)
 
@@ -191,7 +190,7 @@ _REMEMBER = read_script(__file__, "scripts/remember_data.sh")
 
 _NO_DATABASE = "none"
 _SHOWN = 100
-"""How many characters of a program's output an error quotes at most."""
+"""The most characters of a program's output that an error quotes."""
 
 _LIBRARY = re.compile(r"librocksdb (\d+(?:\.\d+)+)")
 
@@ -283,7 +282,7 @@ class RocksDB(DirectoryEngine):
         return writers is not None and (writers == 0 or self.database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `seams.KnowsUnchanged`. The files must be as the load or the last cell left them."""
+        """Implement `seams.KnowsUnchanged`: return whether the files are as the load or the last cell left them."""
         return cell.dataset is not None and self._writers(cell.dataset.hash, snapshot=False) == 0
 
     def restore(self, cell: Cell) -> str:
@@ -307,7 +306,7 @@ class RocksDB(DirectoryEngine):
         return way.describe()
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `seams.KnowsChanges`. Other programs may have written to the database, or to its snapshot."""
+        """Implement `seams.KnowsChanges`, as other programs may have written to the database or its snapshot."""
         if cell.dataset is None or not cell.dataset.reuse:
             return ""
         if self._way is not None:
@@ -375,7 +374,7 @@ class RocksDB(DirectoryEngine):
             )
 
     def _writers(self, dataset: str, *, snapshot: bool = True, check: bool = True) -> int | None:
-        """Return how many cells wrote to the data set since its load; None if the data set is not there.
+        """Return how many cells have written to the data set since its load, or None if it is not there.
 
         Looks at the data set that the next cell gets, which may be in a snapshot; with `snapshot=False`, looks only in
         the directory. With `check=False`, a data set counts as there even if another program changed its files.
@@ -391,12 +390,12 @@ class RocksDB(DirectoryEngine):
 
     @cached_property
     def _way(self) -> SnapshotWay | None:
-        """The kind of snapshot that brings the data set back before each cell; None if the database is reset in another
+        """The kind of snapshot that restores the data set before each cell, or None if the database is reset in another
         way."""
         return way_of(self.database.reset)
 
     def _require_place(self, script: str) -> None:
-        """Raise PlanRefused if the script says that snapshots of the directory are impossible."""
+        """Raise PlanRefused if the script reports that snapshots of the directory are impossible."""
         said = self._script(script)
         if said is not None:
             raise PlanRefused(
@@ -439,7 +438,7 @@ class RocksDB(DirectoryEngine):
         return say.no_room_left(path=self.path, host=self.host_id, free=size_text(free), size=size_text(size))
 
     def _room(self) -> tuple[int | None, int | None]:
-        """Return the free bytes and all bytes of the file system that holds the data; None for both when unknown."""
+        """Return the free bytes and all bytes of the file system with the data, or None for both if unknown."""
         said = self._run(self._way.free if self._way else FREE).stdout.split()
         if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
             return None, None

@@ -167,8 +167,8 @@ def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[str]:
-    """Yield the lines before the first result, then the lines about one benchmark. A file may hold several benchmarks
-    in turn."""
+    """Yield the lines before the first result, then the lines about one benchmark. A file may contain several
+    benchmarks."""
     places = [(number, match[1]) for number, line in enumerate(text) if (match := _RESULT.match(line))]
     if not places:
         problem = "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
@@ -186,8 +186,8 @@ def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[st
 
 
 def _hardware_at(folder: str, cell: Cell, plan: Plan) -> str:
-    """Return the hardware groups that declare a database in `folder`; "" if there are none, or if the cell's own group
-    is one of them."""
+    """Return the hardware groups that declare a database in `folder`, or "" if there are none or the cell's own group
+    is among them."""
     at: dict[int, set[str]] = {}
     for key, database in plan.databases.items():
         place = (database.path or "").rstrip("/")

@@ -40,7 +40,7 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""How far a rate may be, as a share, from a limit that fio printed for only some of the jobs."""
+"""The relative distance that a rate may have from a limit that fio printed for only some of the jobs."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 
@@ -98,8 +98,8 @@ class FioImporter(OutputImporter):
         return settings
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an access pattern that differs from the workload's, and for rate limits that are partly
-        or wholly unknown."""
+        """Yield a problem for an access pattern that differs from the workload's, and for rate limits that are not
+        fully known."""
         found = _read(path.name, path)
         pattern, wanted = _pattern(found), plan.workload_of(cell).benchmark
         if pattern != wanted:
@@ -144,7 +144,7 @@ def _completed(name: str, found: FioOutput) -> int:
 
 
 def _require_alike(name: str, found: FioOutput) -> None:
-    """Raise OutputProblem if jobs have different options, as such jobs are not the threads of one cell."""
+    """Raise OutputProblem if jobs have different options, since these are not threads of one cell."""
     first, *others = found.jobs
     mixed = _pattern(found) in _MIXED
     for option in _DEFAULTS:
@@ -158,7 +158,7 @@ def _require_alike(name: str, found: FioOutput) -> None:
 
 
 def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
-    """Return an option's value in a normal form, which is equal for two jobs exactly if the option means the same for
+    """Return an option's value in a normal form. Two jobs get equal values exactly if the option means the same for
     both."""
     said = _said(found, option, job)
     if option == "rw":
@@ -169,8 +169,8 @@ def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
 
 
 def _said(found: FioOutput, option: str, job: FioJob | None = None) -> str:
-    """Return a job's option. The default is the first job, as all jobs are alike. An option that was not given has
-    fio's default."""
+    """Return a job's option, by default that of the first job, since all jobs are alike. If the option was not given,
+    return fio's default."""
     job = job or found.jobs[0]
     if option == "direct":
         return "1" if found.option(job, "direct", "0") != "0" or found.option(job, "buffered", "1") == "0" else "0"
@@ -188,13 +188,13 @@ def _threads(found: FioOutput) -> int:
 
 
 def _target(found: FioOutput) -> float | None:
-    """Return the limit of all jobs together (I/Os a second); None if a job has no limit, or one that can't be read."""
+    """Return the limit of all jobs together (I/Os a second), or None if a job's limit is missing or unreadable."""
     limits = _limits(found)
     return sum(limits) if all(limits) else None
 
 
 def _limits(found: FioOutput) -> list[float]:
-    """Return each job's limit in each direction (I/Os a second); 0 if there is no limit, or if it can't be read."""
+    """Return each job's limit in each direction (I/Os a second), or 0 if it is missing or unreadable."""
     return [
         float(fio_invariants.rate_limit(found, job, name) or 0) * fio_invariants.lanes(found, job)
         for job in found.jobs
@@ -220,7 +220,7 @@ def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
-    """Return an option with its number, or with its text if it is not a number. Text equals no cell's value."""
+    """Return an option with its number, or with its text if it is not a number. A text equals no cell's value."""
     return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
 
 

@@ -72,8 +72,8 @@ class GoYcsbImporter(OutputImporter):
         )
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        """Return the settings. go-ycsb's keys run from 0 to its record count inclusive, so the correct record count is
-        one less than the number of records."""
+        """Return the settings. go-ycsb's keys run from 0 to its record count inclusive, so its record count is one less
+        than the number of records."""
         return {name: each for name, each in planned(_properties(read_output_lines(path))).items() if name != "records"}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:

@@ -32,7 +32,7 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import (
 
 HDR = ".hdr"
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
-"""YCSB's rows that have a log of their own but are not operations."""
+"""YCSB's rows with a log of their own that are not operations."""
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 
 
@@ -65,7 +65,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSli
 
 
 def _row(name: str, line: int) -> str:
-    """Return YCSB's name of an operation that YCSB or benchbrief names. Raises BadLine for any other name."""
+    """Return YCSB's name for an operation that YCSB or benchbrief names. Raises BadLine for any other name."""
     row = _ROWS.get(name.lower().replace("-", "_"), name)
     if operation_of(row) is None and row not in OTHERS:
         known = ", ".join(_ROWS)
@@ -80,8 +80,7 @@ def row_of(path: Path) -> str:
 
 
 def split(stem: str) -> tuple[str, str]:
-    """Split a name into a prefix and the YCSB row named at its end. The second part is "" if the name ends with no such
-    row."""
+    """Split a name into a prefix and the YCSB row at its end, which is "" if there is none."""
     at = next((at for at in range(len(stem)) if stem[at:] in OTHERS or operation_of(stem[at:])), len(stem))
     return stem[:at], stem[at:]
 
@@ -109,7 +108,7 @@ def read_logs(
 
 
 def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_invariants.LogProblem]) -> None:
-    """Raise OutputProblem for the first of these contradictions between logs, naming the log it is about.
+    """Raise OutputProblem for the first contradiction between logs, naming the log concerned.
 
     `files` maps YCSB's row names to the names of their logs.
     """
@@ -141,7 +140,7 @@ def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
 
 
 def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
-    """Return how many operations ended in each time slice of the longest log, with times from `start`.
+    """Return how many operations ended in each time slice of the longest log. Times count from `start`.
 
     The operations in another log's slice are added to the nearest slice. Failed operations and intended latencies do
     not count.

@@ -39,7 +39,7 @@ _COLUMNS = {
     "util": ("disk.utilisation", 0.01, ""),
 }
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
-"""The request rate behind each mean time. At a rate of 0, the time is missing, not zero."""
+"""The request rate that belongs to each mean time. At a rate of 0, the time is missing instead of zero."""
 _WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
 """The names of whole disks in Linux: see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
 _NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
@@ -66,7 +66,7 @@ class Iostat(SampleImporter):
 
 
 def _counted(names: Sequence[str], device: str) -> Sequence[str]:
-    """Return the log's devices that count for the probe. No device is part of another one. Raises BadLog."""
+    """Return the log's devices that count for the probe, none of which is part of another. Raises BadLog."""
     hint = 'say `disk every 1 s on device` in the spec, and `device = "/dev/..."` in the hardware'
     if device.startswith("/dev/"):
         if Path(device).name not in names:
@@ -83,7 +83,8 @@ def _counted(names: Sequence[str], device: str) -> Sequence[str]:
 
 
 def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
-    """Return the times, reading all dates with the month first or all with the day first, whichever gives valid dates.
+    """Return the times. All dates are read with the month first, or all with the day first, whichever gives valid
+    dates.
 
     If both do, the reading that falls into the measured window wins. Raises BadLog if the window does not decide.
     """
@@ -97,7 +98,8 @@ def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Se
 
 
 _Times = tuple[float | None, float | None]
-"""The epoch seconds of a date read with the month first, and with the day first: `06/05/26` may be either."""
+"""The epoch seconds of a date that may be read in two ways, such as `06/05/26`: with the month first, and with the day
+first."""
 _Report = tuple[_Times, list[tuple[str, dict[str, float]]]]
 
 

@@ -82,7 +82,7 @@ def planned(run: OpenloadRun) -> Mapping[str, Setting]:
 
 
 def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
-    """Return how a run's schedule of operations or its stopping rule differs from the cell's; "" if they agree."""
+    """Return how a run's schedule of operations or its stopping rule differs from the cell's, or "" if they agree."""
     said, wanted = _arrivals(run), experiment.arrivals
     if wanted is not None and wanted.kind == "closed":
         wanted = None
@@ -110,7 +110,7 @@ def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
 
 def _compared(said: Arrivals, wanted: Arrivals, *, whole: bool) -> Iterator[tuple[str, object, object]]:
     """Yield each property that must be equal: its name, the run's value and the plan's. Rates are compared only if the
-    run had the `whole` load, not if it was one of several load generators."""
+    run had the `whole` load, instead of being one of several load generators."""
     yield "kind", said.kind, wanted.kind
     if said.kind in ("steps", "burst"):
         yield "spacing", said.spacing, wanted.spacing
@@ -165,8 +165,8 @@ def _arrivals(run: OpenloadRun) -> Arrivals | None:
 
 
 def _steps(run: OpenloadRun) -> tuple[tuple[float, ...], float]:
-    """Return the rates of the steps in the measured window, and the seconds that each step lasts; no rates if the steps
-    differ in length.
+    """Return the rates of the steps in the measured window, and the seconds of each step. If the steps differ in
+    length, return no rates.
 
     Leaves out a first step that is as long as the warm-up.
     """
@@ -253,7 +253,7 @@ def _record(name: str, path: Path) -> OpenloadRun:
 
 
 def _whole(name: str, path: Path) -> OpenloadRun:
-    """Raise OutputProblem unless the run ended by itself and openload accepts its numbers."""
+    """Return a run's record. Raises OutputProblem unless the run ended by itself and openload accepts its numbers."""
     run = _record(name, path)
     if run.refusals:
         codes = ", ".join(dict.fromkeys(each.code for each in run.refusals))

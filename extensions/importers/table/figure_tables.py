@@ -1,4 +1,4 @@
-"""A table of published figures, which supplies the numbers of a plan's cells and published values of its metrics.
+"""A table of published figures. It supplies numbers for a plan's cells and published values of its metrics.
 
 A table is CSV, as spreadsheets save it. Comment lines (`# key: value`) state its source, and the head names its
 columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and stays
@@ -102,7 +102,7 @@ class MeasureColumn:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A column with one of the spec's metrics as the source states it: for comparison, not a measurement."""
+    """A column with one of the spec's metrics as stated by the source, for comparison only."""
 
     metric: Metric
     bound: Literal["value", "low", "high"]
@@ -172,8 +172,8 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesP
 def _coordinate(
     name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem
 ) -> Column | ImportProblem:
-    """Return a column of coordinates, levels or notes, or the problem with its head. A column without a unit is in base
-    units, as in a path: a `target` in ops/s."""
+    """Return a column of coordinates, levels or notes, or the problem with its head. Without a unit, a column is in
+    base units as in paths, such as ops/s for `target`."""
     factor = plan.factors.get(name)
     standard = parse_unit("ops/s" if name == "target" else (factor.unit or "") if factor else "")
     shown = "ops/s" if name == "target" else standard.text
@@ -243,12 +243,12 @@ class Sheet:
 
     @cached_property
     def _decimal_comma(self) -> bool:
-        """Return whether any number has a decimal comma."""
+        """Return whether any number has a comma that is a decimal comma."""
         return self.separator != "," and any(_COMMA.fullmatch(field) for field in self._below)
 
     @cached_property
     def _decimal_point(self) -> bool:
-        """Return whether any number has a point that must be a decimal point, as it can't separate thousands."""
+        """Return whether any number has a point that is a decimal point because it can't separate thousands."""
         return self.separator == "," or any(
             "." in field and _POINT.fullmatch(field) and not _THOUSANDS.fullmatch(field) for field in self._below
         )
@@ -304,7 +304,7 @@ EACH_NODE = "each"
 
 @dataclass(frozen=True)
 class PublishedMetric:
-    """A metric's value as the source states it, in the table's unit."""
+    """A metric's value as stated by the source, in the table's unit."""
 
     metric: str
     bound: str
@@ -501,7 +501,7 @@ class _Rows:
             )
 
     def _operation(self, cell: Cell, coordinates: _Keys, column: MeasureColumn) -> str:
-        """Return the operation that the head or the row names; "" if neither names one. Raises _Wrong."""
+        """Return the operation named by the head or the row, or "" if neither names one. Raises _Wrong."""
         said = str(coordinates.get("operation", ""))
         operation = as_operation(said)
         if column.operation and operation not in ("", column.operation):
@@ -528,7 +528,7 @@ class _Rows:
         return named
 
     def _number(self, text: str, unit: Unit | None, lowest: float = 0) -> float:
-        """Parse a number and convert it to base units. Below zero, only a metric can be: a change. Raises _Wrong."""
+        """Parse a number and convert it to base units. Only a metric can be negative, if it is a change. Raises _Wrong."""
         try:
             value = self._sheet.number(text)
         except UnclearNumber as error:
@@ -577,7 +577,7 @@ def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
 
 
 def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: int) -> Iterator[ImportProblem]:
-    """Yield a problem for each metric whose columns have different units. A metric is printed in one unit."""
+    """Yield a problem for each metric with columns of different units, since a metric is printed in one unit."""
     units: dict[str, str] = {}
     for column in columns:
         if isinstance(column, MetricColumn):
@@ -588,14 +588,14 @@ def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: in
 
 
 _MEAN = 50.5
-"""The mean's rank, between the ranks of min and max. The mean is not compared with percentiles, as it may lie above or
-below any of them."""
+"""The mean's rank, between min and max. The mean is not compared with percentiles, since it may be above or below any
+of them."""
 _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 
 def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
-    """Return two of a latency's statistics that contradict each other, as the one that must be lower is larger; None if
-    there is no such pair."""
+    """Return two contradicting statistics of a latency, of which the one that must be lower is larger, or None if there
+    are none."""
     by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
     for value in values:
         if KINDS[value.measure].view == "latency":

@@ -1,4 +1,4 @@
-"""Read YCSB's raw latencies (`measurementtype=raw`): a line for each operation. A file may hold gigabytes of them.
+"""Read YCSB's raw latencies (`measurementtype=raw`): one line per operation, in files of up to gigabytes.
 
     READ latency raw data: op, timestamp(ms), latency(us)
     READ,1700000000123,412
@@ -34,25 +34,25 @@ _HEAD_BYTES = 1 << 20
 _LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _ANNOUNCED = "Raw data measurement: will output to stdout"
-"""The line that YCSB prints before latencies on its standard output. A file with only latencies does not have it."""
+"""The line that YCSB prints before latencies on its standard output. Files that contain only latencies lack it."""
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
 _DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}
-"""DuckDB's names of encodings. DuckDB skips a byte-order mark, and of UTF-16 reads only the little-endian form."""
+"""DuckDB's names of encodings. DuckDB skips a byte-order mark, and reads UTF-16 only in little-endian form."""
 _RMW = "READ-MODIFY-WRITE"
 _TOTAL_KEYS = {"Throughput(ops/sec)", "RunTime(ms)"}
 _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
 """Limits of time stamps: the years 2000 to 2100."""
 _PATIENCE = 20.0
-"""The longest plausible gap, as a multiple of the mean gap. If operations end at random times, one in 10^8 runs has a
+"""The longest plausible gap, as a multiple of the mean gap. With random ends of operations, one in 10^8 runs has a
 longer gap."""
 _START_S = 120.0
-"""How much longer a latency may be than the time from the first operation's end to the last, in seconds. A thread's
-first operation may include connecting."""
+"""How many seconds a latency may exceed the time from the first operation's end to the last. A thread's first operation
+may include connecting."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
-"""How many bad lines are checked. YCSB prints a few hundred lines that are not latencies, and one line for each status.
-"""
+"""The number of bad lines to check. YCSB prints a few hundred lines that are not latencies, and one line for each
+status."""
 _BUCKETS = 10
 """The resolution of latencies: 2^-10 of their value, and 1 us for latencies up to 2^11 us."""
 
@@ -70,14 +70,14 @@ class _OfRow:
 
 
 def is_raw(path: Path) -> bool:
-    """Return whether a file has raw latencies in its first or last megabyte. On standard output they come late."""
+    """Return whether a file has raw latencies in its first or last megabyte. In standard output, they come last."""
     with path.open(encoding=text_encoding(path), errors="replace") as file:
         first = file.read(_HEAD_BYTES)
     return any(_LINE.search(text) for text in (first, last_text(path, _HEAD_BYTES)))
 
 
 def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
-    """Read raw latencies. `beside` are lines that YCSB printed into another file in the same run. Raises BadLine."""
+    """Read raw latencies. `beside` has lines that YCSB printed into another file in the same run. Raises BadLine."""
     import duckdb
 
     with duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "threads": 2}) as connection:
@@ -126,7 +126,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
 
 
 def _refuse_rejected(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Return YCSB's other output, which is among the latencies. Raises BadLine for an incomplete latency."""
+    """Return YCSB's other output between the latencies. Raises BadLine for an incomplete latency."""
     rows = connection.execute("SELECT DISTINCT line, csv_line FROM reject_errors ORDER BY line").fetchall()
     for line, text in rows:
         said = str(text or "").strip()
@@ -163,7 +163,7 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
 
 
 def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
-    """Raise BadLine if standard output has latencies but not the count of latencies that YCSB prints last."""
+    """Raise BadLine if standard output has latencies but lacks their count, which YCSB prints last."""
     announced = any(line.startswith(_ANNOUNCED) for line in among)
     counted = any("Total Operations" in cells for cells in text.cells.values())
     if announced and not counted and not text.overall.keys() >= _TOTAL_KEYS:
@@ -229,7 +229,7 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
 
 
 def _refuse_twice(groups: list[tuple[Any, ...]]) -> None:
-    """Raise BadLine if each of an operation's latencies occurs several times, as in a file that was joined to itself.
+    """Raise BadLine if all latencies of an operation occur several times, as in a file that was appended to itself.
 
     In such a file, every bucket's and every second's count is a multiple of that number. By chance, all counts are even
     in one of 2^20 files.

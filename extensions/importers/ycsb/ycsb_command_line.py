@@ -11,7 +11,7 @@ from benchbrief.extend.importers import Setting
 from benchbrief.extend.invariants import parse_printed
 
 _STOCK = re.compile(r"(?:.*/)?workload([a-f])")
-"""A properties file that comes with YCSB. No such file sets `measurement.interval`."""
+"""A properties file that comes with YCSB. None of these files sets `measurement.interval`."""
 _PHASES = {"-load": "load", "-t": "run", "dotransactions=false": "load", "dotransactions=true": "run"}
 _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
@@ -57,7 +57,7 @@ class CommandLine:
 
     @property
     def stock(self) -> str:
-        """The letter of a workload that comes with YCSB, if its file is the last one; otherwise "".
+        """The letter of the stock YCSB workload whose file comes last, or "" if the last file is another one.
 
         A user's own file, which the output does not show, overrides the files before it but not those after it.
         """
@@ -97,8 +97,8 @@ _DISCLOSED = frozenset(
         *("measurementtype", "measurement.interval", "hdrhistogram.percentiles", "batchsize"),
     ]
 )
-"""Properties of YCSB and go-ycsb that a brief may show. Other properties may hold a password, such as a server's
-address."""
+"""The properties of YCSB and go-ycsb that a brief may show. Others, such as a server's address, may contain a password.
+"""
 _NUMBERS = {
     "threadcount": "threads",
     "target": "target",

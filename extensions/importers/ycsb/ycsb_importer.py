@@ -63,8 +63,8 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbRow, YcsbText, oper
 _LINE = re.compile(IMPORTER.line)
 _INTERVAL = "measurement.interval"
 _TOLERANCE = 0.02
-"""How far the operations in rows may differ from the [OVERALL] count, as a share. If they differ more, the output was
-cut."""
+"""How far, as a share, the operations in rows may differ from the [OVERALL] count. A larger difference means that the
+output was cut."""
 _OVERALL = re.compile(r"\s*\[OVERALL\]\s*,\s*Throughput")
 _COUNTED = re.compile(r"\s*\[(?!(?:Hdr|Intended-)?CLEANUP|Bucket|Raw)([^\]]+)\]\s*,\s*Operations\s*,\s*[1-9]")
 
@@ -120,7 +120,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
 
 
 def _with_failures_inside(logged: Operation, found: ycsb_output.YcsbText) -> Operation:
-    """Return a log's operation. If the log counts failures among its latencies, the counts come from YCSB's row."""
+    """Return a log's operation. If the log has failures among its latencies, the counts are taken from YCSB's row."""
     rows = (row for row in found.rows.values() if ycsb_output.operation_of(row.name) == (logged.operation, False))
     mixed = next((row for row in rows if row.failed_inside), None)
     if mixed is None or logged.kind == "intended":
@@ -183,7 +183,7 @@ def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
 
 
 def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbText:
-    """Return all of YCSB's rows. Raises OutputProblem for an output that is cut, mixed, or not YCSB's."""
+    """Return all of YCSB's rows. Raises OutputProblem for an output that is cut, mixed, or not from YCSB."""
     overall = [number for number, line in enumerate(text, start=1) if _OVERALL.match(line)]
     if not any(_LINE.match(line) for line in text):
         problem = "not an output of YCSB: it has no row such as `[OVERALL], RunTime(ms), ...`"
@@ -216,7 +216,7 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbT
 
 
 def _without(lacking: Sequence[str], found: ycsb_output.YcsbText) -> str:
-    """Explain why the run's time or rate is unknown: a row is missing, or has no number."""
+    """Return why the run's time or rate is unknown: a row is missing or has no number."""
     overall = found.cells.get("OVERALL", {})
     there = next((key for key in lacking if key in overall), None)
     if there is not None:
@@ -243,7 +243,7 @@ class _Damaged(Exception):
 
 @dataclass(frozen=True)
 class OwnLogs:
-    """An output's logs. `files` maps YCSB's rows to logs. `remark` tells what is incomplete; "" if the logs are
+    """The logs of an output. `files` maps YCSB's rows to logs. `remark` says what is missing, or is "" if the logs are
     complete."""
 
     files: Mapping[str, Path]
@@ -318,8 +318,7 @@ def operation_failed(row: str) -> bool:
 
 
 def _against(rows: Sequence[YcsbRow], paths: Mapping[str, Path], logged: dict[Path, Histogram]) -> str:
-    """Return the reason why logs do not belong to an output's rows; "" if they do. Raises _Damaged for an unreadable
-    log."""
+    """Return why logs do not belong to an output's rows, or "" if they do. Raises _Damaged for an unreadable log."""
     for row in rows:
         path = paths.get(row.name)
         if path is None:
@@ -349,8 +348,8 @@ class YcsbImporter(OutputImporter):
         return planned(of_command_line(islice(read_output_lines(path), HEAD)))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an output of the other phase, for other settings than the cell's in a stock workload, or
-        for another number of threads."""
+        """Yield a problem for an output of the wrong phase, for a stock workload's settings that differ from the
+        cell's, or for a different number of threads."""
         yield from _other_threads(path, cell)
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workload_of(cell)
         if command.phase and command.phase != workload.phase:
@@ -372,11 +371,12 @@ class YcsbImporter(OutputImporter):
         return "raw" if is_raw(path) else STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Return whether the file is a histogram log. All logs of operations that never ran have the same content."""
+        """Return whether the file is a histogram log, since all logs of operations that never ran have the same
+        content."""
         return name.endswith(HDR)
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the outputs in a log's folder. If some are named like the log's prefix, returns only those."""
+        """Return the outputs in a log's folder. If some are named after the log's prefix, only those are returned."""
         if path.suffix != HDR:
             return ()
         near = [other for other in paths if other.parent == path.parent and other.suffix != HDR]
@@ -413,7 +413,7 @@ class YcsbImporter(OutputImporter):
 
 
 def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
-    """Yield a problem if the number of threads that closed their connections is not the cell's.
+    """Yield a problem if the number of threads that closed their connections differs from the cell's.
 
     Fewer threads run if some fail to connect, or if there are fewer operations than threads.
     """
@@ -429,7 +429,7 @@ def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
 
 
 def _add_own_logs(cells: Iterable[CellFiles], paths: Sequence[Path]) -> None:
-    """Add the histogram logs that lie beside the outputs and belong to them. Skips cells that were given logs."""
+    """Add the histogram logs that lie beside the outputs and belong to them. Cells with given logs are skipped."""
     outputs = [
         (of, host, files[STDOUT])
         for of in cells

@@ -8,7 +8,7 @@ from benchbrief.extend.common import Job, Node, Probe
 from benchbrief.extend.meters import MeterPoint, RecordedMeter, given, sampler_job
 
 _MARGIN_S = 60.0
-"""How many seconds longer than the wait for the log the sampler may take."""
+"""How many seconds the sampler may take in addition to the wait for the log."""
 
 
 class CsvLog(RecordedMeter):

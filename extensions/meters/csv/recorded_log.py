@@ -28,16 +28,16 @@ from benchbrief.extend.samplers import block, fail, head, number, text_encoding
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11
-"""The largest number that is read as seconds since the epoch. Larger numbers are milliseconds; numbers a thousand times
-larger are microseconds."""
+"""The largest number read as seconds since the epoch. Larger ones are milliseconds, or microseconds if they are a
+thousand times larger."""
 
 _MOST_BAD = 1000
-"""How many consecutive unreadable lines are reported at most."""
+"""The most consecutive unreadable lines to report."""
 
 
 class LogRow(NamedTuple):
-    """A line of the log. `problem` tells why it has no watts. An unreadable line gets a time between those of its
-    neighbours."""
+    """A line of the log. `problem` says why it has no watts. An unreadable line gets a time between its neighbours'
+    times."""
 
     at: float
     watts: tuple[float | None, ...]
@@ -49,7 +49,7 @@ _NOT_YET = 3
 
 
 class Unreadable(Exception):
-    """Raised if the log differs from its description in the spec. The message is for people."""
+    """Raised if the log contradicts its description in the spec. The message is for people."""
 
 
 class NotYet(Exception):
@@ -57,7 +57,7 @@ class NotYet(Exception):
 
 
 def take(settings: dict[str, Any]) -> list[LogRow]:
-    """Return the rows of the window in order, with one row before the window and one after it.
+    """Return the rows of the window in order, with one more row before and after it.
 
     Inside the window, an unreadable line becomes a row without watts, and so does a time with two different powers.
     Outside the window, unreadable lines are skipped. Raises Unreadable, NotYet, OSError.
@@ -93,7 +93,7 @@ def take(settings: dict[str, Any]) -> list[LogRow]:
 
 
 def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[LogRow]:
-    """Yield the rows of all files. Appends to `steps` a sentence on each jump of the clock outside the window."""
+    """Yield the rows of all files. A sentence on each jump of the clock outside the window is appended to `steps`."""
     paths = sorted(glob.glob(settings["path"]))  # noqa: PTH207  # of an absolute path
     if not paths:
         raise NotYet(f"there is no file {settings['path']}")

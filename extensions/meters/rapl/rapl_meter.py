@@ -15,8 +15,8 @@ from benchbrief.extend.probes import Reading, SampleStep, steps_in_window
 
 POWERCAP = "/sys/class/powercap"
 _MOST_W = 1000.0
-"""More watts than a CPU package draws. If a gap is so long that the counter could have restarted twice, the power is
-unknown."""
+"""More watts than a CPU package can draw. The power is unknown after a gap in which the counter could have restarted
+twice at this power."""
 
 _HEADER = read_script(__file__, "rapl_packages.sh")
 _READ = 'for f in @root@/intel-rapl:*/energy_uj; do d=${f%/*}; echo "${d##*/} $(cat "$f")"; done'
@@ -30,7 +30,7 @@ class Rapl(CountingMeter):
     def moved(
         self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
     ) -> list[tuple[SampleStep, float | None]]:
-        """Return the power of all packages together in each interval between readings; None if a package has no
+        """Return the power of all packages together in each interval between readings, or None where a package has no
         reading."""
         ranges = {}
         for line in header:
@@ -53,7 +53,7 @@ def _counts(reading: Reading) -> dict[str, int]:
 
 
 def _moved(before: int | None, after: int | None, most: int, seconds: float) -> float | None:
-    """Return the joules between two readings of a counter that wraps after `most` microjoules; None if unknown."""
+    """Return the joules between two readings of a counter that restarts after `most` microjoules, or None if unknown."""
     if before is None or after is None or seconds * _MOST_W > most / 1e6:
         return None
     return (after - before if after >= before else after + most + 1 - before) / 1e6

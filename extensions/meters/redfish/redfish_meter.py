@@ -35,7 +35,7 @@ from benchbrief.extend.samplers import block, fail, head, number
 
 _ANSWER_S = 10.0
 _LARGEST = 4 << 20
-"""How many bytes of an answer are read at most. Answers of real services are a few kilobytes."""
+"""The most bytes of an answer to read. Real services answer with a few kilobytes."""
 
 
 class RedfishRefused(Exception):
@@ -55,8 +55,8 @@ class Service:
 
     @staticmethod
     def _pool(scheme: str, host: str, port: int | None, settings: dict[str, Any]) -> list[urllib3.HTTPConnectionPool]:
-        """Return a connection pool for each fingerprint, as a pool accepts only one; without fingerprints, return one
-        pool."""
+        """Return the connection pools: one for each fingerprint, since a pool accepts only one, or a single pool
+        without fingerprints."""
         common: dict[str, Any] = {"timeout": _ANSWER_S, "retries": False, "maxsize": 1}
         if scheme == "http":
             return [urllib3.HTTPConnectionPool(host, port, **common)]
@@ -155,7 +155,7 @@ def _why(error: Exception | None) -> str:
 
 
 def _reason_in(content: bytes) -> str:
-    """Return the service's own error message from an answer in the form of DSP0266; "" if the answer has no message."""
+    """Return the service's own error message from an answer in DSP0266's form, or "" if it has none."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
@@ -180,11 +180,11 @@ def _link(resource: dict[str, Any], name: str) -> str:
 # --- where the power of a chassis stands ---------------------------------------------------------------------------
 
 Read = Callable[[], float | None]
-"""A function that reads the current watts. It returns None when the service has no number. Raises RedfishRefused."""
+"""A function that reads the current watts, or None if the service has no number. Raises RedfishRefused."""
 
 
 def find(service: Service, chassis: str, control: str) -> tuple[str, Read]:
-    """Return a description of where the power value is, and a function that reads it. Raises RedfishRefused."""
+    """Return a phrase for the place of the power value, and a function that reads it. Raises RedfishRefused."""
     resource = service.get(_chassis(service, chassis))
     metrics, power, subsystem = (_link(resource, name) for name in ("EnvironmentMetrics", "Power", "PowerSubsystem"))
     if metrics and not control and _sensor(service.get(metrics).get("PowerWatts")) is not None:
@@ -231,7 +231,7 @@ def _consumed(power: dict[str, Any], index: int) -> float | None:
 
 
 def _supplies(service: Service, subsystem: str) -> list[str]:
-    """Return the path of each power supply's metrics; no paths unless every supply has metrics."""
+    """Return the path of each power supply's metrics, or no paths if any supply has none."""
     place = _link(service.get(subsystem), "PowerSupplies")
     members = _list(service.get(place).get("Members")) if place else []
     metrics = [_link(service.get(str(_dict(each).get("@odata.id", ""))), "Metrics") for each in members]
@@ -252,8 +252,7 @@ def _sensor(excerpt: object) -> float | None:
 
 
 class _Point:
-    """A chassis to read. Each reading searches for the power value until a reading has found it; later readings use the
-    place that was found."""
+    """A chassis to read. Readings search for the power value until one finds it; later ones use the same place."""
 
     def __init__(self, service: Service, chassis: str, control: str) -> None:
         self._service, self._chassis, self._control = service, chassis, control

@@ -77,7 +77,7 @@ class Snmp(Meter):
         return MeterReader("echo meter snmp", tuple(reads), env, tuple(files))
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the scaled watts, with the decimal point moved if the number of decimal digits was read too."""
+        """Return the scaled watts. If the number of decimal digits was read too, the decimal point is moved."""
         first, *lines = [line.strip() for line in reading.lines if line.strip()] or [""]
         scale = _SCALE.fullmatch(first)
         numbers = [match for line in lines if (match := _NUMBER.fullmatch(line))]

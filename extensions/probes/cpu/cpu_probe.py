@@ -31,8 +31,8 @@ say: CpuMessages = speaker(CpuMessages)
 
 
 _STATES = 8
-"""How many states are counted: user nice system idle iowait irq softirq steal. The guests' time comes after them, but
-user and nice already include it."""
+"""How many states are counted: user nice system idle iowait irq softirq steal. The guests' time, which follows, is
+already included in user and nice."""
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7
 
 
@@ -86,7 +86,7 @@ class Cpu:
 
 
 def _moved(before: Reading, after: Reading) -> list[int] | None:
-    """Return the ticks spent in each state; None if a line can't be read, or if a counter decreased, as iowait may."""
+    """Return the ticks spent in each state, or None if a line can't be read or a counter decreased, as iowait may."""
     first, second = _ticks(before), _ticks(after)
     if first is None or second is None:
         return None

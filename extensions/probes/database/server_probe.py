@@ -15,7 +15,7 @@ from benchbrief.extensions.probes.database.spec import SPEC
 
 
 class Database(StatusProbe):
-    """The measures of a server's counters. Counters that a server lacks are left out."""
+    """Measures from a server's counters. Missing counters are left out."""
 
     name: ClassVar[str] = "database"
     spec: ClassVar[ProbeSpec] = SPEC

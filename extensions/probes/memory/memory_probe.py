@@ -37,7 +37,7 @@ _COUNTS = "if (/^(pswpin|pswpout|pgmajfault) /) print"
 
 
 class Memory:
-    """Bytes used, available, cached and dirty; swapping, major faults and pressure; see `seams.ProbeKind`."""
+    """Bytes in use, available, cached and dirty; swapping, major faults and pressure; see `seams.ProbeKind`."""
 
     name: ClassVar[str] = "memory"
 

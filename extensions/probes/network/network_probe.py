@@ -38,7 +38,7 @@ _COLUMNS = 16
 
 
 class Network:
-    """Bytes and packets per second, and packets dropped or in error, by interface; see `seams.ProbeKind`.
+    """Bytes and packets per second, and dropped or faulty packets, by interface; see `seams.ProbeKind`.
 
     Covers all real devices or, if there are none, all interfaces but the loopback. With the option `interface`, covers
     the interfaces that the option names, separated by blanks.
@@ -70,8 +70,8 @@ class Network:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return (measure, value, unit) for an interval; nothing if a counter decreased, as it wrapped or the interface is
-    new."""
+    """Return (measure, value, unit) for an interval, or nothing if a counter decreased because it wrapped or the
+    interface is new."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     if min(moved) < 0:
         return []

@@ -38,7 +38,7 @@ _GAUGE = "CurrEstab"
 
 
 def _columns(table: str, *names: str) -> str:
-    """Return the awk statement that prints the values of these columns in the table, each with its name."""
+    """Return an awk statement that prints the values of these columns of the table, each with its name."""
     return (
         f"if (/^{table}: [A-Z]/) for (i = 2; i <= NF; i++) tcp[i] = $i; else if (/^{table}: /) "
         f'for (i = 2; i <= NF; i++) if (tcp[i] ~ /^({"|".join(names)})$/) print "tcp", tcp[i], $i'

@@ -14,7 +14,7 @@ from benchbrief.extend.schedulers import Asked, Given, SchedulerRefused, Schedul
 _WITHIN_S = 60
 _CUT_OFF = (errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ENOTCONN, errno.ETIMEDOUT,
             errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EAGAIN)  # fmt: skip
-"""The system errors that a command reports if slurmctld stops or starts while the command runs."""
+"""The system errors that a command reports while slurmctld stops or starts."""
 _SILENT = re.compile(
     "|".join((
         "unable to contact", "timed out", "connect failure", "communication", "transmission", "zero bytes",
@@ -23,8 +23,8 @@ _SILENT = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|CLUSTERS|ERROR|WAIT)")
-"""Environment variables that hold a user's usual options. They could hide jobs, their output or nodes, ask before a job
-is cancelled, or change the submitted job. SLURM_CLUSTERS is kept, as all commands obey it."""
+"""Environment variables with a user's default options, which could hide jobs, output or nodes, ask before cancelling a
+job, or change the submitted job. SLURM_CLUSTERS is kept, as all commands obey it."""
 _LATER = "is slurmctld running? `scontrol ping` shows it; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
@@ -91,8 +91,7 @@ def _features(listed: str) -> dict[str, set[str]]:
 
 
 def _matched(fits: Mapping[str, Sequence[str]], before: Mapping[str, str]) -> dict[str, str]:
-    """Return a node for each host, for as many hosts as possible. A host keeps its node in `before` if the other hosts
-    allow it."""
+    """Return a node for as many hosts as possible. A host keeps its node in `before` if the other hosts allow it."""
     host_of: dict[str, str] = {}
 
     def place(host: str, tried: set[str]) -> bool:

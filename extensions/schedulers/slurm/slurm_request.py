@@ -1,4 +1,4 @@
-"""The request to `sbatch`: a lane's nodes, by name or by feature, and the options of the spec and the user."""
+"""The request to `sbatch`: a lane's nodes, by name or by feature, with the options of the spec and the user."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _OURS = {
 
 @dataclass(frozen=True)
 class Request:
-    """A request for nodes: the nodes `named` in the plan, and the number of other nodes by their `features` ("" for any
-    node)."""
+    """A request for nodes: the plan's `named` nodes, and numbers of other nodes by their `features` ("" for any node)."""
 
     named: tuple[str, ...]
     features: Mapping[str, int]

@@ -33,7 +33,7 @@ _ENDED = {
 }
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 _STUCK = "launch failed requeued held"
-"""Slurm's reason for holding a job back, such as a job that was started right before slurmctld was killed."""
+"""Slurm's reason for a job that is held back, such as one started right before slurmctld was killed."""
 
 
 class SlurmScheduler:

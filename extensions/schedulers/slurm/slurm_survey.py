@@ -12,7 +12,7 @@ from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.extensions.schedulers.slurm.slurm_request import Request, request_of, seconds_of
 
 LEAD_S = 120
-"""How many seconds before a lane's time limit Slurm asks the lane to stop, unless an option sets another time."""
+"""The seconds before a lane's time limit at which Slurm asks it to stop, unless an option sets another time."""
 _GONE = ("DOWN", "DRAIN", "FAIL", "MAINT", "UNK", "NO_RESP", "POWER", "FUTURE", "REBOOT", "INVAL")
 _NAMED = 5
 
@@ -30,8 +30,8 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Partition:
-    """A partition. `default_s` is the time limit of a job that asks for none, and `most_s` is the highest allowed
-    limit; None means that there is no limit."""
+    """A partition. `default_s` is the time limit of a job that requests none, and `most_s` is the highest limit, or
+    None if there is no limit."""
 
     name: str
     is_default: bool
@@ -49,8 +49,8 @@ class _Partition:
 
 
 def survey(needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-    """Return the lanes' jobs with their problems, and the partitions for those jobs. If none of the partitions is
-    known, returns all partitions."""
+    """Return the lanes' jobs with their problems, and the partitions for those jobs, or all partitions if none of them
+    is known."""
     partitions = _partitions()
     jobs = [_planned(each, partitions) for each in needs]
     named = dict.fromkeys(name for each in needs for name in _partition_names(each, partitions))
@@ -98,7 +98,7 @@ def _local(needs: LaneNeeds) -> Iterator[str]:
 
 
 def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Yield sentences on nodes that the partitions do not have in any state."""
+    """Yield sentences on nodes that do not exist in the partitions in any state."""
     nodes = list({node.name: node for each in partitions for node in each.nodes}.values())
     where = "partition " + " or ".join(f"`{each.name}`" for each in partitions)
     strange = [name for name in request.named if name not in {node.name for node in nodes}]
@@ -121,7 +121,7 @@ def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str
 
 
 def _features(constraint: str) -> frozenset[str]:
-    """Return the features that every node must have; no features for a constraint with alternatives or counts."""
+    """Return the features that every node must have, or none for a constraint with alternatives or counts."""
     return frozenset() if set(constraint) & set("|[]*()!") else frozenset(filter(None, constraint.split("&")))
 
 

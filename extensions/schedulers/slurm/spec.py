@@ -1,4 +1,4 @@
-"""Slurm (https://slurm.schedmd.com/) as a spec declares it: the settings for `sbatch`."""
+"""The description of Slurm (https://slurm.schedmd.com/) for specs: the settings for `sbatch`."""
 
 from benchbrief.extend.spec import Key, Number, SchedulerSpec, Text
 

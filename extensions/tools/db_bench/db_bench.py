@@ -58,7 +58,8 @@ _LOAD = "fillseq"
 _BATCH = 100
 """How many keys a load writes at once: 100 took 0.6 times as long as 1, and 1000 were no faster (db_bench 7.8.3)."""
 _SHORT_S = 0.5
-"""How many seconds too short a timed benchmark may be: db_bench checks the clock only once every so many operations."""
+"""How many seconds too short a timed benchmark may be, since db_bench checks the clock only after a number of
+operations."""
 
 _UNTIMED = frozenset({"fillseq", "filluniquerandom", "fillseqdeterministic", "readseq", "readreverse", "compact"})
 """Benchmarks that ignore `--duration` and run to their end."""
@@ -72,12 +73,11 @@ _BACKGROUND: Mapping[str, str] = {
     "seekrandomwhilemerging": "merge",
     "newiteratorwhilewriting": "write",
 }
-"""Benchmarks with a background thread (number 0) that no headline or histogram counts, each with that thread's
+"""Benchmarks whose thread 0 works in the background and appears in no headline or histogram, each with that thread's
 operation."""
 
 _STATS = "stats"
-"""A pseudo-benchmark that prints RocksDB's own counts, such as the number of keys written. RocksDB always keeps these
-counts."""
+"""A pseudo-benchmark that prints counters that RocksDB always keeps, such as the number of keys written."""
 
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
 
@@ -153,7 +153,7 @@ class DbBench:
         return count
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Run the same benchmark in a separate process. This warms files and page cache, but not the block cache."""
+        """Run the same benchmark in a separate process, which warms files and page cache but not the block cache."""
         benchmark = context.workload.benchmark
         if not context.cell.warm_up_s or benchmark in _UNTIMED or _makes_its_data(benchmark):
             return None
@@ -394,7 +394,7 @@ def _properties(context: CellContext, found: text.DbBenchOutput) -> dict[str, st
 
 
 def _log_said(context: CellContext) -> Message:
-    """Describe what a write waits for, given the options and db_bench's defaults (`--sync=0`, `--disable_wal=0`)."""
+    """Describe what a write waits for, by the options and db_bench's defaults (`--sync=0`, `--disable_wal=0`)."""
     flags = _options(context.database.options)
     if flags.get("disable_wal") == "1":
         return say.log_off()

@@ -1,4 +1,4 @@
-"""db_bench's flags: their names, their types, and those that no database option may set."""
+"""db_bench's flags: their names, their types, and which of them a database option may not set."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ RESERVED = {
     **dict.fromkeys(("use_existing_db", "wal_dir", "seed", "histogram", "report_file", "report_interval_seconds"), ""),
     **dict.fromkeys(("stats_interval", "stats_interval_seconds"), ""),
 }
-"""Flags that the driver sets itself or that would move the data elsewhere. If a spec has another place to set a flag,
-that place is given."""
+"""Flags that the driver sets itself or that would move the data, each with the place to set it in a spec, if there is
+one."""
 
 FLAG = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 """The form of a db_bench flag."""
@@ -171,7 +171,7 @@ _COUNTING = {
     "s": "_seconds _sec _secs fifo_compaction_ttl fifo_age_for_warm blob_db_max_ttl_range secondary_update_interval",
     "MiB": "_mb _MB",
 }
-"""The units of flags. Each unit has the endings of the names of the flags that use it."""
+"""The units of flags, each with the suffixes of the flags that use it."""
 
 _COMPRESSIONS = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
 
@@ -188,4 +188,4 @@ TYPES = {name: _typed(name, _KINDS[kind]) for kind, names in _BY_TYPE.items() if
 """The type of each flag, with its bounds and unit. Flags of unknown type are left out."""
 
 OURS = {"cache_size": "cache", "compression_type": "compression", "write_buffer_size": "write_buffer"}
-"""Flags that the language has its own option for, each with that option's name."""
+"""Flags that have an option of their own in the language, each with the option's name."""

@@ -71,21 +71,21 @@ _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "
 """Benchmarks in which every operation writes one key and one value, of the sizes at the top of the output."""
 _READS = frozenset({"readrandom", "readwhilewriting"})
 _IDLE = 0.9
-"""The least share of the threads' time that the histograms fill, when no rate is limited. Each operation is timed from
+"""The smallest share of the threads' time that histograms must fill if no rate is limited. Each operation is timed from
 the end of the previous one, so only a thread's work after its last operation is missing: below 0.1 % in practice."""
 _TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
-"""Beginnings of the names of benchmarks whose threads only do operations."""
+"""Prefixes of benchmarks whose threads do nothing but operations."""
 _MANY = 1000
 _SHARE_OFF = 0.01
-"""How far one thread's share of keys found may be from the share that all threads found, apart from chance."""
+"""How far the share of keys found by one thread may differ from that of all threads, apart from chance."""
 _THREADS_MORE, _THREADS_FEWER = 1.01, 0.3
 """The most and the least threads that may run at once, as shares of the cell's threads. Some end early or
 begin late."""
 _TURN_S = 0.02
-"""How many seconds apart threads may begin and end, for each thread of the run. They share few processors, and the
-scheduler lets each thread run for some milliseconds: 256 readers on two cores were up to 5 s apart."""
+"""How many seconds apart threads may begin and end, per thread of the run. Threads share few processors, and each runs
+for some milliseconds in turn: 256 readers on two cores were up to 5 s apart."""
 _LONG_S = 5.0
-"""A run shorter than this, in seconds, may spend most of its time starting and ending threads."""
+"""The length in seconds below which a run may spend most of its time starting and ending threads."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ def _each_once(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _rate(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that rate and seconds give the number of operations. The rate is cut to a whole number, and the seconds are
-    rounded."""
+    """Check that rate and seconds give the number of operations. The rate is truncated to a whole number, and the
+    seconds are rounded."""
     seconds, done = output.cell("seconds"), output.headline.operations
     if seconds is None or done is None:
         return
@@ -152,8 +152,8 @@ def _rate(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def overlap(threads: int, seconds: float) -> float:
-    """Return the share of a run in which all of its threads surely run; 0 if the run is too short for every thread to
-    have a turn."""
+    """Return the share of a run in which all of its threads certainly run, or 0 if the run is too short for every
+    thread to have a turn."""
     return max(0.0, 1 - threads * _TURN_S / seconds) if seconds > 0 else 0.0
 
 
@@ -186,8 +186,8 @@ def _whole_histograms(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _edges(output: CheckedBenchmark) -> Iterator[str]:
-    """Check the limits of buckets (`HistogramBucketMapper`): each is 1.5 times the previous one, truncated to two
-    digits. Versions before 5 have narrower buckets and are not checked."""
+    """Check that each limit of a bucket is 1.5 times the previous one, truncated to two digits
+    (`HistogramBucketMapper`). Versions before 5 have narrower buckets and are not checked."""
     if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
         return
     for block in output.blocks:
@@ -373,8 +373,7 @@ def _read(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _found(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that a thread found at most as many keys as it asked for, and asked for at most as many as all threads
-    together."""
+    """Check that a thread found no more keys than it asked for, and asked for no more than all threads together."""
     if output.headline.found is None:
         return
     hits, asked = output.headline.found

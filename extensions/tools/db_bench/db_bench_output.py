@@ -70,13 +70,13 @@ BENCHMARK = "stats_history"
 
 _LINE = re.compile(r"\s*(\d{9,11})\s+(rocksdb\.[\w.]+)\s+(\d{1,19})\s*\Z")
 _KEPT_BYTES = 256 << 20
-"""How many bytes of history RocksDB may keep: about five hours at one reading a second. RocksDB drops the oldest
-readings first, and the coverage then shows the gap."""
+"""How many bytes of history RocksDB may keep: about five hours at one reading a second. If it drops readings, it drops
+the oldest first, and the coverage shows the gap."""
 PRINTED_BYTES = 1 << 30
-"""How many bytes of printed history are accepted. db_bench prints less."""
+"""The most bytes of printed history to accept. db_bench prints less."""
 _COUNTERS_ALONE = 1
-"""The value of `kExceptHistogramOrTimers` in RocksDB's StatsLevel. RocksDB then keeps only counters, which need no
-clock."""
+"""The value of `kExceptHistogramOrTimers` in RocksDB's StatsLevel, with which RocksDB keeps only counters, which need
+no clock."""
 
 _HITS, _MISSES = "rocksdb.block.cache.hit", "rocksdb.block.cache.miss"
 _WRITTEN, _STALL = "rocksdb.bytes.written", "rocksdb.stall.micros"
@@ -103,7 +103,7 @@ COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values
 
 @dataclass(frozen=True)
 class CounterSlice:
-    """How much counters grew in one interval that ended at `ended` (epoch seconds, by the host's clock).
+    """The growth of counters in an interval that ended at `ended` (epoch seconds, by the host's clock).
 
     db_bench prints whole seconds, so `ended` is the middle of the printed second.
     """
@@ -113,7 +113,7 @@ class CounterSlice:
 
 
 def statistics_flags(every_s: float, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the flags that make RocksDB keep its counters. Statistics that the `given` flags turn on stay on."""
+    """Return the flags that make RocksDB keep its counters. Statistics turned on by the `given` flags stay on."""
     level = {} if given.get("statistics") == "1" or "stats_level" in given else {"stats_level": str(_COUNTERS_ALONE)}
     return {
         "statistics": "1",
@@ -130,7 +130,7 @@ def is_line(line: str) -> bool:
 
 
 def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
-    """Return the counters that measures are computed from, by interval in order of time."""
+    """Return the counters behind the measures, by interval in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
         if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in COUNTERS:
@@ -141,8 +141,8 @@ def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
 def make_samples(
     found: Sequence[CounterSlice], every_s: float, node: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return the rates in each interval of the window, and each ratio once for all intervals together. Leaves out
-    measures whose counters are missing."""
+    """Return the rates for each interval of the window, and each ratio for all intervals together. Measures with
+    missing counters are left out."""
     inside = list(_inside(found, every_s, window))
     if not inside:
         return ()
@@ -165,7 +165,7 @@ def make_samples(
 
 
 def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, float]) -> Iterator[CounterSlice]:
-    """Yield the intervals inside the window. The ends of intervals are known to half a second."""
+    """Yield the intervals inside the window. Their ends are known to half a second."""
     for each in found:
         if each.ended - every_s >= window[0] - 0.5 and each.ended <= window[1] + 0.5:
             yield each
@@ -195,7 +195,7 @@ def _ratios(inside: Sequence[CounterSlice], seconds: float) -> Iterator[tuple[st
 
 
 def _total(inside: Sequence[CounterSlice], name: str) -> int | None:
-    """Return the sum of a counter over all intervals; None if an interval lacks the counter."""
+    """Return the sum of a counter over all intervals, or None if any interval lacks it."""
     counts = [each.grew[name] for each in inside if name in each.grew]
     return sum(counts) if len(counts) == len(inside) else None
 
@@ -291,8 +291,7 @@ class HistogramBlock:
 
 @dataclass(frozen=True)
 class Status:
-    """A thread's status line: the `count` of operations that the thread did in `seconds`. `clock` is the host's wall
-    clock."""
+    """A thread's status line: the `count` of its operations in `seconds`. `clock` is the host's wall clock."""
 
     clock: datetime
     thread: int
@@ -345,7 +344,7 @@ class DbBenchOutput:
     """Lines that begin like a result or a histogram, but can't be read. db_bench itself prints no such lines."""
     written: tuple[int, int] | None = None
     """The least and the most keys that the process can have written, by RocksDB's own count. The count is exact below
-    10,000; larger counts are cut to whole thousands or millions."""
+    10,000; larger counts are truncated to thousands or millions."""
 
     def headline(self, benchmark: str) -> Headline | None:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
@@ -431,7 +430,7 @@ class _Blocks:
 
 
 class _Found:
-    """The results of the lines read so far. Each kind of line has a pattern, and a method that notes it."""
+    """The results of the lines read so far. Each kind of line has a pattern, and a method that records it."""
 
     def __init__(self) -> None:
         self.headlines: list[Headline] = []
@@ -495,11 +494,11 @@ class _Found:
             )
 
     def note_table(self, _: re.Match[str]) -> None:
-        """End the current block: a table of RocksDB's own statistics follows, which may have histograms too."""
+        """End the current block, because a table of RocksDB's own statistics follows, which may have histograms too."""
         self.blocks.finish()
 
     def note_keys(self, match: re.Match[str]) -> None:
-        """Add the bounds of the keys written to one database to the bounds for the other databases in the process."""
+        """Add the bounds on the keys written to one database to those of the process's other databases."""
         (low, high), unit = self.written or (0, 0), _UNITS[match[2]]
         least = int(match[1]) * unit
         self.written = low + least, high + least + unit - 1
@@ -523,7 +522,7 @@ _IN_STDOUT = (*_ANYWHERE, *_OF_ROCKSDB, (_KEYS_WRITTEN, _Found.note_keys))
 
 
 def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
-    """Read an output, even if much is missing. The driver decides whether it is complete enough."""
+    """Read an output, even an incomplete one. The driver decides whether it is complete enough."""
     found = _Found()
     # The banner and errors go to standard error in some versions, and to standard output in others.
     for lines, kinds in ((stdout, _IN_STDOUT), (stderr, _IN_STDERR)):
@@ -546,7 +545,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
 
 
 def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
-    """Return (start, seconds, operations) from a `--report_file`: each row's value is the count since the previous row.
+    """Return (start, seconds, operations) from a `--report_file`, whose rows count operations since the previous row.
 
     The file does not have the last partial interval. A half-written last line is left out.
     """

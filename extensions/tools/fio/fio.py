@@ -50,7 +50,7 @@ _OUTPUT = "fio.json"
 _LOGS = "fio_iops.*.log"
 _UNIT = 1 << 20
 _SHORT_S = 0.5
-"""How much shorter a measurement may be than requested."""
+"""How much shorter than requested a measurement may be."""
 _STEADY_S = 5
 _ORDERED = frozenset({"read", "write", "readwrite"})
 _STATUS = re.compile(r"\[[^\]]*IOPS\]")
@@ -179,7 +179,7 @@ def read_operations(found: FioOutput) -> Iterator[Operation]:
 
 
 def read_own_samples(found: FioOutput) -> Iterator[Sample]:
-    """Yield fio's own measures, each for the whole measurement. Leaves out measures that the output lacks."""
+    """Yield fio's own measures, each for the whole measurement, as far as the output has them."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
     submitted = [part.slat_ns for part in parts if part.slat_ns and part.slat_ns.count]
@@ -256,8 +256,7 @@ def _problems(output: JobOutput, found: FioOutput) -> list[str]:
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
-    """Yield each difference between the output and the cell's settings: jobs, pattern, block size, depth, engine,
-    direct I/O."""
+    """Yield each difference between the output and the cell's jobs, pattern, block size, depth, engine or direct I/O."""
     if len(found.jobs) != context.threads:
         yield say.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
     asked = _global_flags(context, context.endpoint.path or "-")
@@ -343,7 +342,7 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
 
 
 def _rates(context: CellContext, number: int) -> tuple[int, ...]:
-    """Return how many reads and writes one job does a second. Raises PlanRefused if a rate is below one a second.
+    """Return how many reads and writes per second one job does. Raises PlanRefused if a rate is below one per second.
 
     fio takes whole numbers, and 0 for no limit. The rates of all jobs add up to the offered load.
     """

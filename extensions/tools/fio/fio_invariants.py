@@ -24,13 +24,13 @@ from benchbrief.extensions.tools.fio.fio_output import (
 _UNIT_S = 1e-9
 _MOST_CPU = 110.0
 _OFF = 1e-4
-"""The relative error of fio's rates: fio computes them from microseconds, and prints milliseconds."""
+"""The relative error of fio's rates, which fio computes from microseconds although it prints milliseconds."""
 
 
 @dataclass(frozen=True)
 class One:
-    """A job in one direction. `block_size` is None if the job's I/Os have several sizes. `limit` is the number of I/Os
-    a second that all jobs together were limited to."""
+    """A job in one direction. `block_size` is None if the job's I/Os have several sizes. `limit` is the limit of all
+    jobs together, in I/Os a second."""
 
     job: str
     name: str
@@ -94,19 +94,18 @@ def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
 
 
 def _times(job: FioJob) -> float | None:
-    """Return the time of all jobs together, divided by the longest job's time; None if fio does not print it."""
+    """Return how many times the longest job's time all jobs took together, or None if fio does not print it."""
     longest = max((each.runtime_ms for each in job.directions.values()), default=0)
     return job.runtime_ms / longest if job.runtime_ms and longest else None
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether `jobs` jobs can together have run `times` times as long as the longest one. Some jobs may end
-    early."""
+    """Return whether `jobs` jobs can together have run for `times` times the longest one. Some jobs may end early."""
     return times < jobs + 0.1
 
 
 def _odd_times(output: FioOutput) -> Iterator[str]:
-    """Yield the entries whose number of jobs can't be known, as a group's sections ran for different times."""
+    """Yield the entries whose number of jobs is unknowable because a group's sections ran for different times."""
     for job in output.jobs:
         said, times = own_lanes(output, job), _times(job)
         if times is not None and not _is_near(times, said) and abs(times - round(times)) > 0.1:
@@ -186,7 +185,7 @@ def _submission(one: One) -> Iterator[str]:
 
 
 def _processors(one: One) -> Iterator[str]:
-    """Check that a job, which is one thread or process, used at most one processor, give or take some clock ticks."""
+    """Check that a job, being one thread or process, used at most one processor, give or take some clock ticks."""
     if one.cpu is not None and one.cpu > _MOST_CPU:
         yield f"job {one.job} used {rule.format_number(one.cpu)} % of one processor"
 
@@ -215,7 +214,7 @@ def _busy(one: One) -> Iterator[str]:
 
 
 def _within_limit(one: One) -> Iterator[str]:
-    """Check that a job kept to its limit. A job that is behind may catch up, but it is never ahead for long."""
+    """Check that a job kept to its limit. It may catch up after a delay, but is never ahead for long."""
     seconds = one.found.runtime_ms / 1000
     due = (one.limit or 0) * seconds
     if due and one.found.total_ios > 1.25 * due + 5 * due**0.5 + one.depth:

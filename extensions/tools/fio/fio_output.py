@@ -65,7 +65,7 @@ say: FioMessages = speaker(FioMessages)
 NS_PER_S = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
 BUCKETS_END_NS = 1 << 34
-"""The end of the second-to-last bucket. All longer latencies are in the last bucket."""
+"""The end of the second-to-last bucket. The last bucket has all longer latencies."""
 
 _MOST_BYTES = 256 << 20
 _EXACT = 128
@@ -77,12 +77,12 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 _MORE_JSON = re.compile(r"[^\S\n]*\S|\s*[]{}\[,\"]")
-"""Text that can't follow the JSON: more text on its last line, or more JSON."""
+"""Matches text that may not follow the JSON: more text on its last line, or more JSON."""
 _BEFORE_BINS = re.compile(r"fio-[12]\.")
 
 
 class NotFio(ValueError):
-    """Raised if the text is not a whole JSON output of fio. The message tells why, and `hint` gives the next step."""
+    """Raised if the text is not a complete JSON output of fio. The message gives the reason, and `hint` the next step."""
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
@@ -247,7 +247,7 @@ def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...
 
 
 def _counts_by_second(path: Path) -> dict[int, int]:
-    """Return one job's I/Os in both directions, each count under the second at whose end fio logged it."""
+    """Return one job's I/Os in both directions. Each count belongs to the second at whose end fio logged it."""
     found: dict[int, int] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:

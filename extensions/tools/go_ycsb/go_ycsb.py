@@ -50,7 +50,7 @@ from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
 from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
 
 _INTERRUPTED = 124
-"""The exit code of `timeout` if it had to stop the command."""
+"""The exit code of `timeout` after it had to stop the command."""
 _SHORT_S = 1.0
 _DATABASE = "ycsb"
 
@@ -234,7 +234,7 @@ def read_transactions(rows: Mapping[str, text.GoYcsbRow]) -> int:
 
 
 def read_operations(rows: Mapping[str, text.GoYcsbRow], failed: dict[str, int]) -> list[Operation]:
-    """Return the operations of the final rows. `failed` has the counts of failure rows, by row name."""
+    """Return the operations of the final rows. `failed` has the counts of rows about failures, by row name."""
     done = []
     for name, operation in text.OPERATIONS.items():
         row = rows.get(name)

@@ -22,12 +22,12 @@ _PROPORTIONS = {
 PHASES = {"command": {"load": "load", "run": "run"}, "dotransactions": {"false": "load", "true": "run"}}
 """The phase that was run, by property and value. Older versions print only `dotransactions`."""
 _START_S = 5.0
-"""How much longer than its operations a run may take, in seconds, as it also connects and ends."""
+"""How many seconds longer than its operations a run may take, since it also connects and ends."""
 
 
 @dataclass(frozen=True)
 class CheckedGoYcsb:
-    """An output with the number of threads that produced it; None when unknown."""
+    """An output with its number of threads, or None if unknown."""
 
     text: GoYcsbOutput
     threads: int | None = None
@@ -141,12 +141,12 @@ def _ranks(percent: float, count: int) -> tuple[int, int]:
 
 
 def _least_below(row: GoYcsbRow, value: float) -> int:
-    """Return the least number of the row's operations that were faster than `value`, according to its percentiles."""
+    """Return the smallest possible number of the row's operations that were faster than `value`, by its percentiles."""
     return max((min(_ranks(p, row.count)) for p, v in row.printed if v < value - 1e-9), default=0)
 
 
 def _most_upto(row: GoYcsbRow, value: float) -> int:
-    """Return the largest number of the row's operations that took at most `value`, according to its percentiles."""
+    """Return the largest possible number of the row's operations that took at most `value`, by its percentiles."""
     if value >= row.max_s - 1e-9:
         return row.count
     return min((max(_ranks(p, row.count)) - 1 for p, v in row.printed if v > value + 1e-9), default=row.count - 1)

@@ -65,7 +65,7 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class GoYcsbRow:
-    """One row, with times in seconds. `printed` pairs a percentage with its latency; `cells` are its numbers as
+    """One row, with times in seconds. `printed` pairs percentages with latencies, and `cells` are the numbers as
     printed."""
 
     count: int

@@ -72,7 +72,7 @@ _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 _LOG_S = 1.5
-"""How much older the last success may be than a log shows, in seconds: the log has one line a second."""
+"""How many seconds older than the log shows the last success may be, since the log has one line per second."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """Patterns of the lines that are read: see `tasks.Job.figures`."""
@@ -88,14 +88,14 @@ class Openload:
         {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers"}
         | {"seed", "steady-within", "steady-from"}
     )
-    """The flags that identify the cell. The record must have them with the requested values."""
+    """The flags that identify the cell. The record must contain them with the requested values."""
     hint: ClassVar[str] = "build it again for this machine: `tools/setup.sh openload` in a checkout"
     oldest: ClassVar[str] = "1.4.0"
-    """The oldest supported version: the first that takes turns with other load generators across midnight, and that
-    records its findings apart from its advice."""
+    """The oldest supported version. It is the first that takes turns with other load generators across midnight, and
+    that records findings separately from advice."""
 
     def target(self, context: CellContext) -> Flags:
-        """Return the flags that name the target, as far as they are known when an output is read again."""
+        """Return the flags for the target, as far as they are known when an output is read again."""
         del context  # the environment names the server, as its address has a password
         return {"target": "mongodb"}
 
@@ -228,12 +228,12 @@ class Openload:
 
 def _is_server_gone(run: OpenloadRun, output: JobOutput) -> bool:
     """Return whether the run was cut because nothing succeeded any more. A run may also be cut while operations still
-    succeed, because its queue is too long to be done in time. Such a run still tells something about the load."""
+    succeed, because its queue is too long to be done in time. Such a run is still informative about the load."""
     return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
 
 
 def _silence_s(output: JobOutput) -> float:
-    """Return how many seconds before the end of the log the last operation succeeded; infinity if the log does not show
+    """Return how many seconds before the log's end the last operation succeeded, or infinity if the log does not show
     it."""
     try:
         log = read_log(output.directory / LOG)

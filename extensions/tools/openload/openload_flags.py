@@ -18,14 +18,14 @@ URI = "OPENLOAD_URI"
 Flags = Mapping[str, object]
 
 _USUAL = frozenset({"p99"})
-"""The latencies that openload judges if a spec asks for none."""
+"""The latencies that openload judges if the spec asks for none."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
 """openload's defaults of `--give-up` and `--queue`."""
 _MOST_QUEUED = 1_000_000
-"""How many operations we let wait at most. openload needs 24 MB for them."""
+"""The most operations that may wait. openload needs 24 MB for them."""
 _APART = 1_000_000
-"""The difference between the seeds of load generators that send at the same time. With the same seed they would send in
-lockstep, and arrivals would come in batches."""
+"""The difference between the seeds of load generators that send at the same time. Equal seeds would make them send in
+lockstep, so that arrivals come in batches."""
 _SHARES = {
     "read": "read",
     "update": "update",
@@ -110,8 +110,8 @@ def asked_latencies(context: CellContext) -> frozenset[str]:
 
 
 def judged(context: CellContext) -> tuple[str, ...]:
-    """Return the latency statistics that the spec asks for: `mean`, percentiles such as `99.9` in rising order, and
-    `max`. openload judges each of them for every operation."""
+    """Return the statistics of latency that the spec asks for: `mean`, percentiles such as `99.9` in rising order, and
+    `max`. openload judges each for every operation."""
     asked = {name.partition(" ")[0] for name in asked_latencies(context)}
     percentiles = sorted(float(name[1:]) for name in asked if name[:1] == "p")
     ends = [[name for name in (end,) if name in asked] for end in ("mean", "max")]
@@ -160,8 +160,9 @@ def _until_steady(context: CellContext) -> dict[str, object]:
 
 
 def _outlasting_events(context: CellContext) -> dict[str, object]:
-    """Return the flags that let a run continue while an event stops the system. Without them, openload ends a run in
-    which nothing succeeds for long. Operations that are due meanwhile wait in the queue, unless the spec limits it."""
+    """Return the flags that let a run continue while an event stops the system. Without them, openload ends a run if
+    nothing succeeds for a long time. Operations that are due meanwhile wait in the queue, unless the spec limits it.
+    """
     cell, arrivals = context.cell, arrivals_of(context)
     if not cell.events:
         return {}

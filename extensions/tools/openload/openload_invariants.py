@@ -30,11 +30,11 @@ from benchbrief.extensions.tools.openload.openload_record import (
 
 _SAME = 1e-9
 _US_PER_NS = 1e-3
-"""How many microseconds a nanosecond has."""
+"""How many microseconds are in a nanosecond."""
 
 
 def find_steady_problems(run: OpenloadRun, log: Log) -> Iterator[str]:
-    """Yield whatever contradicts the decision that the run was steady or not steady."""
+    """Yield everything that contradicts the run's decision about being steady."""
     within = float(run.settings.get("steady-within", "0"))
     recorded = run.steady
     if (recorded is not None) != (within > 0):
@@ -128,7 +128,7 @@ def _seconds(said: float | None) -> str:
 
 _US = 1e-6
 _STAMP_S = 0.0021
-"""How far apart the rounded time stamps of two successive slices may be, in seconds."""
+"""The largest gap between the rounded time stamps of two successive slices, in seconds."""
 _DIGIT_S = 1e-9
 """The size of the last digit of a printed latency, in seconds: a nanosecond."""
 
@@ -139,7 +139,7 @@ class CheckedOpenload:
     log: Log
 
     def counted(self) -> Iterator[tuple[str, Counts]]:
-        """Yield each set of counts with its name."""
+        """Yield each set of counts with a name."""
         yield "the window", self.run
         yield "the warm-up", self.run.warm_up
         yield from self.run.operations.items()

@@ -40,7 +40,7 @@ _US = 1e-6
 
 @dataclass(frozen=True)
 class AskedLoad:
-    """The load that a run was asked to generate, over all load generators together, and how the run is judged.
+    """The load that a run was asked for, over all load generators together, and how the run is judged.
 
     `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those that the
     generator's own lateness is compared with, such as `p99 read`, or `p99` for all operations. `operations` is the
@@ -73,7 +73,7 @@ def asked_of(context: CellContext) -> AskedLoad:
 
 
 def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
-    """Return the measurement, without the transient that a rule cuts off. The output must have been checked before."""
+    """Return the measurement without the initial part that a rule cuts off. The output must have been checked."""
     ended, rule = _steady_of(asked, run), asked.rule
     cut_s = ended.cut_s or 0.0 if ended else 0.0
     start, end = run.started_at + run.warm_up_s + cut_s, run.started_at + run.warm_up_s + run.window_s
@@ -215,8 +215,8 @@ def _samples(asked: AskedLoad, run: OpenloadRun, log: Log, window: tuple[float, 
 
 
 def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
-    """Yield how late the generator itself was, as a share of each latency that the spec asks for. openload judges
-    itself by the same share."""
+    """Yield the generator's own lateness as a share of each latency that the spec asks for. openload judges itself by
+    the same share."""
     pairs = {OPERATIONS[operation]: (each.lag_us, each.intended_us) for operation, each in run.operations.items()}
     pairs[""] = (run.own.lag_us, run.all.intended_us)
     for asked_for in asked.latencies:
@@ -281,13 +281,13 @@ def _disclosed(asked: AskedLoad, run: OpenloadRun, operations: Sequence[Operatio
 
 
 def _bound(run: OpenloadRun) -> str:
-    """Return in words how many operations may wait at most."""
+    """Return a phrase for how many operations may wait at most."""
     queue = run.settings.get("queue", "")
     return f"{int(queue):,}" if queue.isdecimal() else queue
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
-    """Yield a property with the latency that coordinated omission would have hidden."""
+    """Yield a property with the latency that coordinated omission would hide."""
     due, sent = (
         h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
         for kind in ("intended", "service")

@@ -1,5 +1,5 @@
-"""The engine: a MariaDB server that we start for the run, or one that already runs. We talk to it through the program
-`mariadb`.
+"""The MariaDB engine: a server that benchbrief starts for the run, or one that already runs, accessed through the
+program `mariadb`.
 
 The data set is noted in the first table's comment, so that the note disappears with the table.
 """
@@ -33,7 +33,7 @@ _NOT_FOUND = 127
 _LONG_S = 3600.0
 """How long counting all rows may take, in seconds."""
 _SLACK_S = 2.0
-"""How far off a start time may be, in seconds: the server reports its uptime in whole seconds."""
+"""How far off a start time may be, in seconds, since the server reports its uptime in whole seconds."""
 _MAKE_DATA = read_script(__file__, "make_data.sh")
 _SQL = f"""FLUSH PRIVILEGES;
 CREATE DATABASE {DATABASE};

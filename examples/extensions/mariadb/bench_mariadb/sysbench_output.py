@@ -49,8 +49,8 @@ class NotWhole(ValueError):
 
 @dataclass(frozen=True)
 class Second:
-    """A report line about the last second: when the second ended, and its rates. `latency_s` is the percentile
-    `percent` of the latencies."""
+    """A report line about the last second: its end and its rates. `latency_s` is the percentile `percent` of the
+    latencies."""
 
     end: int
     transactions: float

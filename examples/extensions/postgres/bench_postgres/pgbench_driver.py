@@ -55,15 +55,15 @@ BUILTIN = {
     "simple_update": ("simple-update", "<builtin: simple update>"),
     "select_only": ("select-only", "<builtin: select only>"),
 }
-"""Each workload's script: pgbench's name for it (`--builtin`), and the name that pgbench prints."""
+"""The name of each workload's script in pgbench's options (`--builtin`), and as pgbench prints it."""
 FOLDED = "transactions"
 _SCRIPT = "script.sql"
 _PACKAGED = ("/usr/lib/postgresql/{}/bin/pgbench", "/usr/pgsql-{}/bin/pgbench")
 _VERSIONS = range(19, 13, -1)
-"""The PostgreSQL versions to look for in Debian's packages and in PostgreSQL's own. Debian's `pgbench` on the PATH is a
-wrapper that depends on the name under which it is called, and resolving links loses that name."""
+"""The PostgreSQL versions to look for in Debian's packages and in PostgreSQL's own. Debian's `pgbench` on the PATH
+can't be used: it is a wrapper that needs its own name, which is lost when links are resolved."""
 _SHORT_S = 0.5
-"""How much shorter a measurement may be than requested, in seconds: pgbench's time begins before it connects."""
+"""How much shorter than requested a measurement may be, in seconds, since pgbench's time begins before it connects."""
 _LOADED = re.compile(r"(\d+) of (\d+) tuples \(100%\)(?: of \w+)? done.*")
 _PROGRESS = re.compile(r"progress: [\d.]+ s, ([\d.]+) tps, lat ([\d.]+) ms")
 _FIGURES = (
@@ -260,7 +260,7 @@ def _flags(context: CellContext) -> Iterator[str]:
 
 
 def _foreign(context: CellContext, found: Summary) -> Iterator[str]:
-    """Yield each difference that shows that the output belongs to another cell."""
+    """Yield each difference showing that the output belongs to another cell."""
     cell, given = context.cell, context.workload.properties
     script = BUILTIN.get(context.workload.benchmark, ("", _SCRIPT))[1]
     asked: dict[str, tuple[object, object]] = {

@@ -98,7 +98,7 @@ class PgbenchImporter(OutputImporter):
 
 
 def _is_output(path: Path) -> bool:
-    """Return whether the file is an output and not a log. An empty log, from a thread that ended no transaction, is
+    """Return whether the file is an output and not a log. An empty log (of a thread that completed no transaction) is
     recognized by its name."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:

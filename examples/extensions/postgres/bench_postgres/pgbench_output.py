@@ -23,8 +23,8 @@ _SLACK_S = 0.1
 
 @dataclass(frozen=True)
 class Summary:
-    """pgbench's summary of a run. Latencies are in milliseconds; with `measured`, their mean is over all transactions,
-    not computed from the rate. Values that were not printed are None."""
+    """pgbench's summary of a run. Latencies are in milliseconds. If `measured`, their mean is over all transactions
+    instead of computed from the rate. Values that were not printed are None."""
 
     version: str
     server: str
@@ -46,7 +46,7 @@ class Summary:
 
     @property
     def seconds(self) -> float:
-        """How long the run lasted, without the time of connecting."""
+        """The length of the run in seconds, without the time for connecting."""
         return self.done / self.rate if self.rate else 0.0
 
 
@@ -80,8 +80,8 @@ _BUILTIN_BEFORE_9_6 = {
 
 
 def script_of(printed: str) -> str:
-    """Return a transaction type in the form that pgbench prints from 9.6 on. Before that, users' own scripts had no
-    name."""
+    """Return a transaction type in the form that pgbench has printed since 9.6. Older versions have no name for users'
+    own scripts."""
     return _BUILTIN_BEFORE_9_6.get(printed, printed)
 
 
@@ -131,7 +131,7 @@ def _told(name: str) -> str:
 
 
 def contradictions(found: Summary, elapsed_s: float | None = None) -> Iterator[str]:
-    """Yield the contradictions within a summary, each with both values. `elapsed_s` is how long the job took; None if
+    """Yield the contradictions within a summary, each with both values. `elapsed_s` is the job's duration, or None if
     unknown."""
     if not found.done:
         return

@@ -52,7 +52,7 @@ _CHECKPOINTS = {
     False: "SELECT checkpoints_timed AS timed, checkpoints_req AS requested, buffers_checkpoint AS buffers "
     "FROM pg_stat_bgwriter",
 }
-"""The queries for checkpoints: for version 17 and later, which have a separate view, and for earlier versions."""
+"""The queries for checkpoints: one for version 17 and later, with their separate view, and one for earlier versions."""
 _CHECKPOINTER = 170_000
 _COUNTERS = ("wal_bytes", "commits", "rollbacks", "deadlocks", "blocks_hit", "blocks_read", "temp_bytes")
 _TIDY = ("VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history")
@@ -293,8 +293,8 @@ class Postgresql:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _writers(self, dataset: Dataset) -> int | None:
-        """Return how many cells wrote to the data set since its load, according to the note; None if there is no note,
-        or if it is about another data set."""
+        """Return the noted number of cells that have written to the data set since its load; None if there is no note,
+        or one about another data set."""
         found = self._reached().ask(_NOTE)
         try:
             note = json.loads(found["note"] or "{}")
@@ -305,7 +305,7 @@ class Postgresql:
         return int(note.get("writers", 0))
 
     def _left_by_reset(self, workload: Workload) -> tuple[str, ...]:
-        """Return a remark on the tables that a user's own script writes to, but no load recreates."""
+        """Return a remark on tables that a user's own script writes to and no load recreates."""
         if self._database.reset not in ("drop_and_load", "after_writes"):
             return ()
         tables = [each for each in written_tables(workload.files.get("file", "")) if each not in _TABLES]

@@ -1,4 +1,4 @@
-"""The probe, which maps numbers of the server's status to measures, and adds numbers about the whole measured time."""
+"""The probe. It maps numbers of the server's status to measures, and adds numbers about the whole measured time."""
 
 from __future__ import annotations
 

@@ -20,15 +20,15 @@ from benchbrief.extend.histograms import US_PER_S, from_counts
 from benchbrief.extend.tools import Histogram, Interval
 
 _EXACT = 256
-"""Below this latency, each microsecond has a bucket. Above it, each power of two has 128 buckets."""
+"""The latency up to which each microsecond has its own bucket. Above it, each power of two has 128 buckets."""
 _LINE = re.compile(r"\d+ \d+ (\d+|[a-z]+) \d+ (\d{1,12}) (\d{1,6})(?: (\d+))?(?: (\d+))?")
 _LONGEST = 1 << 12
-"""How many characters of a line are read at most. No line of a log is so long."""
+"""The most characters of a line to read. Real lines of a log are shorter."""
 _FOLDED = re.compile(r"(window|whole|failed|latency|bucket|second) ((?:[a-z]+ )?[\d. ]+)")
 
 
 class NotALog(ValueError):
-    """Raised if the text is not a complete transaction log. The message tells why."""
+    """Raised if the text is not a complete transaction log. The message gives the reason."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -65,7 +65,7 @@ class Latencies:
 
 @dataclass
 class Transactions:
-    """The contents of a log: for the whole run, and inside the measured `window` (epoch seconds by the host's clock).
+    """The contents of a log for the whole run and for the measured `window` (in epoch seconds of the host's clock).
 
     `failed` and `failed_inside` count failures by reason. `seconds` are the seconds of the window, each with the number
     of transactions that ended in it, and the sum of their schedule lags.
@@ -90,12 +90,12 @@ class Transactions:
         return sum(self.failed_inside.values())
 
     def intervals(self) -> tuple[Interval, ...]:
-        """Return the whole seconds of the window, including those in which no transaction ended."""
+        """Return the whole seconds of the window, including those without a completed transaction."""
         whole = math.floor(self.measured_s + 0.05)
         return tuple(Interval(float(second), 1.0, self.seconds.get(second, (0, 0))[0]) for second in range(whole))
 
     def schedule_lags(self) -> tuple[Sample, ...]:
-        """Return the mean schedule lag of each whole second in which transactions ended."""
+        """Return the mean schedule lag of each whole second with a completed transaction."""
         whole = math.floor(self.measured_s + 0.05)
         rows = ((second, *self.seconds[second]) for second in sorted(self.seconds) if second < whole)
         return tuple(

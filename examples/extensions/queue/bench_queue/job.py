@@ -1,4 +1,4 @@
-"""A job: it waits for a free place, and then becomes the lane. Usage: `job FOLDER COUNT PLACE... WORDS...`"""
+"""A job, which waits for a free place and then becomes the lane. Usage: `job FOLDER COUNT PLACE... WORDS...`"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks on files, which end when the processes that hold them end."""
+"""File locks, which are released when the processes that hold them end."""
 
 from __future__ import annotations
 

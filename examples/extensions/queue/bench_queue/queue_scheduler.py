@@ -1,5 +1,5 @@
-"""The queue's interface to benchbrief. The queue keeps its state in files, so any process can look at it and cancel
-jobs."""
+"""The queue's interface to benchbrief. The queue keeps its state in files, so that any process can look at it and
+cancel jobs."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _places(needs: LaneNeeds) -> int:
 
 
 def _new_job(folder: Path) -> tuple[Path, int]:
-    """Create the next job's folder. Returns the folder with the lock that shows that the job is alive."""
+    """Create the next job's folder. Returns the folder and the lock showing that the job is alive."""
     folder.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(each.name) for each in folder.iterdir()), default=0)
     (folder / str(number)).mkdir()

@@ -1,4 +1,4 @@
-"""The engine: a Redis server that we start for the run, or one that already runs. We talk to it through redis-cli."""
+"""The Redis engine: a server that benchbrief starts for the run, or one that already runs, accessed through redis-cli."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Redis(StartedServer):
     _run_id = ""
 
     def arguments(self) -> Sequence[CommandWord]:
-        """Return the server's arguments. Protected mode is off, as it would refuse all other hosts, whatever `--bind`
+        """Return the server's arguments. Protected mode is off, because it refuses all other hosts, whatever `--bind`
         allows."""
         given = (
             word
@@ -120,14 +120,14 @@ class Redis(StartedServer):
         return noted and self._records() == cell.dataset.records
 
     def reset(self, cell: Cell) -> None:
-        """Empty the database. If the server was there before the run, refuses to delete keys that are not ours."""
+        """Empty the database. Refuses to delete foreign keys if the server was there before the run."""
         if self.attached:
             self._require_ours()
         self._ask("FLUSHDB")
         self._note(cell, "loading")
 
     def _require_ours(self) -> None:
-        """Raise RunnerError if the database has more keys than our note counts, or keys not named like ours."""
+        """Raise RunnerError if the database has more keys than our note counts, or keys with foreign names."""
         note = self._ask("GET", _NOTE)
         ours = int(noted[1]) if (noted := _NOTED.fullmatch(note)) else 0
         more = int(self._ask("DBSIZE")) - ours - bool(note)
@@ -136,8 +136,7 @@ class Redis(StartedServer):
             raise RunnerError(said, say_redis.redis_not_ours_hint())
 
     def _foreign_name(self, ours: int) -> str:
-        """Return a key that is not one of the `ours` keys that we loaded; "" if the keys that are looked at are all
-        ours."""
+        """Return a key that is not one of the `ours` keys that we loaded, or "" if no inspected key is foreign."""
         cursor = "0"
         for _ in range(_SCANS):
             cursor, *names = self._ask("SCAN", cursor, "COUNT", str(_AT_ONCE)).splitlines()
@@ -148,8 +147,7 @@ class Redis(StartedServer):
         return ""
 
     def _note(self, cell: Cell, state: str) -> None:
-        """Note the data set that was loaded, or the `state` of data that are not a whole load, and the largest number
-        of keys."""
+        """Note the loaded data set (or the `state` of an incomplete one), and the largest number of keys."""
         self._ask("SET", _NOTE, f"{state} {cell.dataset.records if cell.dataset else 0}")
 
     def loaded(self, cell: Cell, records: int) -> None:
@@ -161,8 +159,8 @@ class Redis(StartedServer):
         self._note(cell, cell.dataset.hash)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Write the snapshot that is due after a load, and wait until it is complete, so that none is written while we
-        measure."""
+        """Write the snapshot that is due after a load, and wait until it is complete, so that none is written during
+        the measurement."""
         if self._settings().get("save"):
             self._ask("BGSAVE", "SCHEDULE")
         while any(self._info().get(name, "0") != "0" for name in _BUSY):
@@ -188,7 +186,7 @@ class Redis(StartedServer):
         return dict(line.split(":", 1) for line in self._ask("INFO").splitlines() if ":" in line)
 
     def _settings(self) -> dict[str, str]:
-        """Return the server's settings; none for a hosted server that does not show them."""
+        """Return the server's settings, or none if a hosted server hides them."""
         try:
             lines = self._ask("CONFIG", "GET", "*").splitlines()
         except ServerFailed:

@@ -31,7 +31,7 @@ class RedisBenchmarkCsv(OutputImporter):
     name: ClassVar[str] = "redis_benchmark"
 
     def may_repeat(self, name: str) -> bool:
-        """Return True: a file may have lines of several tests, each for its own cell."""
+        """Return True, since a file may have lines of several tests, each for its own cell."""
         return True
 
     def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:

@@ -190,7 +190,7 @@ IMPORTER = ImporterSpec(
 
 
 def check(plan: Plan) -> Iterator[PlanFinding]:
-    """Yield a finding for each database whose password redis-benchmark would show to others."""
+    """Yield a finding for each database whose password redis-benchmark would reveal to others."""
     for database in plan.databases.values():
         if database.engine == "redis" and any("@" in str(uri) for uri in database.uri):
             yield PlanFinding(

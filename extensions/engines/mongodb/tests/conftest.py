@@ -1,4 +1,4 @@
-"""One stand-in server for all tests of a process that attach to one, without the data of the test before."""
+"""Provides one stand-in server for all tests of a process that attach to one, emptied before each test."""
 
 from __future__ import annotations
 

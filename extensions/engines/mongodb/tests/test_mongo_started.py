@@ -1,4 +1,4 @@
-"""MongoDB servers that are started for a run, on hosts that are reached by a real sshd.
+"""MongoDB servers that are started for a run, on hosts reached through a real sshd.
 
 No real mongod can be had here: `scripted` tests start processes that speak its command line and its wire protocol
 (tests/support/mongod_process.py); the others start the stand-in, which keeps real documents.
@@ -48,7 +48,7 @@ PASSWORD, KEY = "open:sesame/please", "onlyserversknowthis"
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Makes engines for servers on so many hosts, and stops them at the end."""
+    """Yield a function that makes engines for servers on a number of hosts, and stop the engines at the end."""
     system_tool("sshd")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("MONGO_PASSWORD", PASSWORD)
@@ -83,7 +83,8 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 
 
 def programs(folder: Path) -> str:
-    """`mongod` with `mongos` beside it, both scripted; the path of the first. `lag` says how far secondaries are."""
+    """Write scripted versions of `mongod` and `mongos`, and return the path of `mongod`. `lag` is how far secondaries
+    are behind."""
     (folder / "bin").mkdir(exist_ok=True)
     for name in ("mongod", "mongos"):
         program = folder / "bin" / name
@@ -109,7 +110,7 @@ def started(binary: str, folder: Path, topology: str = "standalone", **more: Any
 
 
 def free_port() -> int:
-    """One with some free ones after it."""
+    """Return a free port that is followed by some more free ones."""
     for port in range(20_000 + os.getpid() % 5000, 60_000, 16):
         with socket.socket() as first, socket.socket() as last:
             try:
@@ -132,7 +133,7 @@ def fill(endpoint: Endpoint, records: int) -> None:
 
 
 def servers_of(folder: Path) -> list[int]:
-    """The processes that have this folder among their arguments."""
+    """Return the processes with this folder among their arguments."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -281,7 +282,7 @@ def test_a_server_that_the_killed_controller_of_another_run_left_is_ended_first(
 
 
 def left_by_its_controller(engine: MongoDB) -> None:
-    """Nobody looks after its servers any more."""
+    """Act as if the engine's controller had died, leaving its servers alone."""
     engine._disconnect()
     engine._cluster = None
 

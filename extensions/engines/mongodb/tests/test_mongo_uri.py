@@ -1,4 +1,4 @@
-"""MongoDB connection strings, taken apart and put together without losing anything."""
+"""Parsing MongoDB connection strings and putting them together again without loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""MongoDB: the embedded stand-in and attached servers; what no real server can be had for here says `scripted`."""
+"""MongoDB: the embedded stand-in and attached servers. Tests with `scripted` in their names replace a server that is
+not available here."""
 
 from __future__ import annotations
 
@@ -40,12 +41,12 @@ from tests.support.waiting import until
 Make = Callable[..., tuple[MongoDB, CellContext]]
 NO_CLIENT = "no client would find it"
 WARM_UP = "benchbrief.extensions.engines.mongodb.mongo_stand_in.WARM_UP_S"
-"""No test is about how fast the stand-in is."""
+"""A short warm-up, since no test depends on the stand-in's speed."""
 
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Makes engines, and stops them at the end."""
+    """Yield a function that makes engines, and stop the engines at the end."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
     monkeypatch.setattr(WARM_UP, 0.2)
@@ -151,7 +152,7 @@ def test_data_on_disk_outlive_the_server(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_server_left_behind_by_a_killed_controller_is_replaced(make: Make, tmp_path: Path) -> None:
-    """The orphan keeps the data locked; it is known by its number and its data directory."""
+    """The orphan still locks the data. It is found by its process number and its data directory."""
     built_tool("mongo-stand-in")
     orphaned, _ = make(cells.embedded(tmp_path / "data"), owner="another")
     fill(orphaned.start(), 3)
@@ -185,7 +186,8 @@ def engine_of_another_host(
     monkeypatch: pytest.MonkeyPatch,
     load_hosts: tuple[str, ...] = ("local",),
 ) -> Iterator[tuple[MongoDB, CellContext]]:
-    """The one host of the plan, under test and load generator, is reached through SSH, by a name of ~/.ssh/config."""
+    """Yield an engine whose only host (under test and load generator) is reached through SSH, by a name in
+    ~/.ssh/config."""
     system_tool("sshd")
     monkeypatch.setattr(WARM_UP, 0.2)
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
@@ -266,7 +268,7 @@ def test_a_server_with_tls_that_this_machine_can_t_reach_says_that_no_other_host
 
 
 def certificate_of(name: str, folder: Path) -> Path:
-    """A key and a certificate that it signed itself, in one file."""
+    """Write a key and a self-signed certificate to one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Foreign changes to MongoDB's records that leave their number as it is."""
+"""Changes to MongoDB's records by other clients that leave the number of records unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def dataset(cell: Cell) -> Dataset:
 
 @pytest.fixture
 def data(connection: Connection, dataset: Dataset) -> Data:
-    """A data set as a load leaves it."""
+    """Return a data set in the state after a load."""
     table = connection.collection("ycsb", "usertable")
     table.insert_many([{"_id": Ycsb().key(each), "field0": b"loaded"} for each in range(RECORDS)])
     loaded = Data(connection, "ycsb")
@@ -47,7 +47,7 @@ def data(connection: Connection, dataset: Dataset) -> Data:
 
 
 def written(connection: Connection, first: int = 0) -> None:
-    """Give the records from this one on other values of the same size."""
+    """Change the values of all records from this one on, keeping their size."""
     keys = [Ycsb().key(each) for each in range(first, RECORDS)]
     connection.collection("ycsb", "usertable").update_many({"_id": {"$in": keys}}, {"$set": {"field0": b"change"}})
 

@@ -1,4 +1,5 @@
-"""Raw storage: a file is laid out in a directory of ours alone, a device is destroyed only where that is certain."""
+"""Raw storage: a file is laid out only in one of our directories, and a device is destroyed only if that is certainly
+allowed."""
 
 from __future__ import annotations
 
@@ -120,7 +121,7 @@ def test_a_snapshot_brings_the_layout_back(tmp_path: Path) -> None:
 
 @pytest.fixture
 def device(tmp_path: Path) -> Iterator[str]:
-    """A loop device of 8 MiB, without anything on it."""
+    """Yield a loop device of 8 MiB without any contents."""
     losetup = system_tool("losetup")
     (tmp_path / "disk.img").write_bytes(b"\0" * 8 * MIB)
     made = subprocess.run(

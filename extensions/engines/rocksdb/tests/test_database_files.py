@@ -1,4 +1,4 @@
-"""What somebody else does to a RocksDB database between cells, or beside one, is noticed. With real db_bench."""
+"""Changes by other programs to a RocksDB database, between cells or during one, are noticed. Uses real db_bench."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support import cells
 
 
 def loaded(path: Path, reset: Reset, benchmark: str = "readrandom") -> tuple[RocksDB, CellContext]:
-    """An engine on a data set that db_bench has just loaded; the workload reads."""
+    """Return an engine with a reading workload, on a data set that db_bench has just loaded."""
     database = cells.rocksdb(path).model_copy(update={"reset": reset})
     workload = cells.db_bench(benchmark, RECORDS).model_copy(update={"writes": benchmark != "readrandom"})
     context = cells.context(workload, database)
@@ -30,7 +30,7 @@ def loaded(path: Path, reset: Reset, benchmark: str = "readrandom") -> tuple[Roc
 
 
 def changed_log(path: Path) -> None:
-    """Write so little that it stays in the log."""
+    """Write so little that it stays in RocksDB's log."""
     db_bench(path, "overwrite", use_existing_db=1, num=10)
 
 

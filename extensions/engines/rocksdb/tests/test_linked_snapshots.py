@@ -1,4 +1,4 @@
-"""Snapshots by hard links bring back the same bytes, with real db_bench, and are never used when they are not whole."""
+"""Snapshots by hard links restore the same bytes (with real db_bench), and incomplete ones are never used."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ GENTLY = {"benchmark_read_rate_limit": 20_000, "benchmark_write_rate_limit": 4_0
 
 
 def overwritten(path: Path) -> None:
-    """Write over all keys twice, in small files, and compact: every table file is replaced."""
+    """Overwrite all keys twice in small files and compact, so that every table file is replaced."""
     db_bench(path, "overwrite", "compact", use_existing_db=1, num=2 * RECORDS, write_buffer_size=1 << 19)
 
 
 def hashes(path: Path) -> dict[str, str]:
-    """The digest of each file of the data set: not those of the snapshot, nor RocksDB's own logs."""
+    """Return the digest of each file of the data set, without the snapshot's files and RocksDB's own logs."""
     return {
         each.name: hashlib.sha256(each.read_bytes()).hexdigest()
         for each in sorted(path.iterdir())
@@ -53,7 +53,7 @@ def hashes(path: Path) -> dict[str, str]:
 
 
 def engine_at(path: Path, options_file: str | None = None) -> tuple[RocksDB, CellContext]:
-    """An engine with `reset = links`; the workload writes."""
+    """Return an engine with `reset = links` and a writing workload."""
     database = cells.rocksdb(path, options_file).model_copy(update={"reset": "links"})
     context = cells.context(cells.db_bench("overwrite", RECORDS), database)
     return RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan)), context
@@ -88,7 +88,7 @@ def test_a_database_is_the_same_bytes_after_any_writes(tmp_path: Path) -> None:
 DB_BENCH = TOOL_SPECS.usable("db_bench")
 assert DB_BENCH
 WRITING = [name for name, each in DB_BENCH.workloads.items() if each.existing and each.writes]
-"""Those that write into a data set which was loaded before."""
+"""The benchmarks that write into a data set loaded before."""
 
 
 def test_there_are_workloads_that_write_into_loaded_data() -> None:
@@ -128,7 +128,7 @@ def test_a_snapshot_takes_no_room_for_its_tables(tmp_path: Path) -> None:
 
 
 def killed_at(program: str, script: str, path: Path, tmp_path: Path) -> None:
-    """Run a script, and kill it with all that it started when it has come to this program."""
+    """Run a script, and kill it and its child processes when it reaches this program."""
     reached, wrapped = tmp_path / "reached", tmp_path / "bin" / program
     wrapped.parent.mkdir(exist_ok=True)
     wrapped.write_text(f"#!/bin/sh\necho >'{reached}'\nsleep 60\n")

@@ -1,4 +1,4 @@
-"""The room that a load of RocksDB is refused without: what a snapshot and what cells write beside it count as well."""
+"""The room without which a load of RocksDB is refused, including the needs of a snapshot and of cells that write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A RocksDB directory is made, emptied and reused only when it is certain to be ours."""
+"""A RocksDB directory is created, emptied and reused only if it is certainly ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def opened(path: Path | str, records: int = 1000, **more: str) -> tuple[RocksDB,
 
 
 def made_database(path: Path, identity: str = "id-1") -> None:
-    """The files by which a RocksDB database is known, as a load leaves them."""
+    """Write the files that identify a RocksDB database, as after a load."""
     (path / "CURRENT").write_text("MANIFEST-000005\n")
     (path / "MANIFEST-000005").write_text("its files")
     (path / "IDENTITY").write_text(identity)
@@ -217,7 +217,7 @@ def test_the_disclosure_names_version_and_options_file(tmp_path: Path) -> None:
 
 
 def loaded_with(path: Path, reset: Reset) -> tuple[RocksDB, CellContext]:
-    """An engine on a data set that was just loaded; the workload writes."""
+    """Return an engine with a writing workload, on a data set that was just loaded."""
     context = cells.context(cells.db_bench("readwhilewriting", 1000), with_reset(cells.rocksdb(path), reset))
     engine = RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan))
     engine.start()
@@ -462,7 +462,7 @@ def stop_when_there_is(path: Path, stopping: threading.Event) -> None:
 
 
 def runs(pid: int) -> bool:
-    """Whether the process goes on: one that was killed may wait to be asked for."""
+    """Return whether the process is running. A killed process may remain until its parent asks for it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,4 +1,4 @@
-"""`bench import fio`: what real fio wrote is read whole; what is cut, changed, or of another job is refused."""
+"""`bench import fio`: complete output of real fio is read; output that is cut, changed, or of another job is refused."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ runtime={seconds}
 
 
 def sections(folder: Path, a: str = "", b: str = "", seconds: int = 1) -> Path:
-    """Two sections of a job file, whose numbers fio reports together."""
+    """Write the output for two sections of a job file, whose numbers fio reports together."""
     (folder / "two.fio").write_text(SECTIONS.format(file=folder / "data", a=a, b=b, seconds=seconds))
     path = folder / "fio.json"
     words = (str(folder / "two.fio"), "--output-format=json+", f"--output={path}")
@@ -160,7 +160,7 @@ def test_sections_in_one_group_that_ran_for_different_times_are_refused(tmp_path
 
 
 def test_jobs_of_one_group_that_end_early_are_its_numjobs(tmp_path: Path, plan: Plan) -> None:
-    """The number of jobs is printed, so that their times need not tell it."""
+    """The number of jobs is printed, so it need not follow from their times."""
     path = fio(tmp_path, "--group_reporting", "--time_based=0", "--runtime=0", "--size=64m", "--number_ios=2000")
     assert output_importer("fio").settings(path)["threads"].value == 2
     assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1

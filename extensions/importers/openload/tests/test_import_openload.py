@@ -1,4 +1,5 @@
-"""`bench import openload`: what it really wrote is read as by its driver; what it refused itself stays refused."""
+"""`bench import openload`: real outputs are read as by the driver, and outputs that openload itself refused stay
+refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of published figures: what of them is kept, what is refused, and that the briefs' numbers come out."""
+"""Tables of published figures: what is read from them, what is refused, and that the briefs show the right numbers."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ def test_the_multipliers_and_node_counts_of_the_cluster_shrink_come_out_as_publi
 
 
 def test_the_published_improvements_of_power_efficiency_lie_in_what_the_published_ranges_allow(tmp_path: Path) -> None:
-    """The ratio's own range is not that of the ranges' ends: it was taken point by point, at points not published."""
+    """The ratio's own range differs from the range of the ends, since it was computed point by point at unpublished
+    points."""
     plan, store = published(tmp_path, "power_efficiency")
     with store:
         assert all(row.value is None for row in metric(plan, store, "efficiency"))

@@ -1,4 +1,4 @@
-"""Power by IPMI sensors: OpenIPMI's simulator, a BMC without DCMI, asked by a real ipmitool over RMCP+."""
+"""Power by IPMI sensors, read by a real ipmitool over RMCP+ from OpenIPMI's simulator, which is a BMC without DCMI."""
 
 from __future__ import annotations
 

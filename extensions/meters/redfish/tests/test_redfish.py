@@ -1,4 +1,4 @@
-"""Power by Redfish: sushy-static, and a service that wants a login, over real TLS."""
+"""Power by Redfish, from sushy-static and from a service that requires a login, over real TLS."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SUPPLIES = {
 
 
 def test_the_power_of_a_chassis_is_found_wherever_it_stands(here: Transport, tmp_path: Path) -> None:
-    """By sushy-static, which serves the folder as it is at the moment."""
+    """The folder is served by sushy-static in its current state."""
     folder = tree(tmp_path / "tree", by_power(214))
     with redfish.served_by_sushy(folder) as address:
         assert try_meter(node(address), here) == 214
@@ -105,7 +105,7 @@ def test_a_chassis_that_says_null_for_a_while_leaves_a_gap_and_no_zero(here: Tra
 
 
 def test_a_session_is_begun_once_and_ended_with_the_sampler(here: Transport, tmp_path: Path) -> None:
-    """The service has two sessions: with one left behind by each job, the third would be refused."""
+    """The service has two sessions. If each job left one behind, the third job would be refused."""
     folder = tree(tmp_path / "tree", by_power(214))
     with redfish.bmc(folder) as found:
         for attempt in range(3):

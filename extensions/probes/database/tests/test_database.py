@@ -1,4 +1,5 @@
-"""The database probe: what is made of a server's status, by MongoDB's documentation and from a real server."""
+"""The database probe: the measures made from a server's status, checked against MongoDB's documentation and a real
+server."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ metric dirty in B = mean(database.cache_dirty over time)
 
 
 def server_status(seconds: int) -> Mapping[str, Any]:
-    """In the form that MongoDB 7.0's manual gives it."""
+    """Return a server status in the form shown in MongoDB 7.0's manual."""
     return {
         "opcounters": {
             "insert": 10 * seconds,

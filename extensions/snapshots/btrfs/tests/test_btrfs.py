@@ -1,4 +1,4 @@
-"""Snapshots by btrfs bring back the same bytes, with real db_bench on a real btrfs, and are whole or not there."""
+"""Snapshots by btrfs restore the same bytes, with real db_bench on a real btrfs, and are either complete or absent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ experiment e { hardware = here  workloads = [ow]  threads = [1, 2]  measure = 1 
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A btrfs of 1 GiB in a file. Its blocks are taken when they are written."""
+    """Yield a btrfs of 1 GiB in a sparse file."""
     if os.getuid() != 0:
         pytest.skip("only root can mount a btrfs")
     if "btrfs" not in Path("/proc/filesystems").read_text(encoding="utf-8").split():

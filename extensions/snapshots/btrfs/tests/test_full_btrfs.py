@@ -1,4 +1,4 @@
-"""`reset = btrfs` where the file system is full, on a real btrfs of its own."""
+"""`reset = btrfs` on a full file system, with a real btrfs of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchbrief.runners.errors import RunnerError
 from tests.support.tools import system_tool
 
 SIZE = 160 << 20
-"""Little more than the 109 MiB that a btrfs needs at least, so that it is soon full."""
+"""A size slightly above the minimum of btrfs (109 MiB), so that the file system fills up quickly."""
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(place: Path) -> Path:
-    """Take all the room there is, until neither a large nor a small file can be written."""
+    """Fill the file system until neither a large nor a small file can be written."""
     rest = place / "rest"
     rest.mkdir()
     for size in (1 << 20, 1 << 16, 1 << 12, 1 << 10):
@@ -55,7 +55,7 @@ def fill(place: Path) -> Path:
 
 
 def _written(path: Path, size: int) -> bool:
-    """Whether there was room for a file of this size."""
+    """Return whether a file of this size could be written."""
     try:
         with path.open("wb", buffering=0) as file:
             whole = file.write(os.urandom(size)) == size

@@ -1,5 +1,5 @@
-"""Snapshots by ZFS and LVM bring back the same bytes, with real db_bench on real ones, in the virtual machine of
-`tools/snapshot-vm`. Without its image these are skipped."""
+"""Snapshots by ZFS and LVM restore the same bytes, with real db_bench in the virtual machine of `tools/snapshot-vm`.
+Skipped without its image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from benchbrief.runners.engines.file_system_snapshots import FileSystemSnapshots
 from tests.support.snapshot_vm import Machine, snapshot_vm
 
 pytestmark = pytest.mark.timeout(3600)
-"""Without KVM, and beside other work, a boot takes minutes, and a test of several restores half an hour."""
+"""Long limits, since without KVM and beside other work a boot takes minutes, and a test with several restores half an
+hour."""
 
 SYSTEMS = ("zfs", "lvm_thin")
 POOLS = """
@@ -67,7 +68,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 class Place:
-    """A directory on the machine that its file system can snapshot."""
+    """A directory on the machine, on a file system that can take snapshots."""
 
     def __init__(self, machine: Machine, system: str, name: str) -> None:
         self.machine, self.system, self.name, self.path = machine, system, name, f"/db/{name}"
@@ -79,20 +80,20 @@ class Place:
         return cls(machine, system, name)
 
     def step(self, name: str, user: str = "root") -> str:
-        """Do a step: what it says when it is refused, else ""."""
+        """Do a step. Returns the refusal, or "" if the step succeeds."""
         done = self.machine.run(FileSystemSnapshots(self.system).step(name), self.path, user=user)
         assert bool(done.returncode) == bool(done.stdout), done.stdout + done.stderr
         return done.stdout.strip()
 
     def load(self) -> str:
-        """Load a data set and take its snapshot; the digests of its files."""
+        """Load a data set and take its snapshot. Returns the digests of its files."""
         assert self.step("open") == ""
         self.sh(LOAD)
         assert self.step("take") == ""
         return self.sh(HASHES)
 
     def keep(self) -> str:
-        """As `load`, with a few small files."""
+        """Do the same as `load`, with a few small files."""
         assert self.step("open") == ""
         self.sh(FILES)
         assert self.step("take") == ""
@@ -137,7 +138,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(place: P
 
 
 def advice(said: str) -> str:
-    """The command that a refusal tells."""
+    """Return the command that a refusal advises."""
     found = re.search(r"`([^`]+)`", said)
     assert found, said
     return found[1]

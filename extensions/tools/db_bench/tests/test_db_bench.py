@@ -1,4 +1,4 @@
-"""What db_bench's output proves: recorded from 7.8.3, in the older format, and with all that can go wrong."""
+"""What db_bench's output proves, in recordings from 7.8.3, in the older format, and with everything that can go wrong."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def output(name: str, exit_code: int = 0) -> JobOutput:
 
 
 def changed(name: str, to: Path, old: str, new: str, count: int = 0) -> JobOutput:
-    """A recording with its standard output changed."""
+    """Return a recording with a change in its standard output."""
     shutil.copytree(OUTPUTS / name, to, dirs_exist_ok=True)
     text = (to / "stdout").read_text()
     replaced = re.sub(old, new, text, count=count, flags=re.MULTILINE | re.DOTALL)
@@ -112,7 +112,7 @@ def test_the_background_writer_is_in_neither_the_throughput_nor_the_total() -> N
 def test_the_background_writer_s_operations_are_rocksdb_s_count_of_keys(
     tmp_path: Path, printed: str, said_by: str, writes: int
 ) -> None:
-    """The recording has `--statistics`, whose exact ticker is the truth that the count without it must come near."""
+    """The recording has `--statistics`. Its exact ticker is the truth to which the count without it must be close."""
     recording = "readwhilewriting-counted"
     (written,) = re.findall(r"number.keys.written COUNT : (\d+)", (OUTPUTS / recording / "stdout").read_text())
     without = changed(recording, tmp_path, r"^rocksdb\..*?$", "")
@@ -136,7 +136,7 @@ def test_a_measurement_too_short_for_a_status_line_has_the_writer_s_count_too(tm
 
 
 def test_counts_that_rocksdb_prints_during_the_measurement_are_not_added_to_the_last_one(tmp_path: Path) -> None:
-    """The option `stats_per_interval` prints them with each status line, on standard error."""
+    """The option `stats_per_interval` prints counts with each status line, on standard error."""
     without = changed("readwhilewriting-counted", tmp_path, r"^rocksdb\..*?$", "")
     during = "Cumulative writes: 80K writes, 80K keys, 80K commit groups\n"
     without.stderr.write_text(during + without.stderr.read_text() + during)
@@ -231,7 +231,7 @@ RECORDED_AT = 1795186006.0
 
 @pytest.mark.parametrize("zone_h", [0, 9, -3.5])
 def test_the_window_is_found_to_the_second_however_long_opening_and_closing_took(zone_h: float) -> None:
-    """The banner and the status lines are in the host's time zone, the job's times are not."""
+    """The banner and the status lines use the host's time zone, unlike the job's times."""
     began = RECORDED_AT - zone_h * 3600
     made = recorded(OUTPUTS / "readrandom", started_at=began, ended_at=began + 60)
     start, end = DRIVER.parse(cell("readrandom"), made).window

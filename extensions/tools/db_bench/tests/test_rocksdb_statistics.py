@@ -1,4 +1,4 @@
-"""RocksDB's statistics as the probe `database` gives them: from a recording of db_bench, and from the real tool."""
+"""RocksDB's statistics as the probe `database` reports them, from a recording of db_bench and from the real tool."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def output(directory: Path = RECORDED) -> JobOutput:
 
 
 def totals(name: str) -> int:
-    """Of a counter, over all that the recording has of it, found in another way than by the reader."""
+    """Return the total of a counter in the recording, found in another way than the reader does."""
     text = (RECORDED / "stdout").read_text()
     return sum(map(int, re.findall(rf"^ \d+   {re.escape(name)}  (\d+)$", text, re.MULTILINE)))
 

@@ -1,4 +1,4 @@
-"""What fio's output proves, recorded from 3.33 and changed in each way that must be refused, and how it is run."""
+"""What fio's output proves: recorded from 3.33, and changed in each way that must be refused. Also how fio is run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ MIX = cell("randrw", given={"block_size": 8192.0, "io_depth": 4.0, "read": 0.7},
 
 
 def changed(to: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """The recording of the mix with its JSON changed."""
+    """Return the recording of the mix with a change in its JSON."""
     shutil.copytree(OUTPUTS / "mix", to)
     found = json.loads((to / "fio.json").read_text())
     change(found)
@@ -70,7 +70,7 @@ def changed(to: Path, change: Callable[[dict[str, Any]], object]) -> Path:
 
 
 def options(words: tuple[object, ...]) -> list[dict[str, str]]:
-    """The options of the global section, then those of each job."""
+    """Return the options of the global section, followed by those of each job."""
     found: list[dict[str, str]] = []
     for word in words[1:]:
         name, _, value = str(word).removeprefix("--").partition("=")

@@ -1,4 +1,4 @@
-"""What go-ycsb's output proves: recorded from v1.0.1, interrupted when its time was over."""
+"""What go-ycsb's output proves: recorded from v1.0.1, which was interrupted at the end of its time."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_intervals_are_differences_of_cumulative_rows() -> None:
 
 @pytest.mark.parametrize(("share", "good"), [(0.0001, False), (0.0005, False), (0.0008, True), (0.01, True)])
 def test_a_limit_of_the_spec_is_the_limit(share: float, good: bool) -> None:
-    """19 of 26839 operations failed, those of the interrupt not counted: 0.07 %."""
+    """Of 26839 operations, 19 failed (0.07 %), without those cut by the interrupt."""
     made = cell()
     experiment = made.experiment.model_copy(update={"max_error_share": share})
     made = replace(made, plan=made.plan.model_copy(update={"experiments": {"e": experiment}}))
@@ -133,7 +133,7 @@ def test_the_time_is_kept_by_interrupting_it_in_its_own_process_group() -> None:
 
 
 def test_the_load_s_threads_divide_the_records() -> None:
-    """It gives each thread records // threads, and forgets the rest."""
+    """go-ycsb gives each thread records // threads, and drops the remainder."""
     for records in (1000, 1001, 997, 3):
         job = DRIVER.load(cell(records))
         assert job
@@ -152,7 +152,7 @@ def test_its_profiler_is_kept_off_the_network() -> None:
 
 
 def test_only_keys_that_were_loaded_are_asked_for() -> None:
-    """Its zipfian choice draws one key more than there are."""
+    """go-ycsb's zipfian choice also draws one key beyond the last."""
     assert "recordcount=999\n" in str(DRIVER.measure(cell(1000)).files[0].content[0])
     load = DRIVER.load(cell(1000))
     assert load
