@@ -1,4 +1,4 @@
-"""Decides whether a run deserves an alarm, by comparing each of its values with the level that its series had.
+"""Decides whether a run deserves an alarm, by comparing its values with the previous level of their series.
 
 A value is suspicious if it, or the last few values together, lie beyond the noise of the level, corrected for the
 number of series and of lengths tried. Suspicious quantities are measured again, and only the new values decide on an
@@ -32,12 +32,12 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
-"""How many suspicious nights are allowed for each false alarm. A false suspicion only costs one more measurement."""
+"""The accepted number of suspicious nights per false alarm. A false suspicion only costs one more measurement."""
 AGAIN = 5
-"""How often a suspect is measured again. This finds a step of 2.5 times the noise in 99 of 100 cases."""
+"""How many times a suspect is measured again. This finds a step of 2.5 times the noise in 99 of 100 cases."""
 BESIDE = 5.0
 """How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so this test
-alone decides on each of about ten nights."""
+alone decides for about ten nights."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
@@ -62,7 +62,7 @@ class GateRule:
 
 @dataclass(frozen=True)
 class JudgedSeries:
-    """A series as it is judged at a run.
+    """A series with its verdict at a run.
 
     Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is the mean of these
     values divided by the level, minus 1; it is None if the level is not above 0. `p` is corrected for lengths and
@@ -95,7 +95,7 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, and the place where its relevant level begins.
+    """A series up to the judged run, with the start of its relevant level.
 
     `known_as` is the verdict on the change at that place. `noise` are the verdicts that call a change noise.
     """
@@ -220,8 +220,8 @@ def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -
 
 
 def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float], suspects: int) -> float | None:
-    """Return the p-value of what remains of a change after the controls' change is subtracted, or None if no control
-    was measured again.
+    """Return the p-value of the change that remains after subtracting the controls' change, or None if no control was
+    measured again.
 
     The test uses the difference in differences: each run's value minus its controls, before and again. So the noise of
     both counts.
@@ -292,13 +292,13 @@ def _located(
 
 
 _UNSHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
-"""The codes in a plan for the reasons why a fully measured query has no value."""
+"""The codes of reasons in a plan why a fully measured query has no value."""
 _NO_VALUE = ("divided", "divided_by_zero", "no_such_value", *_UNSHOWN)
 
 
 def _nothing_failed(reason: str) -> bool:
-    """Return whether a value is missing although nothing failed, for example because no point shows a knee, or because
-    the tool does not report the value."""
+    """Return whether a value is missing although nothing failed, for example because there is no knee or the tool does
+    not report the value."""
     if isinstance(reason, Message):
         parts = [str(part) for part in reason.args.values()] if reason.code == "both" else []
         return all(map(_nothing_failed, parts)) if parts else reason.code in _NO_VALUE or is_not_given(reason)
@@ -378,7 +378,7 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return which direction is worse: the direction that the series declares, or else the direction of its change."""
+    """Return the direction that is worse: the one that the series declares, or else the direction of its change."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

@@ -1,4 +1,4 @@
-"""The place that holds the runs of a site: a folder of runs, or a store that a team shares."""
+"""The place with the runs of a site: a folder of runs, or a store that a team shares."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 DATA_VERSION = 8
-"""The version of the data that are kept about a run. Raise it with every change, so that all runs are read again."""
+"""The version of the data that the site keeps about a run. Raise it with every change, so that all runs are read again.
+"""
 Suite = tuple[str, str, str]
 """The spec, the profile and the origin."""
 
@@ -225,7 +226,7 @@ _CHANGED = "it is not the file that the run's journal names"
 PARTED = "its brief or its disclosure is not shown"
 MOST_PROCESSES = 4
 _ALONE = 8
-"""Up to this many runs are read in one process, because further processes take a second to start."""
+"""The number of runs up to which one process reads them all, since further processes take a second to start."""
 
 
 class RunPlace(Protocol):
@@ -236,7 +237,8 @@ class RunPlace(Protocol):
         ...
 
     def read(self, runs: Sequence[str]) -> Iterator[SiteRun]:
-        """Yield each run. A run that can't be read says why. Raises RunnerError if the place can't be reached."""
+        """Yield each run. If a run can't be read, it carries the reason. Raises RunnerError if the place can't be
+        reached."""
         ...
 
     def fetch(self, run: SiteRun, brief: BriefFile, into: Path) -> None:
@@ -281,7 +283,7 @@ class FolderOfRuns:
 
 
 def _read_folder(of: tuple[str, str | None]) -> SiteRun:
-    """Read a run's folder. Any problem with it is recorded in the run, and does not stop the site."""
+    """Read a run's folder. A problem is recorded in the run, and does not stop the site."""
     run_dir, stamp = Path(of[0]), of[1] or ""
     try:
         plan = load_plan(run_dir)
@@ -313,7 +315,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
 
 
 def _briefs(run_dir: Path) -> Iterator[BriefFile]:
-    """Yield the files of the run's reports, as they were when last made, in the run's folder."""
+    """Yield the files of the run's reports in its folder, as they were when last made."""
     for path, digest in recorded_files(run_dir / JOURNAL).items():
         if path.endswith(SHOWN) and _is_inside(path):
             try:
@@ -329,8 +331,8 @@ def _changed(found: str, recorded: str | None) -> str:
 
 
 def _in_pairs(files: Iterable[BriefFile]) -> tuple[BriefFile, ...]:
-    """Return the files, with a problem added to each brief whose disclosure has a problem and vice versa, because the
-    two link to each other."""
+    """Return the files. A problem of a brief is also added to its disclosure and vice versa, because they link to each
+    other."""
     found = tuple(files)
     there = {each.path for each in found}
     bad = {_brief_of(each) for each in found if each.problem or _brief_of(each) not in there}
@@ -379,7 +381,7 @@ class StoreOfRuns:
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: RunManifest, stamp: str) -> SiteRun:
-        """Read a run. Any problem with it is recorded in the run, and does not stop the site."""
+        """Read a run. A problem is recorded in the run, and does not stop the site."""
         from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 
         run = SiteRun(
@@ -416,7 +418,7 @@ class StoreOfRuns:
             return run.model_copy(update={"problem": message})
 
     def _briefs(self, manifest: RunManifest, passing: Path) -> Iterator[BriefFile]:
-        """Yield the files of the run's reports, and for each file whether it is the one that the journal names. Raises
+        """Yield the files of the run's reports, each with whether it is the one that the journal names. Raises
         RunnerError."""
         shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
         recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}

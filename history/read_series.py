@@ -24,13 +24,13 @@ from benchbrief.results.store_errors import ResultsError
 
 Origin = Literal["measured", "simulated", "imported"]
 FIRST = datetime(2020, 1, 1, tzinfo=UTC)
-"""The earliest possible time of a run. If a run seems to be older, its clock was wrong."""
+"""The earliest time that a run can have. A run that seems older had a wrong clock."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(days=1)
 
 
 class SeriesValue(NamedTuple):
-    """A run's value over all its repeats. If it is missing, it is None and `reason` says why."""
+    """A run's value over all its repeats. A missing value is None, and `reason` says why."""
 
     run_id: str
     at: datetime
@@ -42,8 +42,7 @@ class SeriesValue(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesPart:
-    """Values that can be compared, because they share the environment, the definition and the unit. The oldest is
-    first.
+    """Values that can be compared because they share environment, definition and unit, the oldest first.
 
     `redefined` names what changed in the definition since the previous part, if known.
     """
@@ -114,7 +113,8 @@ class SeriesChoice:
 
 
 class FoundSeries(NamedTuple):
-    """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
+    """Series in the order of spec, quantity and point. `notes` name the runs and values that are left out, with the
+    reasons.
 
     `controls` are the control series of the same quantities and of throughput, including those at points that were not
     chosen. `wrong_clocks` are runs that are left out because their time can't be right. `reused` has, for each run, the
@@ -161,8 +161,8 @@ _SOME = 5
 
 
 def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
-    """Return the chosen quantities. `latency.p99` means the latencies of all operations, and the name of a claim means
-    the first claim about the same number. Raises ResultsError."""
+    """Return the chosen quantities. `latency.p99` means the latencies of all operations, and a claim's name means the
+    first claim about the same number. Raises ResultsError."""
     known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
     if not known:
         raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")
@@ -222,7 +222,7 @@ def _is_same(key: object, text: str) -> bool:
 
 
 def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, int]]:
-    """Leave out runs whose time can't be right, because they would appear at a wrong place. Return each with
+    """Leave out runs with an impossible time, because they would appear at the wrong place. Return each of them with
     its time."""
     ask = table.connection.execute
     bounds = [_moment(FIRST), _moment(now + _AHEAD)]
@@ -235,7 +235,7 @@ def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, 
 
 
 def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
-    """Leave out results that a run took from an earlier run, so that no measurement counts twice. Return the keys of
+    """Leave out results that a run took from an earlier one, so that no measurement counts twice. Return the keys of
     their series, by run."""
     ask = table.connection.execute
     reused: dict[str, set[SeriesKey]] = {}
@@ -300,7 +300,7 @@ _LAST = (
 
 
 def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, ...]:
-    """Return the series of `chosen`. Only their values become objects, because there may be thousands of runs."""
+    """Return the series of `chosen`. Objects are made only for their values, since there may be thousands of runs."""
     kept = {each: without_facts(of, across) for each, of in _facts(table).items()}
     names: dict[str, str] = {}
     same = {each: names.setdefault(json.dumps(of, sort_keys=True), each) for each, of in kept.items()}
@@ -343,7 +343,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
 
 def _in_order(series: Sequence[tuple[int, HistorySeries]]) -> tuple[HistorySeries, ...]:
     """Sort series by spec, quantity and point. Levels of a factor are in the order of the spec, numbers in ascending
-    order, and other words in alphabetical order. Each series comes with its place in its last run."""
+    order, and other words in alphabetical order. Each series is paired with its place in its last run."""
     levels: dict[tuple[str, str, str, str | float], float] = {}
     for _, each in sorted(series, key=itemgetter(0)):
         for dim in each.point.keys() - set(DIMENSIONS):
@@ -405,7 +405,7 @@ def _nothing(table: SeriesTable, choice: SeriesChoice) -> str:
 
 
 def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str:
-    """Return a hint that lists what exists instead of what was chosen."""
+    """Return a hint that lists what exists in place of the unmatched choice."""
     ask = table.connection.execute
     origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()
     if choice.origin not in dict(origins):

@@ -57,7 +57,7 @@ _MOST_BYTES = 1 << 30
 """The largest allowed size of a series file's columns in memory, in bytes."""
 _MOST_LETTERS = 1 << 16
 _LARGEST = 1e60
-"""The largest allowed value, in any unit, so that a sum of many squares remains finite."""
+"""The largest allowed value, in any unit. It keeps a sum of many squares finite."""
 _OPTIONAL = {"better", "repeat", "value"}
 _YEAR_9999_US = 253_402_300_800_000_000
 _ALLOWED = {
@@ -150,7 +150,7 @@ def _is_plain(found: Any, texts_only: bool) -> bool:
 
 
 class Fetched(NamedTuple):
-    """A run's series file, or the reason why there is none. `is_final` means that asking again would give the same
+    """A run's series file, or the reason why there is none. `is_final` means that another request would give the same
     answer."""
 
     run_id: str
@@ -169,7 +169,7 @@ class RunSource(Protocol):
         """Return, for each run, a text that changes when the run's results do. Raises RunnerError."""
 
     def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
-        """Yield the series file of each run, written to a folder. Raises RunnerError if the source can't be reached."""
+        """Write each run's series file to a folder, and yield it. Raises RunnerError if the source can't be reached."""
 
 
 class RunFolder:
@@ -252,17 +252,16 @@ def run_source(place: str) -> RunSource:
 
 _INDEX = "index.json"
 _INDEX_VERSION = f"{SERIES_VERSION}.2"
-"""The version of the index. Raise the number after the point if local rows must be read again, but pushed rows need
-not."""
+"""The version of the index. Raise the number after the point if only local rows must be read again, not pushed ones."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
-"""How many runs are read before they are entered in the index. If a reader is stopped, it loses no more than that."""
+"""How many runs are read before they are entered in the index. A reader that is stopped loses at most these."""
 _MOST_FILES = 24
 _MEMORY = "256MB"
 
 
 class _Entry(NamedTuple):
-    """A run in the state in which it was read. If it has no series, `file` is "" and `problem` says why."""
+    """A run in the state in which it was read. If it has no series, `file` is "" and `problem` gives the reason."""
 
     stamp: str
     file: str
@@ -271,7 +270,7 @@ class _Entry(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """The rows of `SeriesRow` in the DuckDB table `series`, file by file, only for the runs in `tags`."""
+    """The rows of `SeriesRow` in the DuckDB table `series`, file by file, limited to the runs in `tags`."""
 
     connection: duckdb.DuckDBPyConnection
     tags: Mapping[str, frozenset[str]]
@@ -282,7 +281,7 @@ class SeriesTable(NamedTuple):
 
 @contextmanager
 def open_series(source: RunSource, progress: Callable[[int, int], None] | None = None) -> Iterator[SeriesTable]:
-    """Yield the series of all runs, after reading the runs that are new or have changed. Raises RunnerError.
+    """Yield the series of all runs, after reading new and changed runs. Raises RunnerError.
 
     `progress` is called with the number of runs read so far, and the total number of runs to read.
     """
@@ -294,8 +293,7 @@ def open_series(source: RunSource, progress: Callable[[int, int], None] | None =
 
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
-    """Yield the cache folder of a source, to one process at a time. If it can't be written, yield a
-    temporary folder."""
+    """Yield the cache folder of a source, to one process at a time. If it is not writable, yield a temporary folder."""
     folder = user_cache("series", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -366,8 +364,7 @@ def _update(
 def _read(
     folder: Path, runs: list[str], stamps: Mapping[str, str], source: RunSource
 ) -> tuple[dict[str, _Entry], set[str]]:
-    """Read some runs into one file. Return their entries, and the names of the runs that need not be asked
-    for again."""
+    """Read some runs into one file. Return their entries, and the names of runs that need no further request."""
     import pyarrow as pa
 
     read: dict[str, _Entry] = {}
@@ -435,8 +432,7 @@ def _table(folder: Path, runs: Mapping[str, _Entry]) -> SeriesTable:
 
 
 def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
-    """Return a database with the view `every`, which has all rows of the files, including outdated rows of runs that
-    have changed since."""
+    """Return a database with the view `every` of all rows in the files, including outdated rows of changed runs."""
     import duckdb
 
     connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
@@ -451,7 +447,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
-    """Make the view `series`, which has only those rows of `every` that are in the current file of their run."""
+    """Make the view `series` of those rows in `every` that are in the current file of their run."""
     # DuckDB makes the table: from a list, pyarrow needs pandas, which may not be installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)

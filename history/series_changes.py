@@ -1,5 +1,4 @@
-"""The changes in series: when they happened, how large and how certain they are, whether the lab caused them, and what
-people said about them."""
+"""The changes in series: their time, size and certainty, whether the lab caused them, and people's verdicts on them."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from benchbrief.runners.journal.atomic_files import write_durably
 VERDICTS = "bench-verdicts.toml"
 VerdictWord = Literal["accept", "bug", "noise"]
 _NEAR = 2
-"""By how many runs later runs may move a change from its place when the verdict was written."""
+"""The number of runs by which a change may move from where it was when its verdict was written."""
 _HEAD = "# What people say of changes in the results: accept, bug or noise. `bench gate --accept` adds to it.\n"
 
 
@@ -108,13 +107,13 @@ def verdict_on(
 
 
 CONTROL_LEVEL = 0.01
-"""The significance level for two questions: whether the control changed, and whether a change remains without the
-control's."""
+"""The significance level for two questions: whether the control changed, and whether a change remains after subtracting
+the control's."""
 
 
 @dataclass(frozen=True)
 class LabShare:
-    """How the control behaved at a change.
+    """The control's behaviour at a change.
 
     `change` is the control's ratio of after to before. `rest` is the series' ratio without the control's. `p` and
     `rest_p` are the p-values of the t tests of these two ratios.
@@ -214,8 +213,7 @@ def lab_share(
 
 
 def lab_logs(levels: Sequence[ControlLevel]) -> dict[str, float]:
-    """Return how far the controls lie from their level in each run, as the mean over the controls of their logarithms
-    minus the level."""
+    """Return how far the controls are from their level in each run, as the mean of their logarithms minus the level."""
     runs = set[str]().union(*(each.logs for each in levels))
     return {run: fmean(each.logs[run] for each in levels if run in each.logs) for run in runs}
 
@@ -275,7 +273,7 @@ def trend_of(
 
 
 def scaled(values: Sequence[float]) -> list[float]:
-    """Return the logarithms if all values are above 0, because noise is a share of the value; otherwise, return the
+    """Return the logarithms if all values are above 0, because noise is proportional to the value; otherwise return the
     values."""
     return [math.log(value) for value in values] if min(values, default=0.0) > 0 else list(values)
 

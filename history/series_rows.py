@@ -1,5 +1,4 @@
-"""A run's `series.parquet`, with each quantity at each point, and everything that decides which series a value belongs
-to.
+"""A run's `series.parquet`, with each quantity at each point, and everything that determines the series of a value.
 
 The file is small, so it can be read for thousands of runs without their tables.
 """
@@ -42,11 +41,11 @@ if TYPE_CHECKING:
 Facts = dict[str, str]
 _KINDS = ("host", "database", "tool", "source")
 _FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
-"""The folder of a file that is identified by its content: `/etc/` in `/etc/rocks.ini (SHA-256 ...)`."""
+"""The folder in the path of a file that is identified by its content: `/etc/` in `/etc/rocks.ini (SHA-256 ...)`."""
 
 
 class Environments:
-    """The environments of a run's values, each with the facts about the cells behind it."""
+    """The environments of a run's values, each with the facts about the cells that the values come from."""
 
     def __init__(self, store: Store) -> None:
         rows = store.sql("SELECT kind, hardware, node, name, value FROM facts ORDER BY ALL").rows
@@ -112,8 +111,7 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 SERIES = "series.parquet"
 SERIES_VERSION = 9
-"""The version of series files. Raise it when the columns change, or the rules that decide which series a value belongs
-to."""
+"""The version of series files. Raise it when the columns change, or the rules that determine the series of a value."""
 READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Earlier versions that can still be read, because they only lack claims, or columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
@@ -164,7 +162,7 @@ class SeriesRow(NamedTuple):
     reused_from: str
     """The earlier run that measured the value, or "" if this run did."""
     bound: str = ""
-    """at_least | at_most | open, if a search found only a bound of the value. "" for other values."""
+    """at_least | at_most | open, if a search found only a bound for the value, or "" otherwise."""
     decided: bool = True
     """Whether the searches behind the value decided with their confidence and, for a claim, whether its numbers support
     it in all briefs."""
@@ -203,7 +201,8 @@ def schema() -> pa.Schema:
 
 
 def write_series(run_dir: Path, path: Path) -> None:
-    """Write the series file of a run, completely or not at all. The run is not changed. Raises RunnerError, OSError."""
+    """Write the series file of a run, either completely or not at all. The run is unchanged. Raises RunnerError,
+    OSError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -242,7 +241,7 @@ def series_rows(run_dir: Path) -> list[SeriesRow]:
 
 
 class _Measured(NamedTuple):
-    """A quantity at a point, with everything else that defines the quantity."""
+    """A quantity at a point, with everything that defines it."""
 
     quantity: str
     label: str
@@ -326,7 +325,7 @@ def _is_chosen(plan: Plan, point: Mapping[str, DimKey | None], cells: Sequence[C
 
 
 def canonical(content: object) -> str:
-    """Return JSON text that is always the same for the same content."""
+    """Return JSON text that is identical for equal content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -336,7 +335,7 @@ def coded(reason: str) -> str:
 
 
 def reason_of(reason: str, message: str) -> str:
-    """Return the reason in these two columns, with its code if it has one. Raises ValueError, RecursionError."""
+    """Return the reason in these two columns, with its code if there is one. Raises ValueError, RecursionError."""
     return message_from_data(json.loads(message)) if message else reason
 
 
@@ -420,7 +419,7 @@ def metrics_in(plan: Plan) -> dict[str, Metric]:
 
 
 _Placed = tuple[Cell, dict[str, DimKey | None]]
-"""A cell with the known keys of its point."""
+"""A cell with those keys of its point that are known."""
 
 
 class PlacedCells:
@@ -433,8 +432,8 @@ class PlacedCells:
         self._by: dict[tuple[str, ...], dict[tuple[DimKey | None, ...], list[_Placed]]] = {}
 
     def at(self, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
-        """Yield the cells behind a value, according to what its metric reads. A point may have fewer dimensions than a
-        cell, and a cell may have no threads or no target."""
+        """Yield the cells that a value is computed from, according to what its metric reads. A point may have fewer
+        dimensions than a cell, and a cell may have no threads or target."""
         keys = {dim: key for dim, key in point if key is not None and dim in self._dims}
         dims, reads = tuple(keys), metric.query.reads if metric else None
         if dims not in self._by:
@@ -448,11 +447,11 @@ class PlacedCells:
 
 
 _Behind = frozenset[tuple[str, DatabaseKey, str]]
-"""The experiment, database and workload of each cell behind a value, by their keys in the plan."""
+"""The experiment, database and workload of each cell that a value comes from, by their keys in the plan."""
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
-    """Return the hash of everything that values of one name must share to be comparable."""
+    """Return the hash of everything that values with one name must share to be comparable."""
     promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
     databases = [
         {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
@@ -492,7 +491,7 @@ def _distinct(parts: Iterable[Parts]) -> list[str]:
 
 
 def _promise_parts(experiment: Experiment) -> Parts:
-    """Return the parts of a promise that decide where a search for it ends, as `Promise.is_same` does. The limits may
+    """Return the parts of a promise that determine where a search for it ends, as in `Promise.is_same`. The limits may
     be in any order and unit."""
     promise = experiment.promise
     if promise is None:
@@ -505,8 +504,8 @@ def _promise_parts(experiment: Experiment) -> Parts:
 
 
 def _database_parts(database: Database) -> Parts:
-    """Return the parts of a spec that describe a database, like a cell's `database_parts`, but without its place and
-    its build.
+    """Return the parts of a spec that describe a database, like a cell's `database_parts`, but without the place and
+    the build.
 
     In a series, paths and addresses do not count, nor do commands, which may contain them. The version is part of the
     environment.

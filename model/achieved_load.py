@@ -1,4 +1,4 @@
-"""The limits within which an offered load counts as achieved, for curves and for single cells."""
+"""The limits within which an offered load counts as achieved, both for curves and for single cells."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.plan import Arrivals, Experiment, Promise
 
 KEEPS_UP = 0.95
-"""A system keeps up with an offered load if it achieves this share of the load. The margin allows for the load
-generator's pace, which is never exact."""
+"""The share of an offered load at which a system keeps up. The margin allows for the load generator's pace, which is
+never exact."""
 
 CATCHES_UP = 1.05
-"""A load generator that exceeds this share of its offered load was working off a backlog, because its schedule began in
-the warm-up, or because a stall had stopped it."""
+"""The share of its offered load above which a load generator was working off a backlog, because its schedule began in
+the warm-up or a stall had stopped it."""
 
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """The operations that were due and those that were done, per second."""
+    """The operations per second that were due, and those that were done."""
 
     offered: float
     achieved: float

@@ -1,5 +1,4 @@
-"""Time budgets: which experiments have one, which of their cells come first, and the confidence level of their
-intervals.
+"""Time budgets: the experiments that have one, the cells that come first, and the confidence level of intervals.
 
 With a budget, each point is measured once before any point is repeated. How often a point is repeated then depends on
 the results so far, so its interval is looked at several times. If a 95 % interval is looked at again and again, it
@@ -23,8 +22,8 @@ LEVEL = 0.95
 _FEWEST = 2
 """The fewest repeats from which an interval can be computed."""
 _FIRST_LOOK = 3
-"""The number of repeats before a budget first looks at an interval, unless the spec sets it. An interval of two repeats
-is hardly ever narrow."""
+"""The number of repeats before a budget first looks at an interval, unless the spec sets it. Intervals of two repeats
+are rarely narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
 """Shares of the chance to be wrong: of the first look at an expectation, and of all looks between it and the last.
@@ -43,8 +42,8 @@ looks, or a chance below 5 %."""
 
 @dataclass(frozen=True)
 class Looks:
-    """The numbers of repeats after which an expectation is looked at: after each repeat from `first` to `last`, or only
-    once at the end if `last` is None.
+    """The numbers of repeats at which an expectation is judged: each from `first` to `last`, or only one at the end if
+    `last` is None.
 
     Each look has a share of the allowed error, fixed before the first repeat. This is an error-spending rule as in K.
     K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983). The last
@@ -61,7 +60,7 @@ class Looks:
 
     @property
     def chance(self) -> float:
-        """Return the chance of an error that the looks share out. Together they err in at most 5 % of all cases."""
+        """Return the chance of an error that is shared among the looks. Together they err in at most 5 % of all cases."""
         dependent = self.first >= _DEPENDENT and self.count >= _DEPENDENT
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 
@@ -85,14 +84,14 @@ class Looks:
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
-    """Return whether a budget decides which points of the experiment are repeated: those with the widest intervals.
-    This is never so for searches and adaptive ramps, whose repeats decide which points come next."""
+    """Return whether a budget chooses which points of the experiment are repeated (those with the widest intervals). It
+    never does for searches and adaptive ramps, whose repeats determine the next points."""
     has_budget = experiment.budget_s is not None or plan.budget_s is not None
     return has_budget and not chooses(experiment) and experiment.repeats > 1
 
 
 def chooses(experiment: Experiment) -> bool:
-    """Return whether the run chooses the experiment's points as it goes, by the results of earlier points."""
+    """Return whether the run chooses the experiment's points along the way, by the results of earlier points."""
     return experiment.search is not None or experiment.adaptive is not None or experiment.promise is not None
 
 

@@ -1,4 +1,4 @@
-"""Descriptions of database engines, as data: attributes, options, resets and load generators."""
+"""Descriptions of database engines as data: attributes, options, resets and load generators."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def is_restored(reset: Reset) -> bool:
 
 
 AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
-"""The resets that restore the data only after a cell that writes. The other resets also empty caches, or do something
-that only the user knows."""
+"""The resets that restore the data only after a cell that writes. All others also empty caches, or have effects that
+only the user knows."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "reuse")
-"""The resets that every engine supports, since they need nothing but a load."""
+"""The resets that every engine supports, since they only need a load."""
 
 COMMON = frozenset({"engine", "path", "reset", "drop_caches", "prepare", "teardown", "tool"})
 """Attributes of every engine."""
@@ -75,7 +75,7 @@ class Option:
     list_of: tuple[str, ...] = ()
     word_or: tuple[str, ...] = ()
     shapes_data: bool = True
-    """Whether another value changes the data on the device, and not only how the engine runs."""
+    """Whether the option's value affects the data on the device, and not only how the engine runs."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,9 @@ class EngineSpec(ExtensionSpec):
     options_label: str = ""
     """The title of the engine's options in the reference, such as "Options of MongoDB connections"."""
     described: Mapping[str, str] = field(default_factory=dict)
-    """A disclosure's term for a database of this engine, by language, if it is neither a server nor a library."""
+    """A disclosure's term by language for a database that is neither a server nor a library."""
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The names in a brief for facts that the engine's class reports, by language, if the catalogue has no name for
-    them."""
+    """The names in a brief, by language, for facts that the engine's class reports and the catalogue does not name."""
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
     """Further ways to reset the engine's data, such as `snapshot`, `command` and `undo`. Its class has the methods for
@@ -126,7 +125,7 @@ class EngineSpec(ExtensionSpec):
     snapshots: bool = False
     """Whether any file system's snapshots can restore the engine's data, which are then all in one directory."""
     updates_in_place: bool = False
-    """Whether a data set is as good as newly loaded after its records were replaced by others of the same size."""
+    """Whether a data set counts as newly loaded after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
     simulated_s: float = 0.0

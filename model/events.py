@@ -1,4 +1,5 @@
-"""The journal: an append-only, fsynced JSON-lines file that, with the raw outputs, is the source of truth of a run.
+"""The journal, an append-only, fsynced JSON-lines file. Together with the raw outputs, it is the source of truth of a
+run.
 
 A run's directory:
 
@@ -45,11 +46,12 @@ class JournalPlace(NamedTuple):
 
 class Record(Frozen):
     at: float
-    """Epoch seconds on the controller's time (`controller_clock.py`), which does not jump if a clock is set."""
+    """The time in epoch seconds on the controller's clock (`controller_clock.py`), which does not jump when a clock is
+    set."""
 
 
 NoRoom = Literal["", "repeat", "point"]
-"""What did not fit in a budget: a repeat, so that an interval stays wider, or a whole point."""
+"""What a budget had no room for: a repeat, which leaves an interval wider, or a whole point."""
 
 
 Refused = Literal["", "generator", "system"]
@@ -68,7 +70,7 @@ class CellStarted(Record):
 
 
 class CellResumed(Record):
-    """This controller resumed an earlier controller's attempt in `step`, by attaching to the jobs that run there.
+    """This controller resumed an earlier controller's attempt in `step`, by attaching to its running jobs.
 
     Nothing is known about the time between `away_since`, when the last record before was written, and `at`. `began_at`
     is when the step started.
@@ -84,7 +86,7 @@ class CellResumed(Record):
 
 
 class CellReused(Record):
-    """The following records of `attempt` come from another run, whose result is used for this cell.
+    """The following records of `attempt` come from another run, whose result this cell uses.
 
     `reused_from` is the run that measured it, and `as_cell` the cell's id in that run; `measured_at` is when that
     attempt started.
@@ -99,7 +101,7 @@ class CellReused(Record):
     measured_at: float
     measurement: int
     tool_measurement: int | None = None
-    """The version of the tool's way of measuring; None if `measurement` covers all tools."""
+    """The version of the tool's way of measuring, or None if `measurement` covers all tools."""
 
 
 class StepStarted(Record):
@@ -137,11 +139,11 @@ class JobCollected(Record):
     ended_at: float
     files: dict[str, str]
     clock_set_s: float | None = None
-    """By how many seconds the host's clock was set while the job ran; None if that was not checked."""
+    """By how many seconds the host's clock was set during the job, or None if that was not checked."""
     booted: float | None = None
     """When the host booted, by its clock at the job's start. Shows whether the clock was set before."""
     other_cores: float | None = None
-    """How many of the host's cores were busy with other work, on average during the job; None if unknown."""
+    """How many of the host's cores did other work during the job, on average, or None if unknown."""
 
 
 MEASURE = "measure"
@@ -159,7 +161,7 @@ def probes_of(job: JobCollected) -> tuple[str, ...]:
 
 
 class CounterReading(Record):
-    """A reading of server counters at the time `at`, kept for a controller that resumes the attempt.
+    """A reading of server counters at the time `at`, saved for a controller that resumes the attempt.
 
     Not every reading is kept this way. The `Counters` record, which sums the readings up, is the one that counts.
     """
@@ -241,8 +243,8 @@ class EventRan(Record):
 
 
 class MeasuringEnded(Record):
-    """How a measurement that continues until it is steady ended after `lasted_s`: `steady`, or because its longest time
-    was up. It had to be steady within a share of the mean (`within`), and to last from `from_s` to `most_s`.
+    """The end of a measurement until steady, after `lasted_s`: `steady`, or the longest time was up. To be steady, it
+    had to stay within a share of the mean (`within`) and last from `from_s` to `most_s`.
 
     `cut_s` is the warm-up part that is cut off at its beginning, or null if that part reaches into the second half, in
     which case everything counts. For the rest, the record has half the width of each mean's 95 % interval, as a share
@@ -283,15 +285,14 @@ class CellEnded(Record):
     """The values that a budget or a promise is judged by, in base units: other statistics such as `p99 read`, `errors`,
     and the share of the offered load that was `served`."""
     retried: bool = False
-    """Whether the attempt failed and the cell is tried again. If a host is away, that happens when the host is back."""
+    """Whether the attempt failed and the cell is tried again, after an absent host has come back."""
     by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way
     by_host: bool = False  # a host is the cause of the failure
     refused: Refused = ""
 
 
 class CellSkipped(Record):
-    """A cell was skipped: it was not needed because its search, ramp or repeats ended earlier, or it did not fit in a
-    budget."""
+    """A cell was skipped, because its search, ramp or repeats ended earlier, or because it did not fit in a budget."""
 
     type: Literal["cell_skipped"] = "cell_skipped"
     cell: str
@@ -309,7 +310,7 @@ class ImportedFile(Frozen):
 
 
 class Imported(Frozen):
-    """The origin of an imported run's results: the kind of file, and the source that states them.
+    """The origin of an imported run's results: the kind of file, and the source that published them.
 
     `licence` tells how the numbers may be used. `statements` are the source's other statements, in words. `limits` are
     the limitations of its numbers. `told` are the versions and settings that it states, each a name and a text. `facts`
@@ -336,8 +337,8 @@ class Imported(Frozen):
 
 
 class PublishedValue(Record):
-    """A value of one of the spec's metrics as a source states it, without the data behind it. It is never a
-    measurement.
+    """A value of one of the spec's metrics as stated by a source, without the data behind it, so that it never counts
+    as a measurement.
 
     `bound` is low or high if the source states a range. `keys` are the value's dimensions.
     """
@@ -367,7 +368,7 @@ class Simulated(Frozen):
 
 
 class MergedLane(Frozen):
-    """A lane that a separate process ran: the folder of its results, and the state of its journal.
+    """A lane that a separate process ran: the folder of its results, and its journal's state.
 
     `owner` is the identity of its jobs on hosts. `journal_bytes` and `journal_sum` describe its journal at the time of
     the merge.
@@ -396,7 +397,7 @@ class RunStarted(Record):
     """The version of each tool's way of measuring. Empty in journals of earlier versions, where `measurement` covers
     all tools."""
     simulated: Simulated | None = None
-    """How the run is simulated; None if the following results were measured on real hosts, or imported."""
+    """How the run is simulated, or None if its further results are measured on real hosts or imported."""
     imported: Imported | None = None
     """The source of results that were not measured by this run."""
     files: dict[str, str] = Field(default_factory=dict)
@@ -407,7 +408,7 @@ class RunStarted(Record):
     since_boot: float | None = None
     """The seconds from the controller's boot to `at`."""
     merged: tuple[MergedLane, ...] = ()
-    """The lanes that separate processes ran, and whose records follow."""
+    """The lanes that were run by separate processes, and whose records follow."""
 
 
 class TimeEstimated(Record):
@@ -425,8 +426,7 @@ class TimeEstimated(Record):
 
 
 class HostsGiven(Record):
-    """The nodes that a scheduler's job provides for hosts of the plan. The following results were measured on these
-    nodes.
+    """The nodes that a scheduler's job provides for hosts of the plan. The results that follow were measured on them.
 
     `nodes` is by host; `job` is the scheduler's id of the job.
     """
@@ -489,7 +489,7 @@ class RunEnded(Record):
     """done: every cell is ok; failed: at least one cell failed; interrupted: the run can be resumed."""
     message: Said = ""
     gone: bool = False
-    """Whether the controller had ended earlier, at an unknown time."""
+    """Whether the controller had already ended at an unknown earlier time."""
 
 
 class ReportMade(Record):
@@ -551,9 +551,8 @@ class HeldOutBegan(Record):
 
 
 class RateJudged(Frozen):
-    """The runs at a rate: how many kept a promise, broke it, were beyond the load generator, and failed. `held_out`
-    runs that did not fail are counted separately: how many kept the promise, and how many were beyond the generator.
-    """
+    """The runs at one rate: how many kept a promise, broke it, were beyond the load generator, and failed. Good
+    `held_out` runs are counted separately: how many kept the promise, and how many were beyond the generator."""
 
     rate: float
     met: int
@@ -570,7 +569,7 @@ class RateJudged(Frozen):
 
     @property
     def all_broken(self) -> int:
-        """How many runs broke the promise, not counting those that were beyond the generator."""
+        """How many runs broke the promise, excluding those beyond the generator."""
         return self.broken + self.held_out - self.held_met - self.held_beyond
 
 
@@ -606,7 +605,7 @@ class PromiseEnded(Record):
 
     @property
     def sustained(self) -> float | None:
-        """The rate that keeps the promise, as far as the search shows; None if held-out runs contradict it."""
+        """The rate that keeps the promise as far as the search found, or None if held-out runs contradict it."""
         return self.rate if self.kind in ("found", "at_least") and self.confirmed else None
 
     @property
@@ -619,7 +618,7 @@ class PromiseEnded(Record):
 
 
 class SearchPoint(Frozen):
-    """A search's data at one point: the mean throughput of its repeats, and their highest latency."""
+    """The data of a search at one point: the mean throughput of its repeats, and their highest latency."""
 
     point: float
     ops_per_s: float
@@ -627,7 +626,7 @@ class SearchPoint(Frozen):
 
 
 class SearchEnded(Record):
-    """The result of a search on one hardware with one workload: the knee, or None if no point up to the last is a knee.
+    """The result of a search on one hardware with one workload: the knee, or None if none of the points is a knee.
 
     The result follows from the verdicts of the cells in `points`, and is recorded as it was decided.
     """
@@ -643,7 +642,7 @@ class SearchEnded(Record):
 
 
 class ExpectationsRead(Record):
-    """A budget read the expectations to choose the next repeat, `cell`. The reading took `seconds` of that budget."""
+    """A budget read the expectations to choose the next repeat, `cell`, which took `seconds` of that budget."""
 
     type: Literal["expectations_read"] = "expectations_read"
     cell: str

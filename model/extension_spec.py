@@ -12,8 +12,8 @@ from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
 API = 3
-"""The version of everything that extensions may use, `benchbrief.extend`. It rises if a change may break an existing
-extension; `tests/extensions/surface.txt` has the promises of each version."""
+"""The version of everything that extensions may use, `benchbrief.extend`. It is raised if a change may break an
+existing extension; `tests/extensions/surface.txt` lists what each version promises."""
 
 LANGUAGES = ("en", "ja")
 """The languages of benchbrief's own texts. The first is the fallback."""
@@ -74,9 +74,9 @@ class ExtensionSpec:
     implementation: str
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Return what is wrong with the spec that is registered under `name`, or "" if nothing is wrong. `own` tells
-        that the extension is part of benchbrief. Values in another package's spec may have any type, and reading
-        them may raise any error.
+        """Return the mistake in the spec registered under `name`, or "" if there is none. `own` means that the
+        extension is part of benchbrief. Values in another package's spec may have any type, and reading them may raise
+        any error.
         """
         if self.name != name:
             return f"it is registered as `{name}`, and its name is `{self.name}`"
@@ -221,7 +221,7 @@ RESERVED = _TAKEN | _TAKEN_DIMENSIONS
 
 @dataclass(frozen=True)
 class ProbeSpec(ExtensionSpec):
-    """A probe: its measures, and how a spec asks for it.
+    """A probe: its measures, and how a spec requests it.
 
     `implementation` is the class that samples, with the methods of `seams.ProbeKind`. `measures` are by name; each name
     is the probe's name, a dot and a word. `attributes` are those of a `probe` block, in addition to `kind` and `every`;
@@ -245,8 +245,8 @@ class ProbeSpec(ExtensionSpec):
     word_is_free: bool = False
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Check the spec. The measures of benchbrief's `own` probes may have any name; all others start with the
-        probe's name."""
+        """Return the mistake in the spec, or "" if there is none. Measures of benchbrief's `own` probes may have any
+        name; all others must start with the probe's name."""
         return super().mistake(name) or self._wrong_name() or self._wrong_measure(own) or self._wrong_attribute()
 
     def _wrong_name(self) -> str:
@@ -298,8 +298,8 @@ class ProbeMeasure:
 
 
 def wrong_measure(owner: str, measures: Mapping[str, ProbeMeasure]) -> str:
-    """Return what is wrong with one of the measures, or "" if nothing is wrong. If there is an owner, a measure's name
-    must be the owner's name, a dot and a word."""
+    """Return the mistake in one of the measures, or "" if there is none. If there is an owner, a measure must be named
+    after it, with a dot and a word."""
     for measure, said in measures.items():
         family, _, word = measure.partition(".")
         if owner and (family != owner or not NAME.fullmatch(word)):

@@ -34,7 +34,7 @@ Parts = dict[str, object]
 """Named parts, which may be nested. A list counts as one value."""
 
 Known = Parts | float | None
-"""A number, or the parts that determine it if a search has yet to find it."""
+"""A number, or the parts that determine it if a search has not found it yet."""
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -114,13 +114,13 @@ def shared_parts(
 
 
 def event_parts(events: Sequence[Event]) -> list[dict[str, object]]:
-    """Return the parts of events that can change a result. Labels, and how events are judged afterwards, are not among
-    them."""
+    """Return the parts of events that can change a result. They include neither labels nor how events are judged
+    afterwards."""
     return [event.model_dump(include={"at_s", "line", "hosts", "timeout_s", "data"}) for event in events]
 
 
 def workload_parts(workload: Workload) -> Parts:
-    """Return the parts of a workload. A workload without files has no part for files, as in older plans."""
+    """Return the parts of a workload. As in older plans, a workload without files has no part for files."""
     parts = workload.model_dump(include={"family", "benchmark", "properties", "phase"})
     return {**parts, "files": workload.files} if workload.files else parts
 
@@ -152,8 +152,8 @@ def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
 
 
 def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str | int | None, ...]]:
-    """Return the identities of the hosts as machines. The login, and the node that a scheduler assigns, are not part of
-    them."""
+    """Return the identities of the hosts as machines, which include neither the login nor the node that a scheduler
+    assigns."""
     return [_asked(host) or _machine(host) for host in (hosts[id_] for id_ in ids)]
 
 
@@ -169,7 +169,7 @@ def _asked(host: Host) -> tuple[str | int | None, ...]:
 
 
 def size_parts(database: Database, workload: Workload) -> Parts:
-    """Return the database's size, or {} for a workload with a number of records, which already determines the size."""
+    """Return the database's size, or {} if the workload's number of records already determines it."""
     return {} if "records" in workload.properties else {"size_bytes": database.size_bytes}
 
 
@@ -206,7 +206,7 @@ def digest(content: object) -> str:
 
 
 def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
-    """Return a digest of the place where a database's data are. Equal digests mean the same place."""
+    """Return a digest of the place of a database's data. Equal digests mean the same place."""
     place = database.model_dump(include={"engine", "server", "uri", "path"})
     given = [id_ for id_ in hardware.hosts if hosts[id_].asked]  # another host with the same request is another node
     return digest([machines(hardware.hosts, hosts), *place.values(), *given])

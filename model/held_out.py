@@ -1,4 +1,4 @@
-"""Held-out repeats for claims about an extreme: which cells they measure again, and how long that takes.
+"""Held-out repeats for claims about an extreme: which cells they measure again, and for how long.
 
 The highest of many noisy points is too high, because it was chosen partly for its noise. So the winning point is
 measured again, after everything else, and the claim uses only these repeats.
@@ -18,8 +18,8 @@ Place = Mapping[Dimension, DimKey | None]
 """The place where an extreme was found: a key for each dimension over which it was taken."""
 
 _ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
-"""Pairs of a number of claims and the held-out repeats that are advised for up to that many claims. These repeats
-show four in five differences of 10 % if both sides have noise of 2 %, by Student's t with Bonferroni's correction
+"""The advised numbers of held-out repeats, each with the number of claims that it is for at most. With these repeats,
+four in five differences of 10 % are found if both sides have noise of 2 %, by Student's t with Bonferroni's correction
 (simulated in `benchmarks/README.md`).
 """
 _MOST_ADVISED = 7
@@ -36,15 +36,15 @@ def number_of(claim: Claim) -> str:
 
 
 def number_digest(claim: Claim) -> str:
-    """Return the digest by which a journal identifies a number that was measured again. It covers the number, and the
-    points among which its extremes were searched."""
+    """Return a digest that identifies, in a journal, a number that was measured again. It covers the number and the
+    points that its extremes were chosen from."""
     extremes = [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
     return hashlib.sha256("\n".join((number_of(claim), *extremes)).encode()).hexdigest()
 
 
 def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
-    """Return for each claim, by name, the claim whose held-out repeats it uses. If several claims are about one number,
-    that is the first of them."""
+    """Return for each claim, by name, the claim whose held-out repeats it uses, which is the first one about the same
+    number."""
     first: dict[tuple[str, int], Claim] = {}
     return {
         claim.name: first.setdefault((number_of(claim), claim.held_out.times), claim)
@@ -60,7 +60,7 @@ def numbers_held_out(plan: Plan) -> list[Claim]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Reads of a claim, and the place of their extreme; the place is empty for reads that depend on no extreme."""
+    """Some reads of a claim, with the place of their extreme, which is empty if they depend on none."""
 
     reads: tuple[Read, ...]
     place: Place
@@ -70,8 +70,8 @@ class _Part:
 
 
 def reads_at(read: Read, place: Place, keys: Place) -> bool:
-    """Return whether a read at the place of an extreme covers the cells with these keys. In dimensions that the read
-    fixes, the place has no effect."""
+    """Return whether a read at an extreme's place covers the cells with these keys. The place has no effect in
+    dimensions that the read fixes."""
     return read.covers(keys) and all(keys.get(dim) == key for dim, key in place.items() if _moves(dim, read))
 
 
@@ -80,15 +80,15 @@ WITHIN_CELLS = ("phase", "operation", "node", "time")
 
 
 def _moves(dim: Dimension, read: Read) -> bool:
-    """Return whether another key of the dimension means that other cells are read."""
+    """Return whether a different key of the dimension makes the read cover different cells."""
     return dim not in read.keys and dim not in WITHIN_CELLS
 
 
 def cells_held_out(
     plan: Plan, claim: Claim, rule: HeldOut, places: Sequence[Place], cells: Iterable[Cell]
 ) -> list[Cell]:
-    """Return the cells that a claim reads at the places where its extremes were found. `places` has one place for each
-    extreme. The other parts of a computed value are read at their fixed places."""
+    """Return the cells that a claim reads at the places of its extremes. `places` has one place for each extreme. The
+    other parts of a computed value are read at their fixed places."""
     parts = [_Part(each.points.reads or (), place) for each, place in zip(rule.extremes, places, strict=True)]
     of_extremes = [read for part in parts for read in part.reads]
     parts.append(_Part(tuple(read for read in claim.points.reads or () if read not in of_extremes), {}))
@@ -97,10 +97,8 @@ def cells_held_out(
 
 
 def held_out_cells(cells: Iterable[Cell], times: int) -> tuple[Cell, ...]:
-    """Return the held-out repeats of these cells' points. They alternate between the points, so that drift affects
-    both sides alike. Their repeat numbers continue those of the plan, so that no other result can be taken for one
-    of theirs.
-    """
+    """Return the held-out repeats of these cells' points. They alternate between the points, so that drift affects both
+    sides alike. Their repeat numbers follow the plan's, so that they can't be confused with other results."""
     points: dict[Point, list[Cell]] = {}
     for cell in cells:
         points.setdefault(Point.of(cell), []).append(cell)
@@ -115,8 +113,8 @@ def _again(repeats: Sequence[Cell], number: int) -> Cell:
 
 
 def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
-    """Return the most seconds that a claim's held-out repeats take on the group of hosts with these cells. For each
-    side of a comparison, that is the time of the longest point that may win."""
+    """Return the most seconds that a claim's held-out repeats take on these cells' group of hosts. For each side of a
+    comparison, this is the time of the longest point that may win."""
     rule = claim.held_out
     if rule is None:
         return 0.0
@@ -132,12 +130,12 @@ def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
 
 
 def _cell_keys(read: Read) -> tuple[tuple[Dimension, tuple[str | float, ...]], ...]:
-    """Return the keys that fix a read's cells. Throughput and latency of the same cells are measured together."""
+    """Return the keys that determine a read's cells. Throughput and latency of the same cells are measured together."""
     return tuple((dim, keys) for dim, keys in read.keys.items() if dim not in WITHIN_CELLS)
 
 
 def _longest_s(read: Read, moving: Sequence[Dimension], at: Iterable[tuple[Place, Cell]]) -> float:
-    """Return the longest time that one place of a read can take: one repeat of each of its points."""
+    """Return the longest time for one repeat of all points that a read covers at one place."""
     found: dict[tuple[DimKey | None, ...], dict[Point, float]] = {}
     for keys, cell in at:
         if read.covers(keys):

@@ -14,7 +14,7 @@ from benchbrief.model.message import share_figure
 from benchbrief.model.run_messages import say
 
 _SAME_WINDOW = 0.95
-"""The share of the time in which all load generators must be active for their rates to be added."""
+"""The smallest share of the time in which all load generators must be active for their rates to be added."""
 
 
 class Bucket(NamedTuple):
@@ -64,8 +64,8 @@ class Operation:
 
 
 def transactions(operations: Iterable[Operation]) -> int:
-    """Return how many operations were done. A read-modify-write counts as one, although READ and UPDATE count it
-    again."""
+    """Return how many operations were done. A read-modify-write counts as one, although it is also part of READ and
+    UPDATE."""
     kept = tuple(operations)
     counted = {each.kind for each in kept if each.in_total}
     again = sum(each.count for each in kept if each.operation == "read_modify_write" and each.kind in counted)
@@ -102,7 +102,7 @@ class PhaseThroughput:
 
 @dataclass(frozen=True)
 class SteadyEnd:
-    """How a measurement that ends by itself ended: `steady`, or because its longest time was up. Times are in seconds.
+    """The end of a measurement that ends by itself: `steady`, or its longest time was up. Times are in seconds.
 
     The measurement lasted `lasted_s`. Its first `cut_s`, the warm-up part, are cut off; None means that this part
     reached into the second half, so that everything counts. For the rest, half the width of each mean's 95 % interval
@@ -142,11 +142,12 @@ class Measurement:
     samples: tuple[Sample, ...] = ()
     tool_s: float | None = None
     due: int | None = None
-    """The operations that the tool's schedule had due in the window; None if the tool does not report them."""
+    """The number of operations that the tool's schedule had due in the window, or None if the tool does not report it.
+    """
     dropped: int = 0
     """How many due operations were never sent."""
     steady: SteadyEnd | None = None
-    """For a measurement that went on until it was steady, how it ended. `window` then begins after the transient."""
+    """The end of a measurement that lasted until it was steady. `window` then begins after the transient."""
 
     @property
     def total(self) -> PhaseThroughput:
@@ -168,8 +169,7 @@ class Together:
 
     @property
     def overlap(self) -> float:
-        """Return during which share of the time from the first start to the last end all load generators were
-        active."""
+        """Return the share of the time, from the first start to the last end, in which all load generators were active."""
         first, last = _whole(each.window for each in self.each)
         common = min(each.window[1] for each in self.each) - max(each.window[0] for each in self.each)
         return max(0.0, common) / (last - first) if last > first else 1.0
@@ -183,7 +183,7 @@ class Together:
 
     @property
     def over_all(self) -> bool:
-        """Return whether rates refer to the time from the first start to the last end."""
+        """Return whether rates are taken over the time from the first start to the last end."""
         return len(self.each) > 1 and (self.load or self.overlap < _SAME_WINDOW)
 
     @property
@@ -203,7 +203,7 @@ class Together:
         return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
 
     def seconds(self, phase: int | None) -> float:
-        """Return the seconds of a phase that all load generators have: those of the longest, or from the first start to
+        """Return the seconds of a phase that all load generators have: the longest one's, or from the first start to
         the last end (`over_all`)."""
         if self.over_all:
             first, last = _whole(_span(each, phase) for each in self.each)
@@ -219,7 +219,7 @@ class Together:
         return sum(count / time for count, time in zip(counts, times, strict=True) if time > 0)
 
     def measurement(self) -> Measurement:
-        """Combine all measurements into one for the verdict, without phases and intervals."""
+        """Combine all measurements into one, without phases and intervals, to judge it."""
         total = self.throughput(None)
         if len(self.each) == 1 or total is None:
             return self.each[0]
@@ -242,7 +242,7 @@ def _whole(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
-    """Return the start and end of a phase. Phases follow each other from the start of the window."""
+    """Return the start and end of a phase. Phases follow one another from the start of the window."""
     if phase is None:
         return measurement.window
     of = {part.phase: part.seconds for part in measurement.throughput if part.phase is not None}

@@ -1,4 +1,4 @@
-"""A sentence of a run: a code with arguments, put into words by the catalogue of each language.
+"""A sentence about a run: a code with arguments, which the catalogue of each language puts into words.
 
 A `Message` is a string, the English sentence, so that it can be shown, logged and compared. It also keeps its code and
 arguments. The journal and the store keep them, too, so that a brief in another language can word the sentence again. A
@@ -87,7 +87,7 @@ class Message(str):
     code: str
     args: Mapping[str, str | float]
     own: Mapping[str, str]
-    """If the code is from another package, its words by language."""
+    """The words by language, if the code is from another package."""
 
     def __new__(cls, code: str, args: Mapping[str, object], own: Mapping[str, str] | None = None) -> Message:
         known = {name: value if isinstance(value, str | int | float) else str(value) for name, value in args.items()}
@@ -138,7 +138,7 @@ def word(code: str) -> Message:
 
 
 def mapped(text: str, change: Callable[[str], str]) -> str:
-    """Apply a change to a text. In a message, it is applied to all texts among the arguments, at every depth."""
+    """Apply a change to a text, or to all texts in a message's arguments, at every depth."""
     if not isinstance(text, Message):
         return change(text)
     args = {name: mapped(each, change) if isinstance(each, str) else each for name, each in text.args.items()}
@@ -146,7 +146,7 @@ def mapped(text: str, change: Callable[[str], str]) -> str:
 
 
 def spanning(texts: Sequence[Message]) -> Message:
-    """Merge sentences of the same `shape` into one with the range of each number: `takes 1.2–3.4 cores`."""
+    """Merge sentences of the same `shape` into one that has the range of each number: `takes 1.2–3.4 cores`."""
     first = texts[0]
     return Message(first.code, {name: _span([text.args[name] for text in texts]) for name in first.args}, first.own)
 
@@ -199,7 +199,7 @@ def codes_of(declared: type) -> dict[str, tuple[str, ...]]:
 
 
 def to_data(text: str | float) -> object:
-    """Return a sentence, or an argument, in the form in which JSON stores it."""
+    """Return the form of a sentence or an argument that JSON can store."""
     if isinstance(text, Message):
         args = {name: to_data(value) for name, value in text.args.items()}
         return {"code": text.code, "args": args, **({"words": dict(text.own)} if text.own else {})}

@@ -37,7 +37,7 @@ class Node:
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Convert this part from an earlier version's plan to its present form."""
+        """Convert this part from an earlier version's plan to its current form."""
         return given
 
     def model_copy(self, *, update: Mapping[str, object]) -> Self:
@@ -91,7 +91,7 @@ _MAY_HOLD_AMOUNTS = {int, tuple}
 
 
 def _as_amounts(value: Any) -> Any:
-    """Return a value with its whole numbers as floats, because a plan writes an amount as 5.0."""
+    """Return a value with its whole numbers as floats, since plans write amounts as 5.0."""
     kind = type(value)
     if kind is int:
         return float(value)

@@ -32,7 +32,7 @@ DimKey = str | float
 
 
 class Levels(str):
-    """A level for each factor, as one text: `codec=lz4,vsize=1000`; "" without factors.
+    """The levels of all factors as one text: `codec=lz4,vsize=1000`; "" without factors.
 
     A level is a word, or a number in its base unit. The factors are in the order of the spec.
     """
@@ -68,7 +68,7 @@ def _pairs(levels: str) -> tuple[tuple[str, DimKey], ...]:
 
 
 def key_text(key: DimKey) -> str:
-    """Return a level in the form that texts and ids use: a word, or a number that reads back as the same number."""
+    """Return a level as written in texts and ids: a word, or a number that reads back as the same number."""
     return key if isinstance(key, str) else repr(float(key)).removesuffix(".0")
 
 
@@ -144,7 +144,7 @@ class Quantity(Node):
 
 
 Fact = str | Quantity | bool
-"""A declared fact of a hardware group: `cpu = "64 vCPU"`, `memory = 512 GiB`."""
+"""A fact that a spec declares about a hardware group: `cpu = "64 vCPU"`, `memory = 512 GiB`."""
 
 
 Dimension = str
@@ -161,8 +161,7 @@ LatencyKind = Literal["intended", "service"]
 
 
 class Read(Node):
-    """A measure that a query reads, and the place where it is read. `keys` has the allowed keys of each fixed
-    dimension.
+    """A measure that a query reads, and from which cells. `keys` has the allowed keys of each fixed dimension.
 
     The other dimensions are read at all planned keys. `view` is the store's view with the measure, `statistic` a
     latency's statistic in the store's words, and `probe` the probe that samples it. `counted` is the kind of latency
@@ -184,7 +183,8 @@ class Read(Node):
 BETTER: Mapping[str, Literal["higher", "lower"]] = {
     "throughput": "higher", "sustained": "higher", "latency": "lower", "errors": "lower",
 }  # fmt: skip
-"""Whether higher or lower values of a plain measure are better, by kind. Kinds where neither is better are left out."""
+"""Whether higher or lower values of a plain measure are better, by kind. Kinds without a better direction are left out.
+"""
 
 
 class Quote(Node):
@@ -235,15 +235,15 @@ class Query(Node):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return `made_of`, or all words of the expression if the plan is from before that field existed."""
+        """Return `made_of`, or all words of the expression in a plan that lacks this field."""
         return tuple(re.findall(r"[^\W\d]\w*", self.text)) if self.made_of is None else self.made_of
 
 
 class Metric(Node):
-    """A metric of the spec. `repeats` gives the value of each repeat (with a further dimension), for comparisons. It
-    is None if there is only one repeat, or if a value covers all repeats together. `percentile` tells whether the
-    values are percentiles or computed from percentiles; None in a plan from before the field existed. `params` are
-    the parameters that the metric names, directly or through other parameters, with their values as written.
+    """A metric of the spec. `repeats` gives the value of each repeat (with a further dimension), for comparisons. It is
+    None if there is only one repeat, or if a value covers all repeats together. `percentile` is true if the values are
+    percentiles or computed from some, and None in plans older than this field. `params` are the parameters that the
+    metric names, directly or through other parameters, with their values as written.
     """
 
     name: str
@@ -287,7 +287,7 @@ class Expect(Node):
     text: str
     label: str
     wording: Label = ""
-    """The condition in words; "" in a plan from before this field existed."""
+    """The condition in words, or "" in a plan older than this field."""
     query: Query
     sides: tuple[Query, ...] = ()
     better: Literal["higher", "lower"] | None = None
@@ -300,8 +300,8 @@ class Expect(Node):
 
 
 class KneeSearch(Node):
-    """A search that walks up a ramp to its knee. This is the first point after which the next one raises the latency by
-    at least `rise`, while the throughput gains less than `gain` (both are shares).
+    """A search that goes up a ramp to its knee, the first point after which the next one raises the latency by at least
+    `rise` while the throughput gains less than `gain` (both are shares).
 
     A point is judged after all its repeats, by their mean throughput and the highest of their latencies. `latency` is a
     statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is the point
@@ -315,7 +315,7 @@ class KneeSearch(Node):
 
 
 class Confident(Node):
-    """When the repeats of a point end: after at least `at_least` repeats, as soon as half the width of the 95 %
+    """The rule that ends a point's repeats: after at least `at_least` of them, as soon as half the width of the 95 %
     confidence interval of their mean throughput (Student's t) is at most `within` (a share) of that mean."""
 
     at_least: int
@@ -323,9 +323,9 @@ class Confident(Node):
 
 
 class UntilSteady(Node):
-    """When a cell's measurement ends: after `from_s`, at the first look that finds it steady, and at the latest
-    after the experiment's `measure_s`. Whether it is steady is decided by MSER-5 and Student's interval of the mean,
-    within a share of the mean to either side (`model/steadiness.py`).
+    """The rule that ends a cell's measurement: after `from_s`, at the first look that finds it steady, and at the
+    latest after the experiment's `measure_s`. MSER-5 and Student's interval of the mean, within a share of the mean to
+    either side, decide whether it is steady (`model/steadiness.py`).
     """
 
     within: float
@@ -333,7 +333,7 @@ class UntilSteady(Node):
 
 
 class Adaptive(Node):
-    """A ramp that measures only `points` of the experiment's points. The run chooses them, starting with both ends."""
+    """A ramp that measures only `points` of the experiment's points, which the run chooses, starting with both ends."""
 
     points: int
 
@@ -364,7 +364,7 @@ class PromiseLimit(Node):
 
     @property
     def name(self) -> str:
-        """The name of the limited quantity among a verdict's asked statistics: `p99 read`, or `errors`."""
+        """The name of the limited quantity in a verdict's `asked` statistics: `p99 read`, or `errors`."""
         return f"{self.statistic} {self.operation}".strip() if self.measure == "latency" else self.measure
 
     def keeps(self, value: float) -> bool:
@@ -372,9 +372,9 @@ class PromiseLimit(Node):
 
 
 class Promise(Node):
-    """A search for an experiment's highest point that keeps each limit. The points are rates that are half of
-    `within` apart. At most `judged` repeats decide on a rate, and `held_out` more confirm the rate that was found.
-    No search measures more than `most` cells, and a typical one measures `usual` cells (see `model/rate_search.py`).
+    """A search for an experiment's highest point that keeps each limit. The points are rates in steps of half of
+    `within`. At most `judged` repeats decide on a rate, and `held_out` more confirm the rate that was found. A search
+    measures at most `most` cells, and typically `usual` cells (see `model/rate_search.py`).
     """
 
     limits: tuple[PromiseLimit, ...]
@@ -395,7 +395,7 @@ class Promise(Node):
 
 
 class Asked(Node):
-    """A request to a scheduler instead of a named host: `slurm("nvme", 4, partition: "fast")`."""
+    """A request to a scheduler, in place of a named host: `slurm("nvme", 4, partition: "fast")`."""
 
     scheduler: str
     what: str = ""
@@ -639,7 +639,7 @@ class Arrivals(Node):
 
     @property
     def own_rates(self) -> bool:
-        """Return whether the arrivals set their own rates, so that a cell has no `target`."""
+        """Return whether the arrivals set their own rates, which leaves a cell without `target`."""
         return self.kind in ("steps", "trace")
 
 
@@ -666,7 +666,7 @@ class Event(Node):
 
 
 MOST_COLUMNS = 14
-"""How many columns of numbers fit across a page beside the row names."""
+"""How many columns of numbers fit on a page beside the row names."""
 
 
 class Value(Node):
@@ -691,8 +691,8 @@ class Said(Node):
 
 
 FOOTNOTE_MARK = re.compile(r"\\.|`[^`]*`|\[\^(?P<name>[A-Za-z0-9_-]{1,40})\]", re.DOTALL)
-"""Matches an author's footnote mark in a text, `[^src]`. A match without a `name` only looks like one: code, an
-escape."""
+"""Matches an author's footnote mark in a text, `[^src]`. A match without a `name` is not a mark, but for example code
+or an escape."""
 
 
 class Prose(Node):
@@ -743,16 +743,15 @@ language."""
 
 
 class Extreme(Node):
-    """A highest (`high`) or lowest value, and the points among which it is searched."""
+    """A highest (`high`) or lowest value, and the points that it is chosen from."""
 
     bound: Literal["low", "high"]
     points: Query
 
 
 class HeldOut(Node):
-    """How a claim about an extreme is measured again: the points where its `extremes` were found are repeated
-    `times` more, on both sides of each comparison. `repeats` has the claim's value in each of these repeats (with a
-    further dimension).
+    """How a claim about an extreme is measured again: the points of its `extremes` are repeated `times` more often, on
+    both sides of each comparison. `repeats` has the claim's value in each of these repeats (with a further dimension).
     """
 
     times: int
@@ -806,13 +805,13 @@ class Claim(Node):
 
     @property
     def takes_best(self) -> bool:
-        """Return whether the claim states the best of several values, or, if the metric has no better direction, either
-        end."""
+        """Return whether the claim states the best of several values or, for a metric without a better direction,
+        either end."""
         return bool(self.bound) and (self.better is None or (self.bound == "high") is (self.better == "higher"))
 
     @property
     def number(self) -> Value | None:
-        """Return the value in the sentence; for a range, the end by which the claim is judged."""
+        """Return the value in the sentence, or the end of a range by which the claim is judged."""
         found = next((part for part in self.sentence.parts if isinstance(part, Value)), None)
         if found is None or found.high is None:
             return found
@@ -837,8 +836,8 @@ class LabelledKey(Node):
 
 
 class Tested(Node):
-    """How a line of a comparison, or of a table that marks the best, is tested: the value of each repeat, and which
-    direction is better.
+    """How a line is tested in a comparison, or in a table that marks the best: with the value of each repeat, and the
+    better direction.
 
     Lines with the same `of` are contenders for one quantity, and are compared with those of the same `at`. With
     `along`, the values within the line are compared with each other instead. Without `repeats`, the line was measured
@@ -867,7 +866,7 @@ class Line(Node):
     format: str = ""
     texts: tuple[Prose, ...] = ()
     tested: Tested | None = None
-    """How the line is tested. Only set in a comparison, and if the best is marked."""
+    """How the line is tested. Set only in a comparison, or if the best is marked."""
 
 
 class TableElement(Node):
@@ -912,7 +911,7 @@ class CalloutElement(Node):
 
 
 class HeadlineNumber(Node):
-    """A number on the first page, with its unit and the sentence beside it. `shows_none` tells that the number is not a
+    """A number on the first page, with its unit and the sentence beside it. `shows_none` means that the number is not a
     gain."""
 
     value: Prose
@@ -956,12 +955,12 @@ class Series(Node):
 
     @property
     def drawn(self) -> tuple[Query, ...]:
-        """The queries of everything that is drawn, except those of single repeats."""
+        """The queries of everything that is drawn, except for single repeats."""
         return tuple(query for query in (self.query, self.x_query, self.high) if query)
 
     @property
     def is_ideal(self) -> bool:
-        """Whether nothing in the series is measured, because it is drawn only for comparison with others."""
+        """Return whether nothing in the series is measured, since it is drawn only for comparison."""
         return self.dashed and self.query.reads == ()
 
 
@@ -1026,7 +1025,7 @@ class FactsElement(Node):
 
 
 class DisclosureElement(Node):
-    """The place of the full disclosure, in a brief that includes it (`Report.disclosure`)."""
+    """The place of the full disclosure in a brief that includes it (`Report.disclosure`)."""
 
     kind: Literal["disclosure"] = "disclosure"
 
@@ -1042,7 +1041,7 @@ class SectionElement(Node):
 
 
 class _ByKind:
-    """Makes pydantic choose an element's class by its required `kind`, without trying any other class."""
+    """Lets pydantic choose an element's class by its required `kind`, without trying other classes."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
         from pydantic import Discriminator
@@ -1118,7 +1117,8 @@ class Report(Node):
     words: dict[str, str | dict[str, str]] = field(default_factory=dict)
     """The user's own catalogue of a language that is not shipped. English fills the gaps."""
     measures: dict[str, str] = field(default_factory=dict)
-    """The known names, in the report's language, of measures of other packages' probes, by keys of a catalogue."""
+    """Names of measures of other packages' probes in the report's language, as far as they are known, by keys of a
+    catalogue."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
     formats: tuple[Format, ...] = ()
@@ -1131,7 +1131,7 @@ class Report(Node):
     legal: Prose | None = None
     disclosure: Literal["separate", "in_brief"] = "separate"
     audience: Literal["customer", "internal"] = "customer"
-    """The readers of the report, which decides whether pages show run ids and paths."""
+    """The readers of the report. This decides whether pages show run ids and paths."""
     address: str = ""
     """The address where the disclosure is published."""
     columns: Literal[1, 2] = 1
@@ -1139,7 +1139,7 @@ class Report(Node):
     footnotes: dict[str, Prose] = field(default_factory=dict)
     """The author's own footnotes, by the names in their marks."""
     allowed: dict[str, str] = field(default_factory=dict)
-    """The reasons for exceptions from the rules about results in titles and headlines, by rule."""
+    """The reasons given for exceptions from the rules about results in titles and headlines, by rule."""
     elements: tuple[Element, ...]
     origin: Origin
 
@@ -1171,7 +1171,7 @@ class Workload(Node):
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Read earlier plans, which do not tell how a workload changes the data."""
+        """Read earlier plans, which lack the way in which a workload changes the data."""
         if isinstance(given, dict) and "changes" not in given:
             return {**given, "changes": "anything" if given.get("writes") else "nothing"}
         return given
@@ -1239,7 +1239,7 @@ class Cell(Node):
     levels: Levels = Levels()
     """A level for each factor that the cell's experiment varies."""
     workload_key: str = ""
-    """If factors set attributes of the cell's workload, the workload's key in the plan; "" if that is `workload`."""
+    """The workload's key in the plan if factors set its attributes, or "" if it is the same as `workload`."""
     client: str | None
     load_hosts: tuple[str, ...]
     tool: Tool
@@ -1262,7 +1262,7 @@ class Cell(Node):
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """Return everything that no other cell may use while this one runs: host ids and shared equipment."""
+        """Return the host ids and the shared equipment that no other cell may use while this one runs."""
         return (*self.locks, *self.shares)
 
     def at_load(self, threads: int | None, target: float | None) -> Cell:
@@ -1378,8 +1378,8 @@ class Plan(Node):
     databases: dict[DatabaseKey, Database]
     """The databases by `name@hardware`, each on one hardware group (`Cell.database` is such a key)."""
     workloads: dict[str, Workload]
-    """The workloads by name. If factors set a workload's attributes, its name has it at their default levels, and keys
-    such as `rr?vsize=1000` have it at other levels (`workload_of` finds a cell's workload)."""
+    """The workloads by name. If factors set a workload's attributes, its name means the default levels, and keys such
+    as `rr?vsize=1000` mean other levels (`workload_of` finds a cell's workload)."""
     factors: dict[str, Factor] = field(default_factory=dict)
     """The factors that experiments vary, in the order of the spec."""
     experiments: dict[str, Experiment]

@@ -1,4 +1,4 @@
-"""The place of a value: its dimensions' keys, a cell's point, and the curve on which the point lies."""
+"""The place of a value: its keys by dimension, a cell's point, and the curve that the point is on."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Experiment, Levels, Plan, key_text
 
 CURVE: tuple[Dimension, ...] = ("experiment", "hardware", "workload")
-"""Those dimensions of a `Curve` that every spec has, in order."""
+"""The dimensions of a `Curve` that every spec has, in order."""
 
 POINT: tuple[Dimension, ...] = (*CURVE, "threads", "target")
-"""Those dimensions of a `Point` that every spec has, in order."""
+"""The dimensions of a `Point` that every spec has, in order."""
 
 PointKeys: TypeAlias = tuple[tuple[str, DimKey | None], ...]
 """The point of a value, as pairs of a dimension and its key."""
@@ -35,8 +35,7 @@ def labels_of_levels(plan: Plan) -> dict[str, str]:
 
 
 def place_of(dim: Dimension) -> tuple[int, str]:
-    """Return a sort key for dimensions: the order of results, with factors after `workload`, and other dimensions at
-    the end."""
+    """Return a sort key for dimensions: the order of results, with factors after `workload` and all others at the end."""
     order: tuple[Dimension, ...] = (*CURVE, "", *POINT[len(CURVE) :])
     return (order.index(dim), "") if dim in order else (len(order) if dim in DIMENSIONS else len(CURVE), dim)
 
@@ -87,7 +86,7 @@ class Curve(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The place that all repeats of a cell share. `threads` and `target` are None if the cell has none, or if a search
+    """The place shared by all repeats of a cell. `threads` and `target` are None if the cell has none, or if a search
     has not found them yet."""
 
     experiment: str

@@ -1,4 +1,4 @@
-"""How numbers are rounded and printed, and how many operations a percentile needs so that chance does not decide it."""
+"""How numbers are rounded and printed, and how many operations a percentile needs so that it is not left to chance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ exponent only if its format asks for one: 96,100, and not 9.61e+04.
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=6)
 _MOST_WRITTEN_OUT = 15
-"""The power of ten from which a number in a `g` format has an exponent, as a float knows no further digits."""
+"""The power of ten from which a number in a `g` format gets an exponent, since a float has no further digits."""
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 
@@ -62,8 +62,8 @@ def in_percent(share: float) -> str:
 
 
 def formatted(value: float, spec: str) -> str:
-    """Format by a Python format specification, like `format(value, spec)` except for the rounding. Raises ValueError
-    for an invalid specification."""
+    """Format a number by a Python format specification, like `format(value, spec)` but with rounding of our own. Raises
+    ValueError for an invalid specification."""
     found = _SPEC.fullmatch(spec)
     if found is None or not math.isfinite(value) or printing() == 1:
         return format(value, spec)
@@ -110,9 +110,9 @@ def _at(written: Decimal, exponent: int) -> float:
 
 
 COMPLETE = 0.95
-"""A brief warns if a coverage is below this share. With less, there is no energy value."""
+"""The coverage, as a share, below which a brief warns and gives no energy value."""
 FEWEST = 10
-"""A percentile with fewer operations beyond it than this is reported as uncertain.
+"""The fewest operations beyond a percentile with which it is not reported as uncertain.
 
 The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence of 95
 % (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval begins at
@@ -134,7 +134,7 @@ _LAST_DIGIT = re.compile(r"(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)\Z")
 
 
 def last_digit(spec: str, value: float) -> float:
-    """Return how much the last printed digit of a value is worth in this format; 0 if that can't be told."""
+    """Return the value of the last printed digit in this format, or 0 if it can't be determined."""
     found = _LAST_DIGIT.search(spec)
     if found is None or not value or not math.isfinite(value):
         return 0.0
@@ -145,15 +145,15 @@ def last_digit(spec: str, value: float) -> float:
 
 
 Worse = Literal["nearest", "down", "up"]
-"""The direction in which a claim's number may be rounded freely because it makes the claim worse; "nearest" if neither
-direction is worse."""
+"""The direction in which a claim's number may be freely rounded, because it makes the claim weaker, or "nearest" if
+neither does."""
 MOST_GAINED, MOST_LOST = 0.01, 0.03
 """The share of a claim's number by which rounding may move it in its favour, and against it."""
 
 
 def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOST_GAINED) -> bool:
-    """Return whether rounding to the nearest step changes a claim's number so much that it needs another digit.
-    `most_gained` is the share by which rounding may favour the claim."""
+    """Return whether rounding to the nearest step changes a claim's number so much that another digit is needed.
+    `most_gained` is the largest share by which rounding may favour the claim."""
     shown = stepped(value, step, "nearest")
     if math.isclose(shown, value, rel_tol=1e-12):
         return False  # the steps' own inexactness: 70 times 0.01 is more than 0.7
@@ -163,7 +163,7 @@ def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOS
 
 
 _NO_DIFFERENCE = (0.0, 1.0)
-"""The values of a change and of a ratio that mean no difference. Other numbers are never printed as these."""
+"""The values of a change and of a ratio that mean no difference. Other numbers are never printed like these."""
 _LEAST_DIFFERENCE = 0.001
 
 

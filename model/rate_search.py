@@ -1,4 +1,4 @@
-"""The search for the highest rate at which a promise is kept. This is the rule itself, as a function of the results.
+"""The search for the highest rate that keeps a promise. This is only the rule, as a function of the results.
 
 The candidates are rates; each is a factor of `1 + within` above the next but one below it. Near the true rate, chance
 decides a run, so the candidate just below it may be lost; the one below that is still near enough. The search assumes
@@ -38,15 +38,16 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 KEPT = 0.8
-"""The search must distinguish a rate at which this share of the runs keeps the promise from a rate at which this share
-breaks it."""
+"""The share of runs between which the search must distinguish: keeping the promise at one rate, and breaking it at
+another."""
 LEAD = 3
-"""The lead, in runs, that decides on a rate. It is the smallest that gives 95 % confidence either way."""
+"""The lead, in runs, that decides on a rate: the smallest that gives 95 % confidence either way."""
 CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
-"""The probability of deciding correctly on a rate at which a share `KEPT` of the runs keeps the promise, or breaks it.
-It is the chance that a gambler with these odds is `LEAD` ahead before being `LEAD` behind."""
+"""The probability of a correct decision on a rate at which a share `KEPT` of the runs keeps (or breaks) the promise. It
+equals the chance that a gambler with these odds gets `LEAD` ahead before getting `LEAD` behind."""
 FAILURES = 2
-"""If this many runs at a rate failed and none was good, the search ends, as nothing is known about the rate."""
+"""The number of failed runs at a rate, with no good one, that ends the search, since nothing is then known about the
+rate."""
 
 LOWER = 6
 """The most candidates below the found rate to try if held-out repeats break the promise."""
@@ -57,7 +58,7 @@ Why = Literal["first", "double", "halve", "again", "held_out"]
 
 @dataclass(frozen=True)
 class Tally:
-    """The numbers of runs at a rate that kept the promise, broke it, were `beyond` the generator, or failed."""
+    """How many runs at a rate kept the promise, broke it, were `beyond` the generator, or failed."""
 
     met: int = 0
     broken: int = 0
@@ -66,17 +67,17 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether there are runs that count, and all of them kept the promise."""
+        """Whether some runs count, and all of those kept the promise."""
         return 0 < self.met == self.votes
 
     @property
     def refutes(self) -> bool:
-        """Whether a run that counts did not keep the promise."""
+        """Whether a run that counts failed to keep the promise."""
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
-        """Whether too many of the `held_out` runs failed for the others to confirm the rate, while none of them refutes
-        it."""
+        """Whether so many of the `held_out` runs failed that the others can't confirm the rate, although none of them
+        refutes it."""
         to_come = held_out - self.runs
         return self.failed > 0 and not self.refutes and 2 * (self.met + to_come) <= held_out
 
@@ -90,7 +91,7 @@ class Tally:
 
     @property
     def lead(self) -> int:
-        """The number of runs that keep the promise minus those that break it."""
+        """How many more runs kept the promise than broke it."""
         return self.met - self.broken - self.beyond
 
     @property
@@ -129,9 +130,8 @@ class SearchRule:
 
 @dataclass(frozen=True)
 class SearchStep:
-    """The rate of the next run, and why. When halving, `low` and `high` are the rates around it; when doubling,
-    `low` is the previous rate. For a held-out run, `high` is the next higher rate if held-out runs did not confirm
-    that rate.
+    """The rate of the next run, and why. When halving, `low` and `high` are the rates around it; when doubling, `low`
+    is the previous rate. For a held-out run, `high` is the next higher rate if held-out runs have failed to confirm it.
     """
 
     rate: float
@@ -224,7 +224,7 @@ def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | 
 
 
 def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
-    """Return whether a search found only a lower bound, because its highest candidate keeps the promise, or because the
+    """Return whether a search found only a lower bound, because its highest candidate keeps the promise or the
     generator could not offer the next one. Briefs and comparisons then put `≥` before the rate."""
     return kind == "at_least" or by_generator
 
@@ -261,8 +261,8 @@ def walk(rates: Sequence[float], rule: SearchRule, keeps: Callable[[float], bool
 
 @lru_cache(maxsize=64)
 def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
-    """Return how many cells a search without noise measures on average over all answers, and the most that any search
-    ever measures. The latter assumes that each rate of the longest search takes all its repeats."""
+    """Return the number of cells that a search without noise measures on average over all answers, and the most for any
+    search, assuming that each rate of the longest search takes all its repeats."""
     free = SearchRule(judged=1, held_out=0, most=1_000_000)
     visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
     ends = 2 * (min(LEAD, judged) - 1)

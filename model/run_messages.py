@@ -1,4 +1,4 @@
-"""The codes of a run's sentences about itself, and all codes of the runners together."""
+"""The codes of sentences about a run, and all codes of the runners together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's journal, summed up once: the state of the run and its cells. Each further record updates it.
+"""The summary of a run's journal: the state of the run and its cells, which each further record updates.
 
 A large fleet's journal does not fit into memory, so only the places of possibly large records are kept.
 """
@@ -23,12 +23,13 @@ KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect
 """The kinds of a cell's steps, in order."""
 
 TURN = "wait_for_turn"
-"""A step that is not in the plan: a cell whose data set is loaded waits while another hardware group is measured."""
+"""A step that no plan has: the cell's data set is loaded, and the cell waits while another hardware group is measured.
+"""
 
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
-"""An attempt's records that may be large. Readers find them again by their places in the journal."""
+"""Records of an attempt that may be large. They are only found again by their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
-"""An attempt's records that show how far it got."""
+"""Records of an attempt that show how far it got."""
 
 
 def is_candidate_left_out(reason: str | None) -> bool:
@@ -37,8 +38,7 @@ def is_candidate_left_out(reason: str | None) -> bool:
 
 
 def is_refused(reason: str | None) -> bool:
-    """Return whether a search's cell failed because its numbers were refused, which counts as an answer for the
-    search."""
+    """Return whether a search's cell failed because its numbers were refused, which the search takes as an answer."""
     return isinstance(reason, Message) and reason.code in ("rate_refused", "rate_broken")
 
 
@@ -91,7 +91,7 @@ class CellHistory:
 
 @dataclass
 class Left:
-    """An attempt without a verdict: how far its controller got before the controller was killed or stopped.
+    """An attempt without a verdict, with how far its controller got before it was killed or stopped.
 
     `start` is the start of the controller that started the attempt. `over` are the steps that have ended, `collected`
     the outputs that were stored, by job and host, `readings` those of server counters, and `said` the texts of its
@@ -116,12 +116,12 @@ class Left:
     said: set[str] = field(default_factory=set)
     events: list[j.EventRan] = field(default_factory=list)
     ended: bool = False
-    """For a measurement that ends by itself, whether the journal tells how it ended."""
+    """Whether the journal has the end of a measurement that ends by itself."""
 
     @property
     def current(self) -> StepKind | None:
-        """Return the step in progress, or None between two steps. From the end of the measurement to the verdict, it is
-        `collect`."""
+        """Return the step in progress, or None between two steps. Between the end of the measurement and the verdict,
+        it is `collect`."""
         if self.step is None or self.step.step == TURN:
             return None
         if self.step.step not in self.over:
@@ -164,24 +164,24 @@ class ResetTook(NamedTuple):
 
 @dataclass
 class Pauses:
-    """The periods between an interruption and a resume in which no job ran, by the controller's clock. If a job
-    continued without its controller, that is known only after its output is collected."""
+    """The periods between an interruption and a resume in which no job ran, by the controller's clock. Whether a job
+    continued without its controller is known only after its output is collected."""
 
     spans: list[tuple[float, float]] = field(default_factory=list)
     _ahead_s: dict[str, float] = field(default_factory=dict)
-    """For each host, how far its clock was ahead when it was last read."""
+    """How far each host's clock was ahead when it was last read."""
 
     def read(self, clock: j.ClockRead) -> None:
         self._ahead_s[clock.host] = clock.offset_s
 
     def away(self, since: float, until: float) -> None:
-        """Count a period without a controller as a pause. `collected` later removes any time in which a job ran."""
+        """Count a period without a controller as a pause. `collected` later subtracts any time in which a job ran."""
         if until > since:
             self.spans.append((since, until))
 
     def collected(self, job: j.JobCollected) -> None:
-        """Remove a job's time from the pauses, using the last reading of its host's clock. Probes do not count, as they
-        do no work."""
+        """Subtract a job's time from the pauses, by the last reading of its host's clock. Probes do not count, since
+        they do no work."""
         if job.job != job.step or not self.spans:
             return
         ahead_s = self._ahead_s.get(job.host, 0.0)
@@ -200,7 +200,7 @@ class Pauses:
 
 @dataclass
 class CellTimes:
-    """How long each cell has taken so far, by the records: all its attempts and its cool-downs.
+    """The time that each cell has taken so far, according to the records, including all its attempts and cool-downs.
 
     Time between two controllers of a run does not count, with one exception: if the earlier controller wrote no end,
     the rest of its step counts, because work on the hosts continues by itself. A controller that is asked to stop ends
@@ -209,12 +209,12 @@ class CellTimes:
 
     seconds: dict[str, float] = field(default_factory=dict)
     resetting: dict[str, float] = field(default_factory=dict)
-    """How much of `seconds` the step `load` took."""
+    """The part of `seconds` that the step `load` took."""
     waiting: dict[str, float] = field(default_factory=dict)
-    """How much of `seconds` the cell waited for its turn at measuring."""
+    """The part of `seconds` in which the cell waited for its turn to be measured."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
     choosing: dict[str, float] = field(default_factory=dict)
-    """The seconds that a budget took to choose repeats, by the cell that came next. They are not part of `seconds`."""
+    """The seconds in which a budget chose a repeat, by the cell that came next. They are not part of `seconds`."""
     _step: dict[str, str] = field(default_factory=dict)
     """The current step of each running cell."""
     _loaded: set[str] = field(default_factory=set)
@@ -304,7 +304,7 @@ def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[st
 
 
 NOWHERE = JournalPlace(Path(), 0, 0)
-"""The place of a record that is in no file."""
+"""The place of a record that is not in a file."""
 
 
 @dataclass(frozen=True)
@@ -355,7 +355,7 @@ class RunRecord:
     promises: dict[Knee, j.PromiseEnded] = field(default_factory=dict)
     """The result of each search for a promise."""
     held_out: dict[str, j.HeldOutBegan] = field(default_factory=dict)
-    """For each claim, the last record of measuring its extreme's point again."""
+    """The last record about measuring each claim's extreme again."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)

@@ -1,5 +1,5 @@
-"""When a run that ends by itself is steady, by MSER-5 over its batches and Student's interval of the remaining batches'
-mean.
+"""Whether a run that ends by itself is steady, by MSER-5 over its batches and Student's interval of the remaining
+batches' mean.
 
 The load generator decides this while it runs, and writes down the batches on which it based its decision. This module
 has the same rule, to check that the decision follows from these batches; one that does not is no evidence. Sums are
@@ -25,22 +25,23 @@ MOST_RANGE = 0.20
 MOST_TREND = 0.10
 
 FEWEST_PHASES = 3
-"""The fewest phases of a steady state. A line through two phases fits exactly and adds nothing to their range; three
-can tell drifts from jumps. SNIA's five would leave six phases hardly any choice."""
+"""The fewest phases of a steady state. A line fits two phases exactly and adds nothing to their range, while three can
+tell drifts from jumps. SNIA's five would leave six phases hardly any choice."""
 
 ROUNDING = 1e-9
 """The share by which values may exceed the limits because of binary arithmetic."""
 
 BATCH_S = 5.0
-"""The seconds of a batch in a run that ends by itself. MSER-5 uses means of five values, which are seconds here."""
+"""The length in seconds of a batch in a run that ends by itself. MSER-5 uses means of five values, here one per second.
+"""
 
 FEWEST_BATCHES = 10
-"""The fewest batches in which to look for a transient. With fewer, one is mostly found by chance."""
+"""The fewest batches in which a transient is looked for. With fewer, most findings would be due to chance."""
 
 SOONEST_S = BATCH_S * FEWEST_BATCHES
 
 MOST_WITHIN = 0.5
-"""The largest allowed `within`. A half-width of half the mean shows nothing, and a larger number most likely lacks its
+"""The largest allowed `within`. A half-width of half the mean shows nothing, and a larger number probably lacks its
 `%`."""
 
 
@@ -55,14 +56,14 @@ BATCH = 5
 _FEWEST_LEFT = 5
 """The fewest batches that must remain after a cut. With fewer, the error of their mean can be small by chance."""
 NOTED_SHARE = 0.10
-"""A transient longer than this share of the window is noted, if its bias is also large."""
+"""The share of the window above which a transient is noted, if its bias is also large."""
 NOTED_BIAS = 0.02
-"""A transient with a larger bias than this is noted. The bias is a share of the mean throughput."""
+"""The bias, as a share of the mean throughput, above which a transient is noted."""
 
 
 @dataclass(frozen=True)
 class Transient:
-    """The first `seconds` of `window_s` are not steady. Without them, the mean throughput is higher by the share
+    """An unsteady beginning of `seconds` out of `window_s`. Without it, the mean throughput is higher by the share
     `bias`."""
 
     seconds: float
@@ -123,8 +124,8 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Steadiness:
-    """How steady a window is. `range` is the range of its rounds' throughputs, and `trend` is how far a line fitted to
-    them rises or falls, both as shares of the mean."""
+    """The steadiness of a window. `range` is the range of its rounds' throughputs, and `trend` is the rise or fall of a
+    line fitted to them, both as shares of the mean."""
 
     range: float
     trend: float
@@ -151,7 +152,7 @@ class Steadiness:
 
 
 def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
-    """Compute the steadiness, or return None if fewer than five intervals have a length, or if nothing was done."""
+    """Compute the steadiness, or return None if fewer than five intervals have a length, or if no operations were done."""
     intervals = [each for each in intervals if each.seconds > 0]
     if len(intervals) < ROUNDS:
         return None
@@ -232,7 +233,7 @@ def estimate(values: Sequence[int]) -> SteadyMean | None:
 @dataclass(frozen=True)
 class SteadyVerdict:
     """The result of a look at the batches. `cut` is None if the transient reaches into the second half. `estimates` has
-    one for each series, after the cut.
+    the mean of each series after the cut.
 
     `idle` tells that nothing succeeded in one of the batches.
     """

@@ -26,14 +26,14 @@ Settings = Mapping[str, Setting]
 """Values of attributes by name. Amounts are in base units, shares from 0 to 1."""
 
 Change = Literal["nothing", "updates", "inserts", "anything"]
-"""How a workload changes its data set, from the least to the most: it only reads; it replaces records by others of the
-same size; it adds records with new keys, and may update others; it deletes, or its effects are unknown."""
+"""How a workload changes its data set, from the least to the most: it only reads; replaces records by others of the
+same size; adds records with new keys, and may update others; or deletes, or has unknown effects."""
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
 Arrival = Literal["constant", "poisson", "steps", "burst", "trace", "closed"]
-"""When operations are due: evenly spaced; independently of each other, with exponential gaps; at a series of rates; at
-a rate with bursts; at recorded times; or in a closed loop, as soon as a thread's last operation has ended."""
+"""How operations are timed: evenly spaced; independent of each other, with exponential gaps; at a series of rates; at a
+rate with bursts; at recorded times; or in a closed loop, as soon as a thread's last operation has ended."""
 
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 
@@ -78,12 +78,12 @@ class Attribute:
 
 
 MOST_LOAD_SPEED_UP = 4.0
-"""Upper bound of a load's estimated speed-up over its usual number of threads."""
+"""The upper bound on a load's estimated speed-up relative to its usual number of threads."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A bound that a number's `Key` can't express, as it may depend on another attribute.
+    """A bound that a number's `Key` can't express, for example because it depends on another attribute.
 
     It applies if the attribute in `where` has the given value, or always if `where` is None. `wanted` expresses it in
     words: "a multiple of 512 B with direct I/O".
@@ -145,7 +145,7 @@ class FlagType:
 
 @dataclass(frozen=True)
 class MeasuredAnew:
-    """A version of the tool since which cells of an unchanged plan are measured differently, with other commands or
+    """A version of the tool since which an unchanged plan's cells are measured differently, with other commands or
     times.
 
     It affects only cells of the given `benchmarks`, with the given `arrivals`, and with `several_hosts`, as far as
@@ -231,7 +231,7 @@ class ToolSpec(ExtensionSpec):
 
     label: str
     stands_for: str = ""
-    """The tool under whose name specs use this one, if each of that tool's programs is for only one engine."""
+    """The tool that specs name to use this one, if each of that tool's programs is for only one engine."""
     runs: str = ""
     install: str = ""
     """The command that installs the tool, if there is one. `tools/setup.sh ycsb` needs a checkout of benchbrief."""
@@ -297,8 +297,8 @@ class ToolSpec(ExtensionSpec):
     load_bytes_per_s: float = 100e6
 
     where_settings_go: str = "what it is to do as attributes of the `workload`"
-    """The place in a spec where the tool is configured. This is a hint for users who write `tool = name("/path", ...)`
-    with arguments."""
+    """The place in a spec for configuring the tool, as a hint for users who write `tool = name("/path", ...)` with
+    arguments."""
     data: Texts = field(default_factory=lambda: {"en": "{records} records, loaded by the tool"})
     """The description of a data set's origin, with a hole for its `records`."""
     always: Texts = field(default_factory=dict)
@@ -366,8 +366,8 @@ class ToolSpec(ExtensionSpec):
     def load_seconds(
         self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
     ) -> float:
-        """Estimate the seconds to load the data set, its `records` or else a database of that size, from a number of
-        hosts. `by` is another tool that loads the data for this one's workloads."""
+        """Estimate the seconds for loading the data set (its `records`, or else a database of that size) from a number
+        of hosts. `by` is another tool that loads the data for this one's workloads."""
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
         records, times = float(settings["records"]), self._load_speed_up(settings, hosts)
@@ -436,7 +436,7 @@ class ToolSpec(ExtensionSpec):
 
 
 def _wrong_hole(text: str, hole: str) -> str:
-    """Return what is wrong with the holes of a text, which may only have holes of this name; "" if nothing is wrong."""
+    """Return the problem with a text's holes, which may only have this name, or "" if there is none."""
     try:
         text.format(**{hole: "1"})
     except Exception as error:  # a format may raise anything

@@ -327,8 +327,8 @@ _NAMES: dict[Dimension, str] = {
 
 
 def dimension_name(dimension: Dimension) -> str:
-    """Return a dimension's name for messages: "a time", "a power", "an amount of USD". A nameless dimension is called
-    by its base unit."""
+    """Return a dimension's name for messages: "a time", "a power", "an amount of USD". A dimension without a name is
+    called by its base unit."""
     if dimension in _NAMES:
         return _NAMES[dimension]
     if len(dimension) == 1 and dimension[0][0] in CURRENCIES and dimension[0][1] == 1:

@@ -98,7 +98,7 @@ class Number(_Shape):
         return f"{self.wanted} such as `{self.example}`"
 
     def broken_bound(self, value: float) -> str:
-        """Return in words the bound that a value breaks ("above 0 s"), or "" if the value is within bounds."""
+        """Return the bound that a value violates as text ("above 0 s"), or "" if it is within bounds."""
         if self.maximum == 1.0 and not 0 <= value <= 1:
             return "from 0 to 100 %"
         unit = "" if self.plain else f" {self.unit}"

@@ -52,8 +52,7 @@ def give_name(file: Path, name: Path) -> None:
 
 
 def _rename_only(file: Path, name: Path) -> None:
-    """Rename a file unless the name is taken, by calling `renameat2` with RENAME_NOREPLACE, which Python does not
-    offer."""
+    """Rename a file unless the name is taken. Calls `renameat2` with RENAME_NOREPLACE, which Python lacks."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except AttributeError as error:
@@ -65,7 +64,7 @@ def _rename_only(file: Path, name: Path) -> None:
 
 
 INCOMING = ".incoming"
-"""The folder of files that are being written. `bench gc` removes the files that killed pushes left there."""
+"""The folder of files that are still being written. `bench gc` removes files left there by killed pushes."""
 _BLOCK = 1 << 20
 
 

@@ -23,13 +23,13 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
 class SharedStoreError(ResultsError):
-    """Raised when a shared store can't do what was asked."""
+    """Raised if a shared store can't do what was requested."""
 
     code = "shared_store"
 
 
 class StoreAway(SharedStoreError):
-    """Raised when the store can't be reached now, or not in time. The same request may work later."""
+    """Raised if the store can't be reached now or in time. The same request may work later."""
 
     code = "store_away"
 
@@ -55,8 +55,7 @@ class StoreDamaged(SharedStoreError):
 
 
 class NoObject(SharedStoreError):
-    """Raised when nothing is stored under a key, because it never was or because it has been removed since
-    the listing."""
+    """Raised if nothing is stored under a key, because it never was or was removed after the listing."""
 
     code = "no_object"
 
@@ -158,17 +157,17 @@ def open_objects(url: str) -> ObjectStore:
 
 
 _SETTLED_S = 2.0
-"""The age, in seconds, from which a file's times show every change. Changes within one time step of the file system get
-the same time, and some file systems have steps of two seconds. So a file that was changed shortly before it was hashed
-may change again without a new time.
+"""The age in seconds at which a file's times reliably show later changes. Changes within one time step of the file
+system get the same time, and some file systems have steps of two seconds. So if a file was changed shortly before it
+was hashed, another change may not show in its times.
 """
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file as it was when it was hashed. `marks` are its inode, size and two times, which change when the
-    file does."""
+    """A file as it was when it was hashed. `marks` are its inode, size and two times, which change together with the
+    file."""
 
     path: Path
     sha256: str
@@ -203,7 +202,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 @contextmanager
 def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
-    """Hash files in the background. Files whose hashing has not started at the end of the block are skipped."""
+    """Hash files in the background. Files that were not begun by the end of the block are skipped."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         yield {path: pool.submit(hash_file, path) for path in paths}

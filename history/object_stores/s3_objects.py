@@ -69,7 +69,7 @@ def is_taken(error: BaseException) -> bool | None:
 
 
 def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError | None:
-    """Return an error of boto3 as an error of the store, in plain words, or None for any other error."""
+    """Return an error of boto3 as an error of the store in plain words, or None for errors from elsewhere."""
     import botocore.exceptions as boto
     from boto3.exceptions import Boto3Error
 
@@ -139,7 +139,7 @@ def _one_line(text: str) -> str:
 
 
 _PART = 16 << 20
-"""The size of a part in bytes. Larger files are sent in parts of this size, several at the same time."""
+"""The size of a part in bytes. Larger files are sent in parts of this size, several at once."""
 _MOST_PARTS = 10_000
 """The most parts of one file that S3 accepts."""
 _AT_ONCE = 8
@@ -149,7 +149,7 @@ _DELETED_AT_ONCE = 1000
 TIMEOUT = "BENCHBRIEF_STORE_TIMEOUT"
 _TIMEOUT_S = 60.0
 _TAKEN_AGAIN = 5
-"""How often a conditional write is retried after it collided with another conditional write in progress (409)."""
+"""How often a conditional write is retried after a collision with another one in progress (409)."""
 
 
 class S3Objects:
@@ -352,5 +352,5 @@ def _require_boto3() -> None:
 
 
 def _sum(digest: bytes) -> dict[str, str]:
-    """Return the checksum that lets the server refuse data that were damaged during the transfer."""
+    """Return the checksum with which the server refuses data that were damaged in transit."""
     return {"ChecksumSHA256": base64.b64encode(digest).decode()}

@@ -1,4 +1,4 @@
-"""Removes what a shared store need not keep: old runs, and objects that belong to no run.
+"""Removes from a shared store what it need not keep: old runs, and objects that belong to no run.
 
 A push writes a run's objects before its manifest. So young objects without a run are left alone, because their push may
 be in progress. A push trusts an object in the store only if the object is younger than a day; it writes an older object
@@ -22,12 +22,12 @@ GRACE_S = 7 * 86_400.0
 LEAST_GRACE_S = 2 * 86_400.0
 """The shortest grace period, in seconds: twice the age up to which a push trusts an object in the store."""
 _AT_ONCE = 200
-"""How many objects are checked once more, and then removed, at a time."""
+"""How many objects are checked again and then removed at a time."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Which runs to remove: those that were pushed longer ago than `older_than_s` and have none of the tags `keep`. If
+    """The runs to remove: those pushed longer ago than `older_than_s` and without any of the tags `keep`. If
     `older_than_s` is None, all runs are kept."""
 
     older_than_s: float | None = None
@@ -37,7 +37,7 @@ class Retention:
 
 @dataclass
 class Garbage:
-    """What is to be removed, or was removed: runs, their earlier revisions, and objects with their bytes."""
+    """What is removed, or would be: runs, their earlier revisions, and objects with their bytes."""
 
     runs: list[RunManifest] = field(default_factory=list)
     revisions: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Garbage:
     kept: int = 0
     """How many runs are kept."""
     foreign: list[str] = field(default_factory=list)
-    """The first few keys that benchbrief has not written. Such objects are left alone."""
+    """The first few keys of objects that benchbrief has not written. Such objects are left alone."""
 
     @property
     def size(self) -> int:
@@ -62,8 +62,8 @@ def collect_garbage(
     remove: bool,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Garbage:
-    """Find what need not be kept. With `remove`, remove it: first manifests, then the objects that only they referred
-    to.
+    """Find what need not be kept. With `remove`, remove it: first manifests, then the objects that only these manifests
+    refer to.
 
     `progress` is called with the number of objects removed so far, and their total number. If a manifest can't be read,
     its objects are unknown, so SharedStoreError is raised and nothing is removed.
@@ -141,7 +141,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
 
 
 def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
-    """Remove objects. Each is checked again right before, because a push may have written it again."""
+    """Remove objects. Each is checked again immediately before, because a push may have written it again."""
     removed: list[ListedObject] = []
     for at in range(0, len(found.objects), _AT_ONCE):
         some = found.objects[at : at + _AT_ONCE]

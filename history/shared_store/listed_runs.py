@@ -45,7 +45,7 @@ def runs_in_store(store: SharedStore) -> list[ListedRun]:
 
 
 def runs_in_folder(out: Path) -> Iterator[ListedRun | RunnerError]:
-    """Yield the runs of a folder, the oldest first. For a run that can't be read, yield the reason."""
+    """Yield the runs of a folder, the oldest first, or the reason why a run can't be read."""
     for run_dir in list_runs(out):
         try:
             draft, record = describe(run_dir), read_pushed(run_dir)

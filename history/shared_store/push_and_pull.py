@@ -99,7 +99,7 @@ _RENEWED_S = 86_400.0
 remove it."""
 _SKEW_S = 3600.0
 _REVISIONS = 20
-"""How often a push gives way to another push of the same run."""
+"""How many times a push gives way to another push of the same run."""
 
 
 @dataclass
@@ -178,7 +178,8 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
 
 
 def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
-    """Raise SharedStoreError if a raw output behind the results is missing, or differs from the journal's digest."""
+    """Raise SharedStoreError if a raw output that the results come from is missing, or differs from the journal's
+    digest."""
     kept = kept_outputs(run_dir)
     damaged = [path for path, sha256 in kept.items() if path not in files or files[path].sha256 != sha256]
     if damaged:
@@ -220,8 +221,8 @@ def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
 
 
 def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
-    """Sign the manifest in the store, if that was asked for and is not done yet, and keep a copy in the run's folder if
-    the folder is writable."""
+    """Sign the manifest in the store if that was requested and not yet done, and keep a copy in the run's folder if the
+    folder is writable."""
     if push.sign is not None and store.signature(pushed.manifest) is None:
         content = store.objects.read(pushed.manifest.key)
         store.objects.create(pushed.manifest.signature_key, push.sign(content))
@@ -384,7 +385,7 @@ def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int
 
 
 def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Write the manifest. Returns None if another push has stored the same run in the meantime."""
+    """Write the manifest, or return None if another push has stored the same run in the meantime."""
     for _ in range(_REVISIONS):
         revisions = store.revisions().get(draft.id, [])
         if revisions and _same(store, draft):
@@ -415,8 +416,8 @@ def _tags(store: SharedStore, draft: RunManifest, revisions: Sequence[int]) -> t
 
 
 def _look_again(store: SharedStore, relied_on: Local) -> None:
-    """Send again the objects that `bench gc` has removed since the push began. Once the manifest is there, all of them
-    are kept."""
+    """Send again the objects that `bench gc` has removed since the push began. They are safe once the manifest is
+    there."""
 
     def missing(item: tuple[str, HashedFile]) -> None:
         key, file = item
@@ -508,8 +509,7 @@ def _held(folder: Path, *, wait: bool) -> Iterator[None]:
 
 
 def _require_room(folder: Path, manifest: RunManifest) -> None:
-    """Raise NoRoom if the run is larger than the free space. This check is needed because a manifest may claim any
-    size."""
+    """Raise NoRoom if the run is larger than the free space. Needed because a manifest may claim any size."""
     free = shutil.disk_usage(folder).free
     if manifest.size > free:
         what = f"{manifest.id} has {manifest.size:,} bytes, and {folder.parent} has room for {free:,}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 VERSION = 1
-"""The version of manifests. Raise it with every change that an earlier version of benchbrief would misread."""
+"""The version of manifests. Raise it with every change that earlier versions of benchbrief would misread."""
 RUNS = "runs/"
 SIGNATURE = ".sig"
 MOST_OF_A_MANIFEST = 4 << 20
@@ -44,7 +44,7 @@ _NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 
 
 def _table_name(name: str) -> str:
-    """Refuse a name that no version of benchbrief gives to a table. The reader must check whether the table exists."""
+    """Refuse a name that no version of benchbrief gives to a table. The reader must check that the table exists."""
     if not _TABLE.fullmatch(name):
         raise ValueError(f"{name[:80]!r} can't be the name of a table")
     return name
@@ -60,8 +60,8 @@ def path_problem(path: str) -> str:
 
 
 def is_pushed(path: str) -> bool:
-    """Return whether a file is part of a run. The records of its pushes are not part of it, and neither are files that
-    a process keeps only while it runs."""
+    """Return whether a file is part of a run. Records of its pushes are not, nor are files that a process keeps only
+    while it runs."""
     return not path.startswith(_NOT_PUSHED)
 
 
@@ -324,7 +324,7 @@ def queued(run_dir: Path) -> tuple[QueuedPush, ...]:
 
 
 def enqueue(run_dir: Path, push: QueuedPush) -> None:
-    """Keep a push in the run's folder so that it can be retried. Raises OSError."""
+    """Keep a push in the run's folder for a later retry. Raises OSError."""
     try:
         before = queued(run_dir)
     except SharedStoreError:

@@ -1,4 +1,4 @@
-"""SQL over the runs of a shared store. The tables and views are those of a run, each with an additional column `run`.
+"""SQL over the runs of a shared store. Tables and views are as for a single run, with an additional column `run`.
 
 A table is read only for the runs that the query asks for: DuckDB passes the conditions on `run` to `_Table`, which
 reads only the manifests and files of these runs.
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _SERIES = "series"
 _METRIC = re.compile(r"metric\.\w+")
 _MOST_AT_ONCE = 2 << 30
-"""The largest size of a row group in bytes, before compression, because pyarrow holds a whole row group in memory."""
+"""The largest size of a row group in bytes, before compression. pyarrow holds a whole row group in memory."""
 
 
 def is_known(name: str) -> bool:
@@ -51,8 +51,8 @@ def is_known(name: str) -> bool:
 
 
 def known_columns(name: str) -> pa.Schema | None:
-    """Return the columns of a table or a `measure` view, or None for a series and for a metric, whose columns depend on
-    its spec."""
+    """Return the columns of a table or a `measure` view, or None for series and metrics, whose columns depend on the
+    spec."""
     return arrow_schema(TABLES[name]) if name in TABLES else _views().get(name)
 
 
@@ -83,7 +83,7 @@ def _views() -> Mapping[str, pa.Schema]:
 
 
 def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
-    """Return why a file can't be the table of this name, or "" if it can.
+    """Return why a file can't be the table with this name, or "" if it can.
 
     It can't if a column has another kind of type, or if a row group is larger than any that benchbrief writes. Reads
     only the end of the file. Raises pa.ArrowException, OSError.
@@ -98,8 +98,8 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return why the columns of a file differ in kind from the known columns of the same names, or "" if they
-    do not."""
+    """Return which columns of a file differ in kind from known columns of the same name, as a reason, or "" if none
+    differs."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -151,7 +151,7 @@ _LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duck
 _BLOCK = 100
 """How many runs are considered together, in order of their names."""
 _ASKED_FOR_COLUMNS = 8
-"""How many of the newest runs are searched for columns that this version of benchbrief does not know."""
+"""How many of the newest runs are searched for columns that this version of benchbrief lacks."""
 _WORD = re.compile(r"\w+")
 
 
@@ -226,8 +226,7 @@ class SharedResults:
         return ask_in_batches(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Register only the tables that the statement names, because checking every table takes longer than most
-        answers.
+        """Register only the tables named in the statement, because checking every table takes longer than most answers.
 
         Raises SharedStoreError.
         """
@@ -255,7 +254,7 @@ class SharedResults:
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
-        """If the store raised an error inside the block, raise that error instead of DuckDB's error."""
+        """If the store raised an error inside the block, raise it instead of DuckDB's error."""
         self._partitions.error = None
         try:
             yield
@@ -285,7 +284,7 @@ class _Partitions:
         return {run: its[-1] for run, its in revisions.items() if self._chosen is None or run in self._chosen}
 
     def read(self, name: str, schema: pa.Schema, condition: ds.Expression | None) -> ds.Dataset:
-        """Return a table of the runs that may fit the condition, judged by its part about runs. Raises
+        """Return a table with those runs that may meet the condition, judged by its part about runs. Raises
         SharedStoreError."""
         fitting = self._fitting(schema, condition)
         manifests = [each for each in self._load(fitting) if name in each.tables]
@@ -321,8 +320,7 @@ class _Partitions:
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
     def _file(self, manifest: RunManifest, name: str) -> TableFile | None:
-        """Return a table of a run. Returns None for a table that can't be read, whose error is in the
-        store's problems."""
+        """Return a table of a run, or None for a table that can't be read. Its error is added to the store's problems."""
         of = manifest.id, name
         if of not in self._files:
             try:
@@ -362,8 +360,7 @@ class _Partitions:
         return TableFile(manifest.id, name, fragment)
 
     def _left_out_as(self, file: TableFile, schema: pa.Schema) -> bool:
-        """Leave out a file whose columns differ from the columns of the other runs. Returns whether the file was left
-        out."""
+        """Leave out a file if its columns differ from those of the other runs. Returns whether it was left out."""
         why = why_of_another_kind(file.fragment.physical_schema, schema)
         if why:
             self._files[file.run, file.table] = None
@@ -371,7 +368,7 @@ class _Partitions:
         return bool(why)
 
     def leave_out_unreadable(self) -> bool:
-        """Read each requested file to its end, and leave out the files that fail. Returns whether any file failed."""
+        """Read each requested file to its end, and leave out files that fail. Returns whether any file failed."""
         found = False
         for of, file in self._files.items():
             if file is not None and (why := file.why_unreadable()):
@@ -457,8 +454,7 @@ class _Partitions:
 
 
 class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
-    """The object from which DuckDB gets the rows of a table: it calls `schema`, then `scanner` with the columns and a
-    condition."""
+    """The source of a table's rows for DuckDB, which calls `schema`, then `scanner` with the columns and a condition."""
 
     def __init__(self, partitions: _Partitions, name: str, schema: pa.Schema) -> None:  # the base can't be made itself
         self._partitions, self._name, self._schema = partitions, name, schema
@@ -476,7 +472,8 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names that may fit a condition, given an expression that is true for each name. No file is opened."""
+    """Return the names that may meet a condition. `said` is an expression that is true for each name. No file is
+    opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
@@ -493,7 +490,7 @@ def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema |
 
 
 def _with_run(schema: pa.Schema) -> pa.Schema:
-    """Return the columns with `run` in front. Every other column may be NULL, because some runs may lack it."""
+    """Return the columns with `run` in front. All others may be NULL, since some runs may lack them."""
     nullable = [field.with_nullable(True) for field in schema if field.name != "run"]
     return pa.schema([pa.field("run", pa.string()), *nullable])
 

@@ -86,8 +86,7 @@ class ManifestCache:
         return sqlite3.connect(self._path, timeout=_WAIT_S)
 
     def _forget(self) -> None:
-        """Remove a cache file that is not a database. A file that is in use, or that can't be written, is
-        left alone."""
+        """Remove a cache file that is not a database. Leave it alone if it is in use or can't be written."""
         try:
             with self._path.open("rb") as file:
                 is_ours = file.read(15) == b"SQLite format 3"
@@ -132,8 +131,8 @@ class SharedStore:
         return _revisions(self.objects.keys(RUNS))
 
     def stamps(self) -> dict[str, str]:
-        """Return, for each run, a text that changes when the run gets another revision, or when its newest revision is
-        written again. Raises SharedStoreError."""
+        """Return for each run a text that changes with a new revision of the run, or a rewrite of its newest one.
+        Raises SharedStoreError."""
         listed = {each.key: each.stamp for each in self.objects.list(RUNS)}
         newest = {run: revisions[-1] for run, revisions in _revisions(listed).items()}
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
@@ -216,8 +215,7 @@ class SharedStore:
 
     def fetch(self, manifest: RunManifest, name: str, into: Path, most: int = 1 << 62) -> Path:
         """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run to
-        `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is written completely or not at
-        all.
+        the folder or file `into`, and return the file. Its SHA-256 is checked, and an incomplete file is never left.
 
         Raises NoObject if the run has no such file, StoreDamaged (also if the file has more than `most` bytes),
         SharedStoreError.
@@ -291,7 +289,7 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str:
-    """Return the problem with the list of a run's files, or "" if it can be the pushed list."""
+    """Return the problem with the list of a run's files, or "" if it may be the pushed list."""
     for path in files:
         if problem := path_problem(path):
             return f"has a file that {problem}: {path[:200]!r}"

@@ -16,7 +16,7 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.journal.atomic_files import sha256_of
 
 NAMESPACE = "benchbrief"
-"""The purpose of our signatures. A signature that was made for another purpose is invalid."""
+"""The purpose of our signatures. Signatures for other purposes are invalid."""
 _TIMEOUT_S = 120.0
 _KEY = re.compile(r"with (\S+ key SHA256:\S+)")
 
@@ -38,7 +38,7 @@ class SignatureState:
 
     @property
     def text(self) -> str:
-        """Return the words that describe something with such a signature (`signed by ...`)."""
+        """Return a phrase for something with this signature (`signed by ...`)."""
         key = f" ({self.key})" if self.key else ""
         return {
             "holds": f"signed by {self.signer}{key}",
@@ -107,7 +107,7 @@ def _last_line(output: bytes) -> str:
 
 @dataclass(frozen=True)
 class SignedCheck:
-    """The verdict on the manifest's signature, and how files differ from the signed list."""
+    """The verdict on the manifest's signature, and the differences between the files and the signed list."""
 
     verdict: SignatureState
     differing: tuple[str, ...]

@@ -51,7 +51,7 @@ def ranking_view(
 
 
 def _greatest(rankings: Sequence[Ranking]) -> float:
-    """Return the largest size in a table, so that all its bars have the same scale."""
+    """Return the largest size in a table, to give all its bars the same scale."""
     values = [each.value for ranking in rankings for each in ranking.values if each and each.value is not None]
     return max((abs(value) for value in values if math.isfinite(value)), default=0.0)
 

@@ -1,4 +1,4 @@
-"""Writes the pages of a site. Only what is new or has changed is read and rendered again."""
+"""Writes the pages of a site. Only new or changed content is read and rendered again."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def _render(
 
 
 def _run_page(place: RunPlace, folder: SiteFolder, pages: Pages, run: SiteRun, problems: list[str]) -> None:
-    """Write a run's page and its briefs, unless they were already made from the same data and words by the same version
-    of benchbrief."""
+    """Write a run's page and its briefs, unless the same version of benchbrief has made them from the same data and
+    words."""
     for brief in run.briefs:
         name = brief_href(run, brief.path)
         if brief.problem or folder.has(name, brief.sha256):

@@ -1,4 +1,4 @@
-"""The folder of a site. It knows which files belong to the site, so that no other file is overwritten or removed.
+"""The folder of a site. It knows the site's files, so that no other file is overwritten or removed.
 
 `.bench-site.json` has the SHA-256 of each file that was written. A file with a different SHA-256 is somebody's work.
 While a site is made, `.bench-site.log` lists each file before it is written, so that interrupted work can be continued.
@@ -32,8 +32,7 @@ class SiteFolder:
         self.written = 0
 
     def has(self, name: str, sha256: str) -> bool:
-        """Return whether the site wrote the file with this digest and the file still exists. If so, the file
-        is kept."""
+        """Return whether a file with this digest was written by the site and still exists. If so, it is kept."""
         if self._before.get(name) != sha256 or not (self.root / name).is_file():
             return False
         self._now[name] = sha256
@@ -71,22 +70,22 @@ class SiteFolder:
             self._before[name] = sha256
 
     def keep(self, name: str) -> bool:
-        """Keep a file that an earlier site had, whatever its content. Returns whether there is such a file."""
+        """Keep a file of an earlier site, whatever its content. Returns whether there is such a file."""
         if name in self._before and (self.root / name).is_file():
             self._now[name] = self._before[name]
             return True
         return False
 
     def is_made_of(self, name: str, sha256: str) -> bool:
-        """Return whether the file exists and was made from a source with this digest. If so, the file is kept."""
+        """Return whether the file exists and was made from a source with this digest. If so, it is kept."""
         return self._made_of.get(name) == sha256 and self.keep(name)
 
     def note_made_of(self, name: str, sha256: str) -> None:
         self._made_of[name] = sha256
 
     def finish(self) -> list[str]:
-        """Remove the files that the site no longer has. Return the files that somebody has changed, which are not
-        removed. Raises ReportError."""
+        """Remove the files that no longer belong to the site. Files that somebody has changed are kept and returned.
+        Raises ReportError."""
         kept = []
         for name in sorted(set(self._before) - set(self._now)):
             path = self.root / name

@@ -52,12 +52,11 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST
 
 MOST_CONTENDERS = 16
-"""The largest number of hardware that is compared, because the number of pairs grows with the square."""
+"""The most hardware to compare, since the number of pairs grows with the square."""
 
 
 def ranked_dims(run: SiteRun) -> Iterator[Dimension]:
-    """Yield the dimensions that can be ranked because several of their keys were measured: the hardware,
-    then factors."""
+    """Yield the dimensions that can be ranked because several keys were measured: the hardware, then factors."""
     factors = (word.removesuffix("=") for word in run.levels if word.endswith("="))
     yield from (dim for dim in ("hardware", *factors) if 2 <= len(_measured_keys(run, dim)) <= MOST_CONTENDERS)
 
@@ -178,8 +177,8 @@ def has_few_runs(line: TrendLine) -> bool:
 
 
 def _state(line: TrendLine, placed: PlacedChange) -> str:
-    """Return worse, better or differs; lab for a change that also appears in a control; or accepted for a change that
-    people accept."""
+    """Return worse, better or differs; lab for a change that a control also shows; or accepted for a change that people
+    accept."""
     if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
         return "lab"
     if placed.change.verdict is not None and placed.change.verdict.verdict == "accept":
@@ -203,7 +202,7 @@ def _sure(placed: PlacedChange) -> str:
 
 
 def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
-    """Yield what the control series show and what people said about a change."""
+    """Yield what is known about a change from the control series and from people."""
     lab, verdict = placed.change.lab, placed.change.verdict
     if lab is not None and lab.is_lab:
         yield words["site_lab"].format(change=change_text(lab.change))
@@ -264,8 +263,7 @@ def suite_name(suite: Suite, words: Words) -> str:
 
 
 def in_suites(runs: Sequence[SiteRun]) -> dict[Suite, list[SiteRun]]:
-    """Return the runs that can be read, by suite. In each suite the oldest run is first, and the suite with the latest
-    run is first."""
+    """Return the readable runs by suite, oldest first. The suite with the latest run comes first."""
     found: dict[Suite, list[SiteRun]] = {}
     for run in sorted(runs, key=lambda run: (run.at, run.id)):
         if not run.problem:

@@ -77,13 +77,14 @@ def _signed(value: float) -> str:
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
-"""The ending of names that `slug` makes. A text with this ending may equal the name made for another text."""
+"""The suffix of names that `slug` makes. A text that already has this suffix could equal the name made for another
+text."""
 _LONGEST = 60
 MISSING = "–"
 
 
 def slug(text: str) -> str:
-    """Return a file name that contains only safe characters and is different for each text."""
+    """Return a file name of safe characters that is different for each text."""
     plain = _UNSAFE.sub("-", text).strip(".-")[:_LONGEST].strip(".-")
     if plain and plain == text and not _AS_MADE.search(plain):
         return plain
@@ -116,7 +117,7 @@ def point_text(point: PointKeys, words: Words, hidden: Iterable[str], labels: Ma
 
 
 def same_dims(points: Sequence[PointKeys]) -> set[str]:
-    """Return which of `experiment` and `hardware` have the same key at all points, so that they need not be shown."""
+    """Return which of `experiment` and `hardware` have the same key at all points and so need not be shown."""
     keys: dict[str, set[object]] = {}
     for point in points:
         for dim, key in point:
@@ -141,7 +142,7 @@ def shown_value(values: PointValues | None, unit: str) -> str:
 
 def spread_text(values: PointValues | None) -> str:
     """Return how far the repeats spread around a value, such as `±0.8 %`, or `−1.2/+0.9 %` for a percentile. Returns ""
-    if that says nothing."""
+    if there is no meaningful spread."""
     if values is None or values.bounds or values.interval is None or not values.value or values.value < 0:
         return ""
     low, high = (abs(end / values.value - 1) * 100 for end in values.interval)

@@ -15,14 +15,13 @@ from benchbrief.model.points import PointKeys
 from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")
-"""The quantities that are shown first, before the 99th percentiles, the metrics of the spec, and errors if there are
-any."""
+"""The quantities that are shown first. The 99th percentiles, the metrics of the spec, and any errors follow."""
 ERRORS = "errors"
 
 
 class TrendRules(NamedTuple):
-    """The rules for trends. `across` are patterns of facts that do not separate environments; `verdicts` are what
-    people said about changes."""
+    """The rules for trends. `across` are patterns of facts that do not separate environments, and `verdicts` are
+    people's verdicts on changes."""
 
     across: tuple[str, ...] = ()
     verdicts: tuple[ChangeVerdict, ...] = ()
@@ -42,7 +41,7 @@ class PlacedChange:
 
 @dataclass(frozen=True)
 class TrendLine:
-    """A series over the last runs that have its last unit, the oldest first.
+    """A series over the last runs that share its last unit, the oldest first.
 
     `parts` are the first indices of the stretches that share one environment and definition. `current` is the last
     change in the part of the last value, unless somebody said that the change is noise.

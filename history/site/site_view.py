@@ -1,4 +1,4 @@
-"""The data that a site's pages show: texts and links. Everything is computed here; templates only lay it out."""
+"""The data of a site's pages: texts and links. Everything is computed here; templates only arrange it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RankedTable:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """A comparison of contenders, with the columns' heads, a table for each quantity, and notes that a reader needs."""
+    """A comparison of contenders: the columns' heads, a table for each quantity, and necessary notes."""
 
     title: str
     heads: tuple[str, ...]
@@ -73,8 +73,7 @@ class ComparisonView:
 
 @dataclass(frozen=True)
 class TrendCard:
-    """A chart with its words. `state` is the state of the last change: worse, better, differs, lab, accepted
-    or steady."""
+    """A chart with its texts. `state` is the state of the last change: worse, better, differs, lab, accepted or steady."""
 
     title: str
     point: str

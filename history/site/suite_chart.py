@@ -14,13 +14,12 @@ _Scale = Callable[[float], float]
 WIDTH, HEIGHT = 320, 96
 _LEFT, _RIGHT, _TOP, _BOTTOM = 4, 8, 14, 14
 MOST = 400
-"""The largest number of runs in a chart, which shows the last ones. More points than pixels would show nothing more."""
+"""The most runs in a chart, which shows the last ones. More points than pixels would add nothing."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A change before the value at `index`, with the words beside the change. `kind` is worse, better, differs, lab or
-    accepted."""
+    """A change before the value at `index`, with the text beside it. `kind` is worse, better, differs, lab or accepted."""
 
     index: int
     text: str

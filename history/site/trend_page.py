@@ -25,7 +25,7 @@ WIDTH, HEIGHT = 860, 170
 _ROOM = 12
 """The space, in pixels, between the outermost points and the edge."""
 _COLOURS = {True: "#a3231d", False: "#1b7f4b", None: INK}
-"""The colours of changes for the worse, for the better, and in neither direction."""
+"""The colours of changes: for the worse, for the better, and neutral."""
 _VALUE, _LEVEL, _LAB = "#0072b2", "#0b3a5b", "#8a5a00"
 _VARIABLES = {
     INK: "ink", SOFT: "soft", GRID: "line", _VALUE: "accent", _LEVEL: "brand", _LAB: "changed",
@@ -119,7 +119,7 @@ def _layer(values: list[dict[str, Any]], mark: Layer, **encoding: Layer) -> Laye
 
 
 def _levels(part: PartTrend, scale: Any) -> list[dict[str, Any]]:
-    """Return the mean between each two changes, from the first run there to the last."""
+    """Return the mean between successive changes, each from the first run there to the last."""
     known = part.part.known
     ends = [0, *(each.index for each in part.changes if not each.is_noise), len(known)]
     found = []

@@ -1,1 +1,1 @@
-"""The capsule of a brief: everything needed to measure the brief again, packed into one file and read back."""
+"""The capsule of a brief, which is one file with everything needed to measure the brief again: packing and reading it."""

@@ -22,7 +22,7 @@ from benchbrief.reports.office.read_package import Package
 
 CAPSULE_VERSION = 1
 ENDING = "-capsule.zip"
-"""The ending that a capsule's file name adds to the name of its brief."""
+"""The suffix that a capsule's file name adds to its brief's name."""
 SPEC = "spec/"
 """The folder that holds the spec and the files that the spec uses."""
 PLAN, NUMBERS, STATED, FACTS, VERSIONS = ("plan.json", "numbers.json", "stated.json", "facts.json", "versions.json")
@@ -47,8 +47,8 @@ class PartEntry(Node):
 
 
 class OutputsManifest(Node):
-    """The raw outputs behind a brief, which the capsule leaves out: how many there are, and the SHA-256 of a list of
-    them in the format of `sha256sum`."""
+    """The raw outputs that a brief's numbers come from and that the capsule leaves out: how many there are, and the
+    SHA-256 of a list of them in the format of `sha256sum`."""
 
     files: int
     sha256: str
@@ -200,7 +200,7 @@ def why_not_safe(path: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a stranger's name as messages show it: in plain letters, and shortened."""
+    """Return a stranger's name for messages, in plain letters and shortened."""
     return ascii(name)[1:-1][:80]
 
 

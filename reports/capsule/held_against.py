@@ -30,9 +30,9 @@ from benchbrief.results.analysis.stated_numbers import StatedNumber
 from benchbrief.results.compare.contender import Contender, Difference, facts_of_both
 
 _MACHINE = re.compile(r"(host|load generator) (cpu|cores|threads|sockets|memory|numa_nodes|disk \S+)( of .*)?")
-"""The facts that tell one machine from another and that no update changes."""
+"""The facts that identify a machine and that no update changes."""
 _SAME = re.compile(r"(host|load generator) hostname( of .*)?")
-"""A fact that differs even between two machines of the same kind."""
+"""A fact that differs even between machines of the same kind."""
 
 
 _OWN = "benchbrief"
@@ -58,8 +58,7 @@ class HeldAgainst:
 
     @property
     def of_shown_numbers(self) -> bool:
-        """Return whether the verdicts are on the numbers that the brief shows, because it has no claims or
-        expectations."""
+        """Return whether the verdicts are on the numbers shown in the brief, because it has no claims or expectations."""
         return all(each.stated.kind == "number" for each in self.verdicts)
 
     @property
@@ -122,7 +121,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _FactsAlone:
-    """A stand-in for a run's tables that has only its facts."""
+    """Replaces a run's tables with something that has only its facts."""
 
     facts: Sequence[FactRow]
 

@@ -37,7 +37,7 @@ from benchbrief.results.compare.contender import is_passing
 from benchbrief.runners.plain_files import read_plain
 
 _FAR = "/" + "/".join(["d"] * 40)
-"""A deep folder that replaces the current one, so that names with `..` lead to the same places wherever the run was
+"""A deep folder used in place of the current one, so that names with `..` mean the same places wherever the run was
 made."""
 
 
@@ -107,7 +107,7 @@ def _json(content: object) -> bytes:
 
 
 def _ledger(numbers: NumbersFile) -> list[dict[str, object]]:
-    """Return the brief's numbers with their sources. Everything else about the numbers is in the brief's own file."""
+    """Return the brief's numbers with their sources. The brief's own file has everything else about them."""
     expressions = {query.id: (query.expression, query.unit) for query in numbers.queries}
     return [
         {
@@ -170,19 +170,18 @@ def _files(
 
 
 def files_used_by(plan: Plan) -> set[str]:
-    """Return the names of all files that a spec uses, as the plan names them."""
+    """Return the names of all files that a spec uses, as they are in the plan."""
     return {*plan.spec.files, *plan.assets, *(name for name, _ in _embedded(plan))}
 
 
 def _digests(content: bytes) -> Iterator[str]:
-    """Yield the digest of a file, and the digest of its text without a byte-order mark, which is the one that plans
-    have."""
+    """Yield the digest of a file, and that of its text without a byte-order mark, which is the one in plans."""
     yield hashlib.sha256(content).hexdigest()
     yield hashlib.sha256(content.removeprefix(b"\xef\xbb\xbf")).hexdigest()
 
 
 def _embedded(plan: Plan) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and texts of the files that the plan embeds: files of workloads, servers and traces, and the
+    """Yield the names and texts of the files embedded in the plan: files of workloads, servers and traces, and the
     users' catalogues of words."""
     for workload in plan.workloads.values():
         for key, text in workload.files.items():
@@ -218,7 +217,7 @@ def _main(name: str, files: list[str]) -> str | None:
 
 
 def _below_one_folder(names: Iterable[str]) -> dict[str, str]:
-    """Return a path for each file below one common folder, so that the files keep their relative positions."""
+    """Return a path for each file below a common folder that keeps the files' relative positions."""
     whole = {name: posixpath.normpath(posixpath.join(_FAR, name)) for name in names}
     above = posixpath.commonpath([posixpath.dirname(path) for path in whole.values()]) if whole else ""
     return {name: posixpath.relpath(path, above) for name, path in whole.items()}

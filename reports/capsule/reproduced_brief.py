@@ -19,7 +19,7 @@ from benchbrief.results.compare.contender import Difference
 NAME = "reproduction"
 _HERE = p.Origin(file="", line=1, column=1)
 _MOST_FACTS = 30
-"""If more facts differ than this, they are only counted."""
+"""The number of differing facts above which they are only counted."""
 _OF_MACHINE = re.compile(r"host (cpu|cores|memory|disk \S+|os|kernel)( of .*)?")
 """The facts that are shown even if they are the same."""
 _LONGEST = 300
@@ -85,8 +85,8 @@ def _how_judged(found: HeldAgainst, words: Words) -> str:
 
 
 def _what_differs(found: HeldAgainst, words: Words) -> str:
-    """Return which difference limits the verdicts: another machine or another version of benchbrief, or "" for
-    neither."""
+    """Return the difference that limits the verdicts, another machine or another version of benchbrief, or "" if there
+    is none."""
     text = words["repro_how_other"] if found.unlike == "machine" else ""
     if found.versions:
         text += words["repro_how_versions"].format(before=_short(found.versions.first), now=found.versions.second)
@@ -94,7 +94,7 @@ def _what_differs(found: HeldAgainst, words: Words) -> str:
 
 
 def _headline(found: HeldAgainst, words: Words) -> p.HeadlineElement:
-    """Return how many statements hold, or the count of the next best verdict if none holds, and then the other
+    """Return how many statements hold (or the count of the next best verdict, if none holds), followed by the other
     counts."""
     counts = {name: found.count(name) for name in get_args(ReproductionVerdict)}
     first = next(name for name, count in counts.items() if count)
@@ -123,7 +123,7 @@ def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
 
 
 def _whys(verdicts: Sequence[Reproduced], words: Words) -> Iterator[str]:
-    """Yield each reason with the names of the statements that it applies to."""
+    """Yield each reason with the names of the statements concerned."""
     by_reason: dict[str, list[str]] = {}
     for each in verdicts:
         by_reason.setdefault(why_text(each, words), []).append(_name(each))
@@ -192,8 +192,7 @@ def _environments(found: HeldAgainst, words: Words) -> p.Element:
 
 
 def _place(found: Reproduced, words: Words) -> str:
-    """Return where a number that the brief shows differs most, or "" for other statements, whose sentences already say
-    where."""
+    """Return where a shown number differs most, or "" for other statements, whose sentences already name the place."""
     if found.stated.kind != "number" or not found.place:
         return ""
     steps = (step.partition(" ") for step in found.place.split(", "))
@@ -207,7 +206,7 @@ def _name(found: Reproduced) -> str:
 
 
 def _folded(alike: Sequence[Difference]) -> list[Difference]:
-    """Return facts, without the name of their hardware if all hardware has the same facts."""
+    """Return the facts. If all hardware has the same facts, the hardware's name is left out."""
     values: dict[str, set[str]] = {}
     for each in alike:
         values.setdefault(each.what.partition(" of ")[0], set()).add(each.first)

@@ -1,5 +1,4 @@
-"""Checks whether a run measured the same as a brief, by the settings of the cells that each claim and expectation
-reads."""
+"""Checks whether a run measured the same as a brief, by the settings of the cells behind each claim and expectation."""
 
 from __future__ import annotations
 
@@ -17,14 +16,14 @@ from benchbrief.results.compare.contender import Difference
 from benchbrief.results.result_messages import shorten_digests
 
 _OF_MACHINES = ("hosts", "load_hosts", "probes", "repeat", "threads", "target")
-"""The parts of a cell's identity that may differ: its machines, its probes, and the parts that its point
-already holds."""
+"""The parts of a cell's identity that may differ: its machines, its probes, and everything that is part of its point.
+"""
 
 
 def measured_otherwise(before: Plan, now: Plan, shown: Iterable[str] = ()) -> dict[StatementName, Why]:
-    """Return the statements that cannot be compared with a brief, and why: they read cells with other settings, or they
-    read power that this run does not sample. Settings are not compared if the profile or the parameters differ, since
-    that is intended. `shown` names metrics and measures that are judged if there are no claims and expectations.
+    """Return the statements that can't be compared with a brief, and why: their cells have other settings, or they need
+    power readings that this run lacks. If the profile or the parameters differ, settings are not compared, since that
+    is intended. `shown` names metrics and measures to judge if there are no claims and expectations.
     """
     has_power = any(probe.name == "power" for cell in now.cells for probe in cell.probes)
     is_meant = (before.spec.profile, before.spec.params) != (now.spec.profile, now.spec.params)

@@ -1,4 +1,4 @@
-"""Places labels with arrows where they hide the least: notes at points, and the names of knees, promises and other
+"""Places labels with arrows where they cover the least: notes at points, and the names of knees, promises and other
 marks."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchbrief.reports.charts.chart_layout import NUMBER, ChartText, Plot, dark
 _LINE = 12.0
 """The distance in pixels between the lines of a label."""
 _GRID = 4
-"""The distance in pixels between the places that are tried, which is also the size of a cell in the grid of costs."""
+"""The distance in pixels between the places that are tried, and the size of a cell in the grid of costs."""
 _WIDEST = 170.0
 _TEXT, _MARK, _BAR = 100.0, 20.0, 12.0
 """What it costs to cover a cell of a text, of a line or a point, and of a bar."""
@@ -102,7 +102,7 @@ def _notes(plot: Plot) -> Iterator[_Wanted]:
 
 
 def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
-    """Return the place above a bar's number and above the brackets over that bar."""
+    """Return the place above a bar's number and brackets."""
     left, right = plot.bar(trace, point.x)
     over = [each for each in brackets(plot) if each.left <= right and each.right >= left]
     if over:
@@ -113,7 +113,7 @@ def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
 
 
 def _marks(plot: Plot) -> Iterator[_Wanted]:
-    """Yield the names of the marks that are not in the legend, and the name of the line that means "no difference"."""
+    """Yield the names of marks that are not in the legend, including the line for "no difference"."""
     x = plot.x_pixel()
     if plot.is_even and not (plot.frame and "left" not in plot.frame.numbers):
         at = plot.base_pixel
@@ -156,7 +156,7 @@ class _Covered:
                 of_row[column] = max(of_row[column], cost)
 
     def best(self, width: float, height: float, wanted: _Wanted) -> Box:
-        """Return the place near the targets that covers the least and whose arrows cross no text."""
+        """Return the place near the targets that covers the least and from which no arrow crosses a text."""
         wide = min(self.columns, math.ceil((width + 4) / _GRID))
         high = min(self.rows, math.ceil((height + 2) / _GRID))
         sums = self._sums()
@@ -197,7 +197,7 @@ class _Covered:
         return cost * _TEXT
 
     def _sums(self) -> list[list[float]]:
-        """Return, for each cell, the sum of the costs above and to the left of it."""
+        """Return for each cell the sum of the costs above and to the left of it."""
         sums = [[0.0] * (self.columns + 1)]
         for row in self.costs:
             above, total, of_row = sums[-1], 0.0, [0.0]

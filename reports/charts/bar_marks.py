@@ -1,4 +1,4 @@
-"""Places the marks on bars: numbers, brackets over the bars that are compared, and floating bars."""
+"""Places the marks on bars: numbers, brackets over compared bars, and floating bars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FLOATING = 16.0
 _FOOT = 18.0
 """The height in pixels of the space for a number at the foot of a bar."""
 _RING = 9.0
-"""The width in pixels of the space for the rings of repeats at a bar's right side."""
+"""The width in pixels reserved for the rings of repeats at a bar's right side."""
 _LEAST_CONTRAST = 3.0
 """The least contrast between a white number and its bar."""
 
@@ -36,7 +36,7 @@ class Bracket:
 
 
 def brackets(plot: Plot) -> list[Bracket]:
-    """Return the brackets that have a known number, bars below them, and room beside their neighbours."""
+    """Return the brackets with a known number, bars below them, and enough room beside their neighbours."""
     found: list[Bracket] = []
     shown = plot.bars_have_numbers or any(t.mark == "range" for t in plot.in_slots)
     for level, trace in enumerate(t for t in plot.chart.traces if t.mark == "bracket"):
@@ -89,8 +89,8 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 
 
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
-    """Yield the numbers of bars if all of them fit clear of intervals and repeats, and the numbers at both ends of
-    floating bars."""
+    """Yield the numbers at both ends of floating bars, and the numbers of other bars if all of them fit clear of
+    intervals and repeats."""
     shown = plot.bars_have_numbers
     aside = rings_stand_aside(plot)
     for series, trace in enumerate(plot.chart.traces):
@@ -114,8 +114,8 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
 
 
 def rings_stand_aside(plot: Plot) -> float:
-    """Return how far to the right of the bars' middles the rings of repeats are drawn, so that a bar's number is not
-    taken for the number of a ring. Return 0 if the bars are too narrow for both."""
+    """Return how far to the right of the bars' middles to draw the rings of repeats, so that a bar's number does not
+    seem to belong to a ring. Return 0 if the bars are too narrow for both."""
     bars = [(trace, point) for trace in plot.chart.traces if trace.mark == "bar" for point in trace.points]
     if plot.flat or not plot.bars_have_numbers or not any(point.repeats for _, point in bars):
         return 0.0
@@ -125,8 +125,8 @@ def rings_stand_aside(plot: Plot) -> float:
 
 
 def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:
-    """Return whether a bar's number fits at the foot of the bar, below its interval or repeats. Above those, the number
-    would seem to belong to them."""
+    """Return whether a bar's number fits at the bar's foot, below the interval or repeats. Above them, it would seem to
+    belong to them."""
     return min(length, *spread) > room
 
 
@@ -136,8 +136,7 @@ def ink_on(paint: str) -> str:
 
 
 def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
-    """Yield the numbers of both ends of each floating bar: above the bar, or one at each end if the bars are too
-    narrow."""
+    """Yield the numbers of each floating bar's ends: both above the bar, or one at each end if the bars are too narrow."""
     drawn = floating_bars(plot, trace)
     room = plot.width / len(plot.chart.x.categories)
     if len(plot.in_slots) > 1:  # bars of one category are closer than categories
@@ -162,7 +161,7 @@ def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
 
 
 def _has_room_above(bar: FloatingBar, bars: Sequence[FloatingBar]) -> bool:
-    """Return whether the numbers of both ends of a bar fit above it, clear of the other bars and their numbers."""
+    """Return whether both numbers of a bar fit above it without touching the other bars and their numbers."""
 
     def middle(of: FloatingBar) -> float:
         return (of.left + of.right) / 2

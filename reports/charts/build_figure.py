@@ -70,7 +70,7 @@ _CATEGORIES = (*_IN_SLOTS, "slope", "bracket")
 """The marks that are drawn at the names of keys rather than along a scale."""
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends
 _MOST_LEADERS = 4
-"""The most series that a finding names if no series is the highest everywhere."""
+"""The most series to name in a finding when no series is the highest everywhere."""
 
 
 def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], results: Results, x_dim: str | None) -> str:
@@ -134,8 +134,8 @@ def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
 
 
 def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
-    """Return a sentence on the highest series for each quantity on each axis. With several quantities, each sentence
-    names its quantity."""
+    """Return a sentence on the highest series for each axis and quantity. If there are several quantities, each
+    sentence names its own."""
     lines = [d for d in drawn if d.on_axis and d.trace.mark != "range"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
     for d in lines:
@@ -150,8 +150,8 @@ def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
 
 
 def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
-    """Return which series is the highest at the points that all series share, or "" if those are less than half of the
-    points."""
+    """Return a phrase for the series that is highest at the points shared by all series, or "" if these are less than
+    half of the points."""
     values = [{k: p.y for k, p in zip(d.labels, d.trace.points, strict=True) if p.y is not None} for d in compared]
     keys = list(dict.fromkeys(label for d in compared for label in d.labels))
     common = [key for key in keys if all(key in of_one for of_one in values)]
@@ -184,8 +184,8 @@ def _leader(values: Sequence[float]) -> int | None:
 
 
 def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
-    """Return by how many times the leader exceeds the next series, as a range over all points. Return "" if one of the
-    next series' values is not above zero, or if the values are about equal."""
+    """Return how many times the next series the leader is, as a range over all points. Return "" if one of the next
+    series' values is not above zero, or if the values are about equal."""
     next_ones = [max(v for place, v in enumerate(values) if place != leader) for values in points]
     if min(next_ones) <= 0:
         return ""
@@ -203,8 +203,8 @@ def _three_digits(value: float) -> str:
 def staircase_axis(
     figure: plan.FigureElement, x_dim: str | None, results: Results
 ) -> tuple[str | None, dict[str, tuple[plan.LabelledKey, ...]]]:
-    """Return the quantity on the x axis, and its keys. If all drawn experiments have the same staircase, the axis shows
-    the rates of the steps instead of their numbers."""
+    """Return the quantity on the x axis, and its keys. If all drawn experiments use the same staircase of rates, the
+    axis shows these rates instead of the steps' numbers."""
     if x_dim != "phase":
         return x_dim, {}
     names = {cell.experiment for series in figure.series for cell in results.cells_behind(series.query)}
@@ -219,8 +219,7 @@ def staircase_axis(
 
 
 def axis_scale(drawn: Sequence[DrawnSeries], reached: Sequence[float] = ()) -> Scale:
-    """Return the scale of an axis that shows these values and the values in `reached`. Marks on the x axis do not
-    count."""
+    """Return an axis scale that covers these values and the values in `reached`. Marks on the x axis are ignored."""
     shown = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     units = {d.series.query.unit for d in shown}
     if len(units) != 1:
@@ -287,7 +286,7 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
 
 
 _MOST_REASONS = 3
-"""The most kinds of reasons for gaps that a footnote lists. The disclosure lists all of them."""
+"""The most kinds of reasons for gaps to list in a footnote. The disclosure lists all of them."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
 
@@ -306,14 +305,14 @@ class Drawing:
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
     key: str = ""
-    """The explanation of the numbers beside a curve's points, of its pale bars, and of its small rings."""
+    """The explanation of numbers beside a curve's points, of pale bars, and of small rings."""
     message: str = ""
     """The finding that the figure shows if the author did not write one."""
 
 
 @dataclass
 class _Remarks:
-    """The material for a figure's footnotes, gathered while its traces are made."""
+    """The material for a figure's footnotes, collected while its traces are made."""
 
     notes: dict[str, None] = field(default_factory=dict)
     missing: int = 0
@@ -323,8 +322,8 @@ class _Remarks:
     rings: bool = False
     """Whether single repeats are drawn."""
     rings_of_points: bool = True
-    """Whether each ring belongs to one point, rather than to a number computed from several points, such as a
-    maximum."""
+    """Whether each ring belongs to one point, instead of to a number such as a maximum, which is computed from several
+    points."""
     placed: set[str] = field(default_factory=set)
     """The notes whose points exist."""
 
@@ -341,7 +340,7 @@ class _Remarks:
 
 
 def fits_half(figure: plan.FigureElement) -> bool:
-    """Return whether the figure fits into half of the page's width. Panels side by side never do."""
+    """Return whether the figure fits into half of the page's width. Figures with panels side by side never do."""
     if figure.panel_dim:
         return False
     bars = [s for s in figure.series if s.mark in _IN_SLOTS]
@@ -354,8 +353,8 @@ def fits_half(figure: plan.FigureElement) -> bool:
 
 @dataclass(frozen=True)
 class Sketch:
-    """A figure's series in base units, before their axes are known. `figure` has the keys that it shows, and `planned`
-    are all keys of its x axis, whose values are of the dimension `along`."""
+    """A figure's series in base units, before their axes are known. `figure` has the shown keys, and `planned` has all
+    keys of the x axis, whose dimension is `along`."""
 
     figure: plan.FigureElement
     drawn: Sequence[DrawnSeries]
@@ -430,8 +429,8 @@ def _is_tangled(drawn: Sequence[DrawnSeries]) -> bool:
 
 
 def _as_bars(figure: plan.FigureElement, x_dim: str | None, drawn: Sequence[DrawnSeries]) -> plan.FigureElement | None:
-    """Return a figure with bars instead of lines if each line has just one point, at the same place, so that there is
-    nothing to follow along the x axis. Return None for other figures, and if points are missing."""
+    """Return a figure with bars instead of lines if each line has just one point, all at the same place, since such
+    lines show nothing along the x axis. Return None for other figures, or if points are missing."""
     lines = [d for d in drawn if d.trace.mark == "line" and not d.trace.ideal and d.has_values]
     measured = {key for d in lines for key in d.keys}
     if not x_dim or x_dim == "time" or figure.log_y or len(lines) < 2 or len(measured) != 1:
@@ -525,7 +524,7 @@ def finished(
 
 
 def _as_labelled(drawn: DrawnSeries) -> Trace:
-    """Return the trace with each bar of nodes as high as its label says, which is rounded up."""
+    """Return the trace with each bar of nodes as high as its label, which is rounded up."""
     trace, unit = drawn.trace, drawn.series.query.unit
     if not trace.stands_in_slot:
         return trace
@@ -537,15 +536,14 @@ def _as_labelled(drawn: DrawnSeries) -> Trace:
 
 
 def _is_ratio(drawn: DrawnSeries) -> bool:
-    """Return whether a series shows how one thing compares with another, and is not drawn as bars that begin
-    at zero."""
+    """Return whether a series shows how one thing compares with another, unless it is drawn as bars from zero."""
     query = drawn.series.query
     return drawn.trace.mark in ("range", "line", "slope") and query.unit in ("", "1") and bool(query.divides)
 
 
 def _without_unpublished(figure: plan.FigureElement, x_dim: str, results: Results) -> plan.FigureElement:
-    """Return a figure of bars without the keys for which the source states no value. The brief's limits count those
-    keys."""
+    """Return a bar figure without the keys for which the source states no value. These keys are counted among the
+    brief's limits."""
     bars = [s for s in figure.series if s.mark in ("bar", "range") and s.x_dim == x_dim]
 
     def is_stated(series: plan.Series, key: plan.LabelledKey) -> bool:
@@ -576,7 +574,7 @@ def _note_text(text: plan.Prose, results: Results) -> str:
 def _with_notes(
     chart: Chart, figure: plan.FigureElement, texts: Sequence[str], drawn: Sequence[DrawnSeries], remarks: _Remarks
 ) -> Chart:
-    """Return a chart with the notes whose points were measured, and remember those notes in `remarks`."""
+    """Return a chart with the notes whose points were measured. The notes are recorded in `remarks`."""
     own = [d for d in drawn if d.panel == chart.heading]
     found = []
     for note, text in zip(figure.point_notes, texts, strict=True):
@@ -591,7 +589,7 @@ def _with_notes(
 
 
 def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the figure's keys, including those that only the results have, which are times and nodes."""
+    """Return the figure's keys, including times and nodes, which only the results have."""
     keys = dict(figure.keys)
     for series in figure.series:
         for dim in (series.x_dim, series.color_dim, figure.panel_dim):
@@ -604,8 +602,8 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
 def _with_level_names(
     figure: plan.FigureElement, keys: Mapping[str, tuple[plan.LabelledKey, ...]], results: Results
 ) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the keys of a figure. If a factor colours lines or has panels, its levels get the factor's name as well
-    unless they are plain alone, because no axis shows that name."""
+    """Return the keys of a figure. If a factor colours lines or has panels, its name is added to levels that would be
+    unclear alone, because no axis shows it."""
     known = {dim: results.plan.factors[dim] for dim in keys if dim in results.plan.factors}
     named = {figure.panel_dim, *(series.color_dim for series in figure.series)}
     return {
@@ -637,7 +635,7 @@ def moments_in_gaps(seconds: Iterable[float]) -> set[float]:
 
 
 def _not_needed(figure: plan.FigureElement, dim: str, key: plan.LabelledKey, results: Results) -> bool:
-    """Return whether a search skipped a point of its ramp for everything that the figure draws at that point."""
+    """Return whether a search skipped this point for everything that the figure draws there."""
     if dim not in ("threads", "target"):
         return False
     drawn = [series for series in figure.series if dim in (series.x_dim, series.color_dim)]
@@ -745,14 +743,14 @@ def _is_knee(series: plan.Series) -> bool:
 
 
 def _knee_name(dim: str, at: float, key: plan.LabelledKey | None, words: Words) -> str:
-    """Return the name of a knee with its place, such as `Knee: 8 threads`."""
+    """Return the name of a knee with its position, such as `Knee: 8 threads`."""
     place = counted(words, f"at_{dim}", at) if f"at_{dim}" in words else points([at])
     name = words["knee_at"].format(at=place)
     return words.locale.listed((name, key_text(key.label, key.value))) if key else name
 
 
 def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: Results) -> bool:
-    """Return whether a point without a value counts as missing, because a run should have measured it."""
+    """Return whether a run should have measured the point, so that a missing value counts as missing."""
     if results.left_out(series.query, **at):
         return False
     return x_dim not in ("threads", "target") or not results.not_due(series.query, **at)
@@ -761,7 +759,7 @@ def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: 
 def _moments(
     series: plan.Series, where: Mapping[str, DimKey], keys: Sequence[plan.LabelledKey], results: Results
 ) -> tuple[plan.LabelledKey, ...]:
-    """Return the moments of a series, and one more moment in each of its gaps."""
+    """Return the times of a series, and one more time in each of its gaps."""
     own = results.keys(series.query, "time", **where)
     gaps = (_numbered(at) for at in moments_in_gaps([v for v in own if not isinstance(v, str)]))
     return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
@@ -805,7 +803,7 @@ def _detail(
 
 
 def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
-    """Place a mark on the x axis. Its value may lie between two categories."""
+    """Place a mark on the x axis, where it may lie between two categories."""
     x = None if point.y is None else point.y * parse_unit(unit).factor
     if x is not None and kind == "category":
         pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
@@ -837,7 +835,7 @@ def _explain(
     results: Results,
     remarks: _Remarks,
 ) -> None:
-    """Add footnotes for gaps, and for the intervals and repeats that are drawn or were asked for."""
+    """Add footnotes for gaps, and for intervals and repeats that are drawn or were requested."""
     if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):
@@ -879,7 +877,7 @@ def _explain(
 def _without_non_positive(
     drawn: list[DrawnSeries], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
 ) -> list[DrawnSeries]:
-    """Drop the values that a logarithmic axis cannot show. `log` tells whether the right and the left axis are
+    """Drop the values that a logarithmic axis can't show. `log` says for the right and the left axis whether it is
     logarithmic."""
     dropped = 0
     found = []

@@ -30,8 +30,8 @@ MOST_COLOURS = 3 * len(PALETTE)
 
 
 def palette_colour(place: int) -> str:
-    """Return the colour of a place: a colour of the palette, then a tint, then a shade. After those, the colours repeat
-    with other shapes and dashes."""
+    """Return the colour of a place: from the palette, then a tint, then a shade. After that, the colours repeat with
+    other shapes and dashes."""
     colour = PALETTE[place % len(PALETTE)]
     mix = (0.0, 0.5, -0.45)[place // len(PALETTE) % 3]
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -39,7 +39,7 @@ def palette_colour(place: int) -> str:
 
 
 def _turned(place: int, among: int) -> int:
-    """Return a place among shapes or dashes, so that series of the same hue get different ones."""
+    """Return the index of a shape or dash for a place, so that series with the same hue get different ones."""
     return (place + place // len(PALETTE)) % among
 
 
@@ -68,7 +68,7 @@ class ChartPoint:
     text: str = ""
     """The point's value as the brief writes it, with its mark."""
     mark: str = ""
-    """The sign for what is not known about `y` (`results/store/searched_doubts.py`)."""
+    """The sign for a doubt about `y` (`results/store/searched_doubts.py`)."""
     end: float | None = None
     """The upper end of a range that begins at `y`."""
     ends: tuple[str, str] = ("", "")
@@ -83,13 +83,13 @@ class ChartPoint:
 
     @property
     def extent(self) -> tuple[float, ...]:
-        """All values that the point shows on its axis."""
+        """All values that the point needs on its axis."""
         return tuple(v for v in (self.y, self.end, *self.spread) if v is not None)
 
 
 @dataclass(frozen=True)
 class RefusedPlace:
-    """A rate on the x axis without a value, because the promise was broken there or the load was `beyond` the
+    """A rate on the x axis that has no value, because the promise was broken there or the load was `beyond` the
     generator."""
 
     x: float
@@ -115,7 +115,7 @@ class Trace:
     """Whether the values count things, such as nodes."""
     refused: tuple[RefusedPlace, ...] = ()
     over_all: bool = False
-    """Whether a bracket compares all bars rather than the bars of each slot."""
+    """Whether a bracket compares all bars instead of the bars of each slot."""
     given: str = ""
     ideal: bool = False
     """Whether the series was not measured and is only drawn for comparison."""
@@ -127,7 +127,7 @@ class Trace:
 
     @property
     def whole(self) -> bool:
-        """Whether the values are written without decimals even beside a series with decimals, as in 3 nodes beside
+        """Whether the values are written without decimals even if another series has decimals, such as 3 nodes beside
         4.74."""
         return self.counted and all(p.y is None or p.y == int(p.y) for p in self.points)
 
@@ -137,7 +137,7 @@ class Trace:
 
     @property
     def is_grey(self) -> bool:
-        """Whether the series is drawn in grey below the coloured ones, because the others are compared with it."""
+        """Whether the series is drawn in grey below the coloured ones, because they are compared with it."""
         return bool(self.given) and is_grey(self.given)
 
     @property
@@ -151,7 +151,7 @@ class Trace:
 
     @property
     def dash(self) -> tuple[int, ...]:
-        """The dash of a line without markers, which tells it apart in grey print."""
+        """The dash of a line without markers, which keeps it distinguishable in grey print."""
         if self.dashed or self.mark == "rule":
             return DASHED
         return SOLID if self.has_points or self.color is None else DASHES[_turned(self.color, len(DASHES))]
@@ -172,7 +172,7 @@ class XAxis:
     ticks: tuple[float, ...] = ()
     open: tuple[float, ...] = ()
     untitled: bool = False
-    """Whether the names on the axis need no title below them, such as the names of workloads and hardware."""
+    """Whether the names on the axis need no title below them, as with workloads and hardware."""
     said: str = ""
     """The page's remark about a logarithmic scale."""
 
@@ -198,7 +198,7 @@ class ChartNote:
 
 @dataclass(frozen=True)
 class Reach:
-    """Values of other figures with the same measure, which the axes of a chart must cover besides its own values."""
+    """Values of other figures with the same measure, which a chart's axes must cover, too."""
 
     left: tuple[float, ...] = ()
     right: tuple[float, ...] = ()
@@ -225,7 +225,7 @@ class Chart:
     """The charts of the other panels, which share the axes of this one."""
     reach: Reach = NO_REACH
     even: str = ""
-    """The meaning of a ratio of 1, if the left axis has ratios that may be near 1, or else ""."""
+    """The meaning of a ratio of 1, if the left axis may show ratios near 1, or else ""."""
 
     @property
     def sharing(self) -> tuple[Trace, ...]:
@@ -361,7 +361,7 @@ def _trimmed(value: float, among: Sequence[float]) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimate a text's width in pixels. A full-width character is as wide as it is high, and others have about 0.6 of
+    """Estimate a text's width in pixels. A full-width character is as wide as it is high; all others are about 0.6 of
     that."""
     wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
     return wide * size

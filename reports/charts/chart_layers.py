@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
 _WIDEST = 1200.0
-"""The largest width of a text in pixels, more than any figure has. The converter takes minutes for thousands of
+"""The largest width of a text in pixels, beyond that of any figure. The converter would take minutes for thousands of
 characters."""
 _TITLE = 30
-"""The pixels for a chart's own title, which a page writes beside the figure instead."""
+"""The pixels for a chart's own title. On a page, the title is written beside the figure instead."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
 Layer = dict[str, Any]
 """A layer in Vega-Lite's form."""
@@ -81,8 +81,7 @@ def altair_chart(charts: Sequence[Chart], width: int, height: int, font: str, ti
 
 
 def _nameless(layer: Layer) -> Layer:
-    """Return the layer without the names that identify its series, because panels of one drawing must not
-    share names."""
+    """Return the layer without the names of its series, since panels of one drawing must not share names."""
     inner = {"layer": [_nameless(each) for each in layer["layer"]]} if "layer" in layer else {}
     return {**{key: value for key, value in layer.items() if key != "name"}, **inner}
 
@@ -193,7 +192,7 @@ def _path(rows: Sequence[dict[str, Any]]) -> Layer:
 
 
 def _paper(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return paper-coloured boxes behind the texts among the marks, above the grid lines and below all marks."""
+    """Return paper-coloured boxes behind texts among the marks, above the grid lines but below all marks."""
     rows = []
     for text in (each for each in texts if each.inside):
         width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
@@ -208,7 +207,7 @@ def _empty(x: Encoding, y: Encoding) -> Layer:
 
 
 def _base_line(plot: Plot) -> list[Layer]:
-    """Return the line that replaces the x axis's own line if that is not at the bottom of the plot area."""
+    """Return the line that replaces the x axis's own line if it does not lie at the bottom of the plot area."""
     if plot.base is None:
         return []
     line = {"x": 0.0, "y": plot.base_pixel, "x2": plot.width}
@@ -217,7 +216,7 @@ def _base_line(plot: Plot) -> list[Layer]:
 
 
 def _open_marks(plot: Plot) -> list[Layer]:
-    """Return small marks inside the x axis for candidates that were not measured."""
+    """Return small marks inside the x axis for unmeasured candidates."""
     low, high = plot.x_domain
     marks = [{"px": plot.x_pixel()(value)} for value in plot.chart.x.open if low <= value <= high]
     if not marks:
@@ -227,7 +226,7 @@ def _open_marks(plot: Plot) -> list[Layer]:
 
 
 def _named(layers: Sequence[Layer], series: int) -> list[Layer]:
-    """Return layers whose groups in the SVG carry the names of their series (see `_svg`)."""
+    """Return the layers with the names of their series, which become the names of groups in the SVG (see `_svg`)."""
     return [{**layer, "name": f"s{series}{chr(97 + index)}"} for index, layer in enumerate(layers)]
 
 
@@ -281,14 +280,13 @@ def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bo
 
 
 def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
-    """Return an expression for a tick's text. Labels are written by this module rather than by the renderer's
-    locale."""
+    """Return an expression for a tick's text, so that this module writes the labels instead of the renderer's locale."""
     return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
 
 
 def _inside(plot: Plot, trace: Trace) -> Trace:
-    """Cut an ideal off where it leaves the plot area. Other traces are returned unchanged, because the axis shows all
-    of their values."""
+    """Cut an ideal off where it leaves the plot area. Other traces stay unchanged, since the axis covers all their
+    values."""
     ticks = plot.y_right if trace.right and plot.y_right else plot.y
     if not trace.ideal or ticks.log:
         return trace
@@ -367,7 +365,7 @@ def _refused(plot: Plot, trace: Trace) -> list[Layer]:
 
 
 def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]]) -> list[Layer]:
-    """Return small rings at the values of single repeats, at the places of their points."""
+    """Return small rings for the values of single repeats, at their points."""
     rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
     return [_layer(rows, "point", _ring(trace.paint), at)] if rows else []
 
@@ -442,7 +440,7 @@ def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
 
 
 def _write(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return a single layer for all texts of one kind, because each layer costs time."""
+    """Return a single layer for all texts of one kind, since each layer takes time."""
     kinds: dict[tuple[str, float, bool, int | None, bool], list[ChartText]] = {}
     for text in sorted(texts, key=lambda each: each.inside):
         kinds.setdefault((text.align, text.size, text.bold, text.series, text.inside), []).append(text)

@@ -31,15 +31,15 @@ _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
 NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket and notes
 _MOST_POINTED_AT = 3
-"""The most marks that get labels with arrows. If there are more, the legend names them."""
+"""The most marks that get labels with arrows. Beyond that, the legend names them."""
 _NEAR = 2 / 3
-"""An axis has 1 in its middle if all of its ratios are above this number and below its inverse."""
+"""An axis has 1 in its middle if all its ratios lie between this number and its inverse."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 _WIDEST_BAR = 64.0
-"""The largest width of a bar in pixels, because a few very wide bars would look like slabs."""
+"""The largest width of a bar in pixels. A few very wide bars would look like slabs."""
 _CROPPED = 0.25
-"""If the smallest value is above this share of the largest, the x axis of curves begins near it, since curves need no
-zero."""
+"""The share of the largest value above which the smallest value must be for the x axis of curves to begin near it,
+since curves need no zero."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ NO_MARGINS = Margins()
 
 
 def common_margins(plots: Iterable[Plot]) -> Margins:
-    """Return the largest margins of these plots, so that all plot areas get the same size, and whether the plots share
-    one legend."""
+    """Return the largest margins of these plots, so that all plot areas have the same size, and whether the plots share
+    a legend."""
     upright = [plot for plot in plots if not plot.flat]
     if not upright:
         return NO_MARGINS
@@ -111,7 +111,7 @@ class Plot:
     direct: bool = field(init=False)
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
-    """By how many pixels the texts above the plot area move up to be level with a neighbour's texts."""
+    """The pixels by which the texts above the plot area are raised to be level with a neighbour's."""
 
     def __post_init__(self) -> None:
         chart = self.chart
@@ -174,8 +174,7 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars are horizontal, because the names of their categories would be cut off below upright
-        bars."""
+        """Return whether the bars are horizontal because their categories' names would be cut off below upright bars."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots or any(t.mark not in ("bar", "range", "bracket") for t in chart.traces):
@@ -190,7 +189,7 @@ class Plot:
         return 80 + len(self.chart.x.categories) * max(13 * lines + 6, 14 * len(self.in_slots) + 6)
 
     def flat_names(self) -> list[list[str]]:
-        """Return the names of categories, split into lines, for the left of horizontal bars."""
+        """Return the names of categories, split into lines, for the left side of horizontal bars."""
         return [wrap(name, 0.4 * self.outer_width, 4) for name in self.chart.x.categories]
 
     def _lie_flat(self) -> None:
@@ -223,8 +222,7 @@ class Plot:
 
     @property
     def base(self) -> float | None:
-        """The value whose line is emphasised inside the plot area: "no difference", or zero if there are values below
-        it."""
+        """The value with an emphasised line in the plot area: "no difference", or zero if some values are negative."""
         return 1.0 if self.is_even else 0.0 if self.y.low < 0 and not self.y.log else None
 
     @property
@@ -297,8 +295,7 @@ class Plot:
         return (low - margin, high + margin)
 
     def _log_ticks(self) -> Ticks:
-        """Return powers of two for the points of a ramp, as long as their labels are short, and powers of ten for
-        measured values."""
+        """Return powers of two for a ramp's points if their labels are short, or powers of ten for measured values."""
         ramp = bool(self.chart.x.ticks)
         return chart_axes.log_ticks(self.x_values, 2 if ramp and max(self.x_values) < 5000 else 10)
 
@@ -353,7 +350,7 @@ class Plot:
 
     @cached_property
     def named_at_end(self) -> Trace | None:
-        """The only level line across bars, if its name is short enough to be written to the right of it."""
+        """The only level line across bars, if its name is short enough to be written at its right end."""
         rules = [t for t in self.chart.traces if t.mark == "rule"]
         level = len(rules) == 1 and all(p.y is not None and not p.upright for p in rules[0].points)
         if not level or self.frame or not self.has_bars or text_width(rules[0].name, SMALL) > 0.15 * self.outer_width:
@@ -361,7 +358,7 @@ class Plot:
         return rules[0]
 
     def shows(self, trace: Trace) -> bool:
-        """Return whether any part of a trace is drawn. An ideal may leave the plot area at once."""
+        """Return whether any part of a trace is visible. An ideal may leave the plot area at once."""
         return not trace.ideal or any(p.y is not None and p.y < self.y.high for p in trace.points)
 
     def place(self, trace: Trace) -> int:
@@ -374,8 +371,7 @@ class Plot:
         return bool(bars) and self.y_right is None and self._fit_bars(self.number_at(p) for t in bars for p in t.points)
 
     def number_at(self, point: ChartPoint) -> str:
-        """Return the number of a bar. If the bars are too narrow, the number is written without its %, which the axis
-        shows anyway."""
+        """Return a bar's number as text. If the bars are too narrow, the % is left out, since the axis shows it."""
         short = point.text.removesuffix(f"{NBSP}%")
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         whole = short == point.text or not self.chart.left.endswith("(%)")
@@ -389,7 +385,7 @@ class Plot:
 
     @property
     def slot_gap(self) -> float:
-        """The share of a category's slot that stays empty, which is larger than usual if bars would be too wide."""
+        """The share of a category's slot that stays empty. It is enlarged if bars would be too wide."""
         slot = (self.height if self.flat else self.width) / max(1, len(self.chart.x.categories))
         return max(SLOT_GAP, 1 - _WIDEST_BAR * max(1, len(self.in_slots)) / slot)
 
@@ -505,7 +501,8 @@ _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
 _BEYOND = 2.0
-"""How many times the largest measured value an axis may reach to show a line for comparison, such as an ideal."""
+"""How many times the largest measured value an axis may reach in order to show a line for comparison, such as an ideal.
+"""
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:

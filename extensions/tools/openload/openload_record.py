@@ -30,7 +30,8 @@ HICCUP = "hiccup"
 OWN = ("lag", HICCUP)
 _NS_IN_US = 1e-3
 EDGE = 0.1
-"""The share of a second's operations that may lie beyond the second's edge: a second ends only when a thread wakes."""
+"""The share of a second's operations that may lie beyond the second's end, since a second ends only when a thread
+wakes."""
 _VERSION = "#[Histogram log format version 1.3]"
 
 
@@ -129,7 +130,7 @@ class _Part(BaseModel):
 
 
 class Counts(_Part):
-    """How many operations had each outcome. See `loadgen/README.md`."""
+    """The number of operations with each outcome. See `loadgen/README.md`."""
 
     offered: int = Field(ge=0)
     started: int = Field(ge=0)
@@ -158,8 +159,8 @@ class OpenloadOperation(Counts):
 
 
 class Refusal(_Part):
-    """The reason why openload does not accept its numbers. Before version 1.4.0, `text` includes the advice, `advice`
-    is None, and the fields after it have their defaults."""
+    """Why openload does not accept its numbers. Before version 1.4.0, `text` includes the advice, `advice` is None, and
+    later fields have their defaults."""
 
     code: str
     value: float
@@ -203,7 +204,7 @@ class Mean(_Part):
 
 
 class Steady(_Part):
-    """Whether the window was steady, and the batches that decided it."""
+    """Whether the window was steady, and the batches on which this is based."""
 
     steady: bool
     batch_s: float = Field(gt=0)

@@ -26,8 +26,8 @@ _ADVISED_LAG = 0.5
 
 
 def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
-    """Return the record without refusals for latencies that the spec does not ask for. openload compares its lateness
-    with each percentile of every operation, but the spec may ask for only the 99th of reads."""
+    """Return the record without refusals that concern latencies which the spec does not ask for. openload compares its
+    lateness with each percentile of every operation, although the spec may ask only for the 99th of reads."""
     asked = asked_latencies(context)
 
     def is_asked(refusal: Refusal) -> bool:
@@ -38,8 +38,8 @@ def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
 
 
 def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return the error for a run whose numbers openload refuses; None if openload accepts them. A late generator and a
-    system that did not do its work are different errors."""
+    """Return the error for a run whose numbers openload refuses, or None if it accepts them. A late generator and a
+    system that left work undone give different errors."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}
@@ -56,8 +56,8 @@ def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> 
 
 
 def found_by(run: OpenloadRun, code: str) -> str:
-    """Return the findings of all of a run's refusals: those with this code first, then those farthest beyond their
-    limits. The advice is left out, as the hint gives it."""
+    """Return the findings in all refusals of a run: first those with this code, then those farthest beyond their
+    limits. The hint has the advice."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 
@@ -78,15 +78,14 @@ def milliseconds(microseconds: float) -> PrintedNumber:
 
 
 def _hint_late(context: CellContext) -> Message:
-    """Return the hint for a generator that was late. It advises a higher `lag`, unless the spec already accepts that
-    much."""
+    """Return the hint for a generator that was late: raise `lag`, unless the spec already accepts that much."""
     arrivals = arrivals_of(context)
     is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
     return say.hint_openload_late_lax() if is_lax else say.hint_openload_late()
 
 
 def _found(refusal: Refusal) -> str:
-    """Return a refusal's finding in words. Records before version 1.4.0 have only openload's own sentence."""
+    """Return a refusal's finding as text. Records before version 1.4.0 have only openload's own sentence."""
     if refusal.advice is None:
         return refusal.text
     value, limit = share_figure(refusal.value, 1), share_figure(refusal.limit, 1)

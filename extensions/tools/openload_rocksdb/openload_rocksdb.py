@@ -153,7 +153,7 @@ def _text(name: str, value: OptionValue) -> str:
 
 
 def _slices(path: Path) -> Iterator[history.CounterSlice]:
-    """Yield how much RocksDB's counters grew in each interval. Stops at a damaged line."""
+    """Yield the growth of RocksDB's counters in each interval. Stops at a damaged line."""
     if not path.is_file():
         return
     for line in read_output_lines(path):

@@ -18,8 +18,8 @@ RESERVED = {
     "table_factory": "",
     "block_based_table_factory": "",
 }
-"""Options that the driver sets itself or that would change the data. If a spec has another place to set an option, that
-place is given."""
+"""Options that the driver sets itself or that would change the data, each with the place to set it in a spec, if there
+is one."""
 
 _OPTIONS = {
     "bool": """
@@ -105,6 +105,6 @@ TYPES = {
 }
 
 RENAMED = {"write_buffer_size": "write_buffer", "block_cache": "cache", "filter_policy": "bloom_bits"}
-"""RocksDB's options that have their own name in the language, each with that name."""
+"""RocksDB's options that have another name in the language, each with that name."""
 
 FLAGS = Flags("RocksDB 7.8", "7.8", frozenset(TYPES), RESERVED, RENAMED, TYPES, complete=True)

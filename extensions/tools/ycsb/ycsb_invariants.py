@@ -23,12 +23,13 @@ _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0
 """The years 2000 to 2100. A log outside of them has lost its `#[StartTime: ...]`."""
 _STAMP_S = 0.01
-"""How far off a time stamp may be, in seconds: it has three digits, and another thread may run before it is taken."""
+"""How far off a time stamp may be, in seconds, since it has three digits and another thread may run before it is taken.
+"""
 _LENGTH_OFF = 0.1
 _NEARLY = 0.95
 _PATIENCE = 20.0
-"""How many times its mean gap an operation may be absent. With operations at random times, only one in 10^8 runs has a
-longer gap."""
+"""The longest plausible absence of an operation, as a multiple of its mean gap. With random times, one in 10^8 runs has
+a longer gap."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Logs:
 
 
 class LogProblem(str):
-    """A contradiction in words. `log` is YCSB's row name of the log that is wrong; "" if all of them are."""
+    """A contradiction as text. `log` is the YCSB row name of the wrong log, or "" if all logs are wrong."""
 
     log: str
 
@@ -91,7 +92,7 @@ def _clock(at: float) -> str:
 
 
 def _begin_and_end_together(logs: Logs) -> Iterator[str]:
-    """Check that all logs end together, as one thread writes them, and that the logs of successes begin together. Logs
+    """Check that all logs end together, since one thread writes them, and that logs of successes begin together. Logs
     of rare operations may begin later."""
     known = {name: pieces for name, pieces in logs.slices.items() if pieces and operation_of(name)}
     if len(known) < 2:
@@ -214,8 +215,8 @@ _OTHER_KEYS = re.compile(
 
 @dataclass(frozen=True)
 class CheckedYcsb:
-    """An output with the known facts about its run. `threads` is None when unknown. With `intended`, rows with plain
-    names count from the due time."""
+    """An output with what is known about its run. `threads` is None if unknown. With `intended`, rows with plain names
+    count from the due time."""
 
     text: YcsbText
     threads: int | None = None
@@ -225,7 +226,7 @@ class CheckedYcsb:
         return parse_printed(self.text.cells.get(section, {}).get(key, ""))
 
     def sections(self) -> Iterator[tuple[str, Mapping[str, str], YcsbRow]]:
-        """Yield the sections of operations that were done: the name, the values as printed, and the parsed row."""
+        """Yield a section for each operation with results: its name, its values as printed, and the parsed row."""
         for name, row in self.text.rows.items():
             if row.count:
                 yield f"[{name}]", self.text.cells[name], row
@@ -328,8 +329,8 @@ def _means(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _return_codes(output: CheckedYcsb) -> Iterator[str]:
-    """Check counts against return codes. Before 0.6.0, an operation's count includes its failures. Later, failures have
-    their own row (READ-FAILED)."""
+    """Check counts against return codes. Before 0.6.0, an operation's count includes its failures; later versions have
+    a row for failures (READ-FAILED)."""
     rows = output.text.rows
     for name, row in rows.items():
         if row.ok is None or not _has_codes(name):
@@ -376,8 +377,8 @@ def _buckets(output: CheckedYcsb) -> Iterator[str]:
 
 def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
     """Check the order and the last bucket of printed histograms. For each operation, `OneMeasurementHistogram` prints
-    buckets from 0 to n - 1 ms, then `>n` for everything above. A printed HDR histogram leaves out empty buckets, and so
-    do people who edit files.
+    buckets from 0 to n - 1 ms, then `>n` for everything above. A printed HDR histogram leaves out empty buckets, as may
+    a file that was edited by hand.
     """
     labels = {
         name: [key for key in cells if _BUCKET.fullmatch(key)] for name, cells, row in output.sections() if row.mean_s
@@ -458,7 +459,7 @@ def _with_latencies(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _intended(output: CheckedYcsb) -> Iterator[str]:
-    """Check that with `measurement.interval=both` each operation has both latencies: from its start, and from its due
+    """Check that each operation has both latencies with `measurement.interval=both`: from its start and from its due
     time."""
     rows = output.text.rows
     if not any(name.startswith(INTENDED) for name in rows):

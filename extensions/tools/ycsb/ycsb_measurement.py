@@ -37,7 +37,7 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import say
 _SNAP_S = 0.25
 """How early a one-second slice may end, in seconds."""
 _LEAST_SHARE = 0.9
-"""How much of the declared time a window must have, as a share."""
+"""The smallest share of the declared time that a window must have."""
 
 Logs = Mapping[str, tuple[text.TimeSlice, ...]]
 
@@ -84,7 +84,8 @@ def measurement_of_logs(context: CellContext, output: JobOutput, found: text.Ycs
 
 @dataclass(frozen=True)
 class _Tally:
-    """Operations between two edges. A read-modify-write is one operation, although READ and UPDATE count it again."""
+    """Operations between two edges. A read-modify-write is one operation, although YCSB counts it again in READ and
+    UPDATE."""
 
     count: int
     errors: int
@@ -129,7 +130,7 @@ def _window(context: CellContext, output: JobOutput, found: text.YcsbText, logs:
 
 
 def _with_operations(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
-    """Return the slices without the empty ones at the end, in which YCSB disconnects and stops."""
+    """Return the slices without the empty ones at the end, during which YCSB disconnects and stops."""
     while pieces and not pieces[-1].histogram.count:
         pieces = pieces[:-1]
     return pieces
@@ -142,7 +143,7 @@ def _inserted(logs: Logs) -> int:
 
 
 def _whole_slices(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
-    """Return the slices up to the last full second. A few milliseconds follow, in which threads end."""
+    """Return the slices up to the last full second. Threads end in the few milliseconds after it."""
     while pieces and pieces[-1].end - pieces[-1].start < 0.5:
         pieces = pieces[:-1]
     return pieces
@@ -215,7 +216,7 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
 
 
 def _p99(logs: Logs, start: float, end: float) -> float | None:
-    """Return the 99th percentile over all operations, counted from their due times if YCSB knows them."""
+    """Return the 99th percentile over all operations, from their due times if YCSB knows them."""
     done = [each for each in read_logged_operations(logs, None, start, end) if each.histogram and each.count]
     kind = "intended" if any(each.kind == "intended" for each in done) else "service"
     counted = [each for each in done if each.kind == kind and each.operation != "read_modify_write"]
@@ -224,7 +225,7 @@ def _p99(logs: Logs, start: float, end: float) -> float | None:
 
 
 def read_logged_operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:
-    """Return the operations in slices whose middle lies between two epoch seconds."""
+    """Return the operations in slices whose middle is between two epoch seconds."""
     errors: dict[str, int] = {}
     for name, pieces in logs.items():
         operation, failed = text.operation_of(name) or ("", False)

@@ -76,18 +76,18 @@ OPERATIONS: Mapping[str, str] = {
     "DELETE": "delete",
     "READ-MODIFY-WRITE": "read_modify_write",
 }
-"""benchbrief's names of operations, by YCSB's row. READ and UPDATE count a read-modify-write again."""
+"""benchbrief's names of operations by YCSB's rows. A read-modify-write counts again in READ and UPDATE."""
 
 INTENDED = "Intended-"
 BUCKETS = "Bucket"
 """The beginning of a second histogram's section. If there are both `[HdrREAD]` and `[BucketREAD]`, only `[HdrREAD]` is
 read."""
 _OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
-"""Sections that are not about operations, but are read too."""
+"""Sections that are read although they are not about operations."""
 
 _ROW = re.compile(r"\s*\[([^\]]+)\]\s*,\s*([^,]+?)\s*,\s*(\S+)\s*\Z")
 _BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
-"""The start of a row, which may be incomplete. Blanks may vary, as people paste and align files."""
+"""The start of a row, which may be incomplete. Blanks may vary, since people paste and align files."""
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
 _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
 _BUCKET = re.compile(r"(>?)(\d{1,12})")
@@ -161,8 +161,8 @@ class YcsbText:
     cells: Cells
     oddities: tuple[str, ...]
     cleanups: int | None = None
-    """How many connections to the database were closed, as YCSB counts them. That is one for each thread, but two with
-    the HBase binding, which counts its own closing as well."""
+    """The number of closed database connections according to YCSB. It is one per thread, but two with the HBase
+    binding, which also counts its own closing."""
 
     @property
     def runtime_s(self) -> float:
@@ -410,7 +410,7 @@ def _finite(text: str, line: str) -> float:
 
 
 def _is_maximum(printed: float, histogram: Histogram) -> bool:
-    """Return whether a printed number is the histogram's maximum, in one of the units that log writers use (Java
-    divides by 10^6)."""
+    """Return whether a printed number is the histogram's maximum in one of the units of log writers (Java divides by
+    10^6)."""
     last = histogram.buckets[-1]
     return any(last.lo / unit - 5.1e-4 <= printed <= last.hi / unit + 5.1e-4 for unit in (1.0, 1e-3, 1e-6))

@@ -1,4 +1,4 @@
-"""The property file of a YCSB core workload, for YCSB and go-ycsb. It holds the URI, so that no command shows that."""
+"""The property file of a YCSB core workload, for YCSB and go-ycsb. It contains the URI, to keep it out of commands."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ def _hashed(number: int, order: Literal["little", "big"]) -> int:
 
 FILE = "job.properties"
 MOST_OPERATIONS = 2_000_000_000
-"""An `operationcount` that no run reaches before its time is over. The property is a 32-bit integer, and 0 makes
-zipfian fail."""
+"""An `operationcount` that no run reaches in its time. The property is a 32-bit integer, and 0 makes zipfian fail."""
 
 _MOST_BATCHED = 100
-"""How many documents one insert has at most. At 1 kB each, they are far below MongoDB's message limit of 48 MB."""
+"""The most documents of one insert. At 1 kB each, they are far below MongoDB's message limit of 48 MB."""
 _NAMES = {
     "distribution": "requestdistribution",
     "fields": "fieldcount",
@@ -95,8 +94,8 @@ def count_own_records(context: CellContext) -> int:
 
 
 def _own_keys(context: CellContext) -> dict[str, str]:
-    """Return the properties for this load generator's key range, if several load generators share a measured load; no
-    properties otherwise."""
+    """Return the properties for this load generator's key range, or none unless several load generators share a
+    measured load."""
     if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
         return {}
     own = context.range_of(count_records(context.workload))

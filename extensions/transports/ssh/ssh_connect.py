@@ -264,7 +264,7 @@ def _paths(setting: str | None, default: list[Path]) -> list[Path]:
 
 _KEEPALIVE_S = 2
 _UNANSWERED_MS = 10_000
-"""After how long without an acknowledgement of sent data we consider the network cut, in milliseconds."""
+"""The milliseconds without an acknowledgement of sent data after which the network counts as cut."""
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # otherwise it prints tracebacks of failed handshakes
 
@@ -280,8 +280,7 @@ class _UntrustedKey(paramiko.SSHException):
 
 
 class _Verify(paramiko.MissingHostKeyPolicy):
-    """Judge every host key. paramiko asks for this for keys missing from the client's list, and we keep that list
-    empty."""
+    """Checks every host key. paramiko asks this for keys missing from the client's list, which is kept empty."""
 
     def __init__(self, known: KnownHost) -> None:
         self._known = known
@@ -383,14 +382,13 @@ def _signatures(key_type: str) -> tuple[str, ...]:
 
 
 def may_pass(error: BaseException) -> bool:
-    """Return whether the failure may be temporary, as after a restart of the host."""
+    """Return whether the failure may be temporary, for example while the host restarts."""
     lasting = (_UntrustedKey, paramiko.AuthenticationException, paramiko.PasswordRequiredException, socket.gaierror)
     return not isinstance(error, lasting)
 
 
 def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -> HostError:
-    """Return the error for a connection that failed. `silent` means that the connection was open, but no keys were
-    exchanged."""
+    """Return the error for a failed connection. `silent` means that it was open, but no keys were exchanged."""
     by_hand = f"ssh {'' if to.port == 22 else f'-p {to.port} '}{to.user}@{to.name}"
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)

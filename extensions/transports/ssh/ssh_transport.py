@@ -38,7 +38,7 @@ from benchbrief.extensions.transports.ssh.ssh_connect import CONNECT_S, close, c
 _START_S = 15.0
 _KILL_AFTER_S = 2.0
 _STALL_S = 60.0
-"""After how many seconds without output a streamed script is given up."""
+"""Seconds without output after which a streamed script is given up."""
 _PIECE = 1 << 16
 
 
@@ -61,7 +61,7 @@ class ShellChannel(Protocol):
 
 
 class NoShell(Exception):
-    """Raised if the account does not run commands. The argument is the account's answer."""
+    """Raised if the account does not run commands. The argument is its answer."""
 
 
 class TookTooLong(Exception):
@@ -69,7 +69,7 @@ class TookTooLong(Exception):
 
 
 class WarmShell:
-    """A shell whose scripts are stopped on the host if they take too long, even if we have lost the connection.
+    """A shell that stops scripts on the host if they take too long, even after our connection is lost.
 
     Raises TimeoutError if the host does not answer, and ConnectionResetError if the channel ends. The shell can't be
     used after that.
@@ -169,7 +169,7 @@ _LOOK_S = 0.1
 
 
 class Channel(Protocol):
-    """The methods of a channel that are used here. A socket has them too."""
+    """The methods of a channel that are used here. A socket has them, too."""
 
     def settimeout(self, timeout: float | None, /) -> None: ...
     def recv(self, nbytes: int, /) -> bytes: ...
@@ -299,7 +299,7 @@ class SshTransport(ReadsByScript):
 
     @contextmanager
     def _shell(self) -> Iterator[WarmShell]:
-        """Yield a shell for one script. Keeps it for later scripts if all went well. Raises ConnectionLost when the
+        """Yield a shell for one script, and keep it for later scripts if all goes well. Raises ConnectionLost if the
         connection breaks."""
         with self._broken_is_lost():
             transport = self._transport()
@@ -359,7 +359,7 @@ class SshTransport(ReadsByScript):
     # --- the connection ---
 
     def close(self) -> None:
-        """Close for good: a thread that still waits for a job here must not connect again."""
+        """Close for good, so that a thread still waiting for a job here does not connect again."""
         self._closed = True
         self.session.heartbeats.forget(self)
         self._forget()

@@ -1,4 +1,4 @@
-"""Recorded runs of openload, and the cells that they are of."""
+"""Recorded runs of openload, with the cells that they measured."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def output(name: str, exit_code: int | None = 0) -> JobOutput:
 
 @cache
 def recorded_log(name: str) -> Log:
-    """The histograms of a recording: reading those of 40 s takes one."""
+    """Return the histograms of a recording. Cached, since reading those of 40 s takes a second."""
     return read_log(OUTPUTS / name / "histograms.hlog")
 
 
 def changed_record(to: Path, of: str, change: Callable[[dict[str, Any]], None], exit_code: int = 0) -> JobOutput:
-    """A recorded output whose record was changed afterwards."""
+    """Return a recorded output with a changed record."""
     shutil.copytree(OUTPUTS / of, to, dirs_exist_ok=True)
     record = json.loads((to / "record.json").read_text())
     change(record)

@@ -1,4 +1,4 @@
-"""What openload is asked to do, and how it proves a load."""
+"""openload's command lines, and how it proves a load."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _flag(of: CellContext, name: str) -> str:
 
 
 def _poisson(seed: int, rate: float, seconds: float) -> list[float]:
-    """When openload's operations are due: SplitMix64, as `loadgen/internal/random` and `arrivals` have it."""
+    """Return the due times of openload's operations, by SplitMix64 as in `loadgen/internal/random` and `arrivals`."""
     golden, mask = 0x9E3779B97F4A7C15, 2**64 - 1
 
     def mix(z: int) -> int:
@@ -289,7 +289,7 @@ def test_lateness_at_several_percentiles_of_several_cells_is_one_remark_of_a_run
 
 
 def test_the_share_that_lag_limits_is_of_what_openload_judges(tmp_path: Path) -> None:
-    """Its operations may have been on time while its threads woke late: both are held against one limit."""
+    """Operations may be on time although threads woke late. Both are compared with one limit."""
 
     def change(record: dict[str, Any]) -> None:
         record["self"]["hiccup_us"] |= {"p99": 0.4 * record["all"]["intended_us"]["p99"], "max": 1e9}

@@ -1,4 +1,4 @@
-"""What YCSB's output proves: recorded from 0.17.0, hand-made for older ones, and with all that can go wrong."""
+"""What YCSB's output proves: recorded from 0.17.0, handmade for older versions, and with everything that can go wrong."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_warm_up_is_cut_off_at_a_whole_second() -> None:
 
 
 def started_late(to: Path, seconds: float) -> JobOutput:
-    """The recording `read-modify-write`, as if its first operation had come so much later: its text is changed."""
+    """Return the recording `read-modify-write`, changed so that its first operation comes later."""
     made = copied("read-modify-write", to)
     said = {"RunTime(ms), 6012": f"RunTime(ms), {6012 + 1000 * seconds:.0f}"}
     rate = 4887.724550898203
@@ -126,7 +126,7 @@ def test_a_start_of_four_seconds_leaves_nine_tenths_of_the_measured_time(warm_up
 
 
 def test_a_throughput_that_drifts_is_one_warning() -> None:
-    """The recording is a JVM without warm-up: its throughput doubles within two seconds."""
+    """The recorded JVM has no warm-up, so its throughput doubles within two seconds."""
     cold = DRIVER.parse(rmw(warm_up_s=0, measure_s=6), output("read-modify-write"))
     assert [text for text in cold.warnings if "not steady" in text] == list(cold.warnings)
     assert len(cold.warnings) == 1
@@ -253,7 +253,7 @@ def test_idle_intervals_and_half_written_lines_are_no_numbers() -> None:
 
 
 def slices(*counts: int) -> tuple[TimeSlice, ...]:
-    """One second each, of operations that took a millisecond."""
+    """Return slices of one second, with operations of one millisecond."""
     return tuple(
         TimeSlice(float(at), at + 1.0, Histogram((Bucket(0.001, 0.002, count),) if count else ()))
         for at, count in enumerate(counts)
@@ -331,12 +331,12 @@ def test_a_log_may_end_before_another_by_what_slow_operations_allow_but_not_by_a
 
 @pytest.fixture
 def _logs_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logs that are made up need no rows that YCSB printed of them."""
+    """Skip the comparison with printed rows, which made-up logs lack."""
     monkeypatch.setattr(ycsb_invariants, "find_log_problems", lambda *_: ())
 
 
 def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
-    """What is measured of a run with so many operations in each second, by the name of the log."""
+    """Return the measurement of a run with these numbers of operations per second, by log name."""
     seconds = max(map(len, logs.values()))
     found = YcsbText({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
     named = {name.replace("_FAILED", "-FAILED"): slices(*counts) for name, counts in logs.items()}
@@ -345,7 +345,7 @@ def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
 
 @pytest.mark.usefixtures("_logs_as_printed")
 def test_failures_after_the_window_are_failures_of_the_run() -> None:
-    """A server that hangs in the window fails its operations at their time-out, after the window."""
+    """Operations of a server that hangs in the window fail at their time-out, after the window."""
     reads, failures = (10,) * 8, (0,) * 7 + (5,)
     with pytest.raises(BadOutput, match="5 of 85 operations failed"):
         read_from_logs(whole_run(4.0), READ=reads, READ_FAILED=failures)

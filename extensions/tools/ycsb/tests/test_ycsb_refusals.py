@@ -55,7 +55,7 @@ def test_failures_are_accepted_up_to_the_declared_share_and_are_no_throughput() 
 
 
 def test_an_operation_that_hung_past_the_window_is_still_a_failure() -> None:
-    """The time-out of the last operations ended after the measured time: the window itself saw no failure then."""
+    """The last operations timed out after the measured time, so the window itself saw no failure."""
     cell = context(ycsb("a"), DATABASE, warm_up_s=3.0, measure_s=0.8, max_error_share=0.0)
     with pytest.raises(BadOutput, match="operations failed in YCSB"):
         DRIVER.parse(cell, output("server-killed"))
@@ -99,7 +99,7 @@ def test_a_lost_log_is_an_error(tmp_path: Path) -> None:
 
 
 def later(log: Path, by: float) -> None:
-    """The second half of its intervals, so many seconds later."""
+    """Return the log with the second half of its intervals moved by this many seconds."""
     text = log.read_text().splitlines()
     rows = [at for at, line in enumerate(text) if line[:1].isdigit()]
     for at in rows[len(rows) // 2 :]:
@@ -153,7 +153,7 @@ def test_an_output_that_contradicts_itself_is_an_error_with_both_values(tmp_path
 
 
 def test_logs_of_an_old_histogram_version_are_read() -> None:
-    """HdrHistogram 2.1.4, which needs Java 8, writes them in another form."""
+    """HdrHistogram 2.1.4, which needs Java 8, writes logs in another form."""
     assert DRIVER.parse(rmw(), output("histogram-logs-v1")) == DRIVER.parse(rmw(), output("read-modify-write"))
 
 

@@ -1,4 +1,4 @@
-"""Recorded runs of YCSB, and the cells that they are of."""
+"""Recorded runs of YCSB, with the cells that they measured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rmw(warm_up_s: float = 1.0, measure_s: float = 4.0, phases: int = 1, max_err
 
 
 def offered() -> CellContext:
-    """The cell of the recording `offered-load`: 4 s at 500 ops/s, measurement.interval=both."""
+    """Return the cell of the recording `offered-load`: 4 s at 500 ops/s, measurement.interval=both."""
     return context(ycsb("f", 5000), DATABASE, threads=4, target=500, warm_up_s=1.0, measure_s=2.0)
 
 
