@@ -191,8 +191,17 @@ class Registry(Generic[Spec_co]):
     @cached_property
     def own(self) -> Mapping[str, Spec_co]:
         """Benchbrief's own extensions of this kind, by name."""
+        return MappingProxyType({spec.name: spec for spec in map(self._own, self._own_packages)})
+
+    @property
+    def _own_packages(self) -> tuple[str, ...]:
         packages = tuple(f"{self.package}.{folder}" for folder in _folders(self.package)) or (self.spare,)
-        return MappingProxyType({spec.name: spec for spec in map(self._own, filter(None, packages))})
+        return tuple(filter(None, packages))
+
+    def own_offer(self, name: str) -> Offer:
+        """Return one of benchbrief's own extensions as if its package offered it."""
+        package = next(each for each in self._own_packages if self._own(each).name == name)
+        return Offer(self.group, name, f"{package}.spec:SPEC", "", "")
 
     def find(self, name: str) -> Spec_co | RefusedExtension | None:
         """Return the extension of that name, a RefusedExtension if it can't be used, or None if no package has it.

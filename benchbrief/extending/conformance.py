@@ -22,6 +22,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import ENGINE_SPECS, REGISTRIES, TOOL_SPECS, Offer, RefusedExtension, package_files
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.extending.installed_code import code_problem, imported_past
+from benchbrief.extending.snapshot_trials import Unmade, try_promises
 from benchbrief.model.engine_spec import EVERYWHERE, EngineSpec
 from benchbrief.model.events import MEASURE
 from benchbrief.model.extension_spec import (
@@ -192,6 +193,8 @@ def code_has_what_is_called(subject: Subject) -> str:
 
 def code_imports_the_surface_alone(subject: Subject) -> str:
     """it imports `benchbrief.extend` and nothing else of benchbrief"""
+    if not subject.offer.package:
+        raise Skipped("it is in benchbrief's own package")
     past = imported_past(subject.offer.target)
     return f"it imports {', '.join(past)}" if past else ""
 
@@ -311,6 +314,15 @@ def place_is_reached(subject: Subject) -> str:
     return subject.run(subject.place())
 
 
+def snapshots_keep_promises(subject: Subject) -> str:
+    """on a small file system, data come back after any change and any kill, and what is another's stays"""
+    folder = Path(tempfile.mkdtemp(dir=subject.folder))
+    try:
+        return try_promises(subject.spec.name, folder)
+    except Unmade as why:
+        raise Skipped(str(why)) from why
+
+
 TRIALS: Mapping[str, tuple[Trial, ...]] = {
     "engine": (simulated_run_makes_briefs, real_run_measures, each_reset_runs, killed_run_goes_on),
     "tool": (simulated_run_makes_briefs, real_run_measures, output_of_another_state_is_refused),
@@ -318,7 +330,7 @@ TRIALS: Mapping[str, tuple[Trial, ...]] = {
     "template": (simulated_run_makes_briefs,),
     "importer": (recorded_output_is_read,),
     "transport": (place_is_reached,),
-    "snapshot": (simulated_run_makes_briefs, place_is_reached),
+    "snapshot": (simulated_run_makes_briefs, snapshots_keep_promises, place_is_reached),
 }
 OF_ALL: tuple[Trial, ...] = (code_has_what_is_called, code_imports_the_surface_alone, spec_speaks_each_language)
 LEFT = {
@@ -328,7 +340,7 @@ LEFT = {
     "meter": "a real meter, or a stand-in that speaks its protocol, also when it is silent or below zero",
     "transport": "a place that is not there, a connection that breaks",
     "importer": "a number that was changed, settings of another cell",
-    "snapshot": "a restore that is cut short, a full device, a snapshot that someone has changed",
+    "snapshot": "a full device, users other than root, a snapshot that someone has changed",
     "scheduler": "jobs that are submitted, cancelled or stuck",
     "template": "the pages as you see them: `pdftoppm -r 80 -png brief.pdf page`",
 }
@@ -337,7 +349,7 @@ LEFT = {
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
     """Try all extensions with this name, all extensions of the package with this name, and all of a package that has an
-    engine with this name. Only other packages than benchbrief count. Raises UnknownExtension."""
+    engine with this name. Benchbrief's own are tried when no other package has the name. Raises UnknownExtension."""
     subjects = list(_subjects(name))
     if not subjects:
         raise UnknownExtension(
@@ -373,6 +385,8 @@ def _subjects(name: str) -> Iterator[tuple[Offer, ExtensionSpec | RefusedExtensi
     for registry, offer in offers:
         if name in (offer.name, offer.package) or offer.package in engines - {""}:
             yield offer, registry.load(offer)
+    if not any(name in (offer.name, offer.package) for _, offer in offers):
+        yield from ((each.own_offer(name), each.own[name]) for each in REGISTRIES if name in each.own)
 
 
 def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:

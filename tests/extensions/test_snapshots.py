@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from benchbrief.compiler import registry
 from benchbrief.compiler.registry import SNAPSHOT_SPECS, snapshot_names
 from benchbrief.extending.conformance import try_extension
 from benchbrief.extending.installed_code import code_problem
+from benchbrief.extending.snapshot_trials import Unmade, try_promises
 from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.extensions.engines.rocksdb.tests.test_linked_snapshots import RECORDS, db_bench, hashes, overwritten
 from benchbrief.model.extension_spec import SnapshotSpec
@@ -62,6 +64,31 @@ def test_one_of_another_package_brings_the_same_bytes_back(site: Path, tmp_path:
     assert engine.holds(context.cell)
     assert "My Own snapshot" in str(engine.restore(context.cell))
     assert hashes(path) == before
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("mend && sync", ": && sync", "not those of its snapshot"),
+        ("forget() { drop", "forget() { rm -rf --", "takes another's snapshot for its own"),
+    ],
+)
+def test_snapshots_that_break_a_promise_are_found_out(
+    site: Path, tmp_path: Path, right: str, wrong: str, said: str
+) -> None:
+    script = write("snapshot", site) / "bench_my_own" / "snapshots.sh"
+    assert right in script.read_text()
+    script.write_text(script.read_text().replace(right, wrong))
+    registry.look_again()
+    assert re.search(said, try_promises(NAME, tmp_path))
+
+
+@pytest.mark.parametrize("name", SNAPSHOT_SPECS.own)
+def test_each_of_our_own_keeps_its_promises_where_its_file_system_can_be_made(name: str, tmp_path: Path) -> None:
+    try:
+        assert try_promises(name, tmp_path) == ""
+    except Unmade as why:
+        pytest.skip(f"no {name} can be made here: {why}")
 
 
 def test_a_spec_uses_it_and_a_plan_records_its_package(site: Path, tmp_path: Path) -> None:
