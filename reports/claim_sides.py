@@ -1,5 +1,5 @@
-"""Finds the differences between the two sides of a claim besides the one that the claim is about, and the facts of
-another vendor's product."""
+"""Finds differences between the two sides of a claim besides the claimed one, and the facts of another vendor's
+product."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ _VENDOR = "vendor"
 _NO_CAUSE = ("price", _VENDOR)
 """Facts that change no measured number."""
 _OBSERVED = ("os", "kernel", "virtualization", "governor", "swap", "transparent_huge_pages", "filesystem")
-"""Facts that a run observes and for which hardware is never compared."""
+"""Facts that are observed in a run and never a reason to compare hardware."""
 
 
 def note_on_sides(claim: Claim, results: Results) -> str:
-    """Return a line for readers of the claim: what else differs between its sides, and the facts of another vendor's
-    product. Return "" if there is nothing to say. Facts that appear in the hardware's name are what the claim compares,
-    and are left out.
-    """
+    """Return a line for readers of the claim, with further differences between its sides and the facts of another
+    vendor's product, or "". Facts in the hardware's name are what the claim compares, and are left out."""
     found, plan, words = [], results.plan, results.words
     if rival := facts_of_rival(claim, plan, words):
         found.append(words["said_rival"].format(facts=rival))
@@ -36,8 +34,8 @@ def note_on_sides(claim: Claim, results: Results) -> str:
 
 
 def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
-    """Yield the declared facts in which the hardware of a claim differs from the hardware that it is compared with.
-    With `causes`, yield only facts that may cause a difference besides the one that the hardware is named for."""
+    """Yield the declared facts that differ between a claim's hardware and the hardware that it is compared with. With
+    `causes`, yield only possible causes besides the fact that the hardware is named for."""
     for pair in _sides(claim, plan):
         for name in dict.fromkeys(name for each in pair for name in each.facts):
             if causes and (name in _NO_CAUSE or any(_is_named_for(each, name) for each in pair)):
@@ -47,7 +45,8 @@ def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool =
 
 
 def _observed_apart(claim: Claim, results: Results) -> Iterator[str]:
-    """Yield the observed facts in which the machines of both sides differ, among those that a spec does not declare."""
+    """Yield the observed facts that differ between the machines of both sides, among those that a spec does not
+    declare."""
     for pair in _sides(claim, results.plan):
         its, of_base = (observed_facts(each, results) for each in pair)
         for name in (name for name in _OBSERVED if not any(name in each.facts for each in pair)):
@@ -55,21 +54,21 @@ def _observed_apart(claim: Claim, results: Results) -> Iterator[str]:
 
 
 def _sides(claim: Claim, plan: Plan) -> list[tuple[Hardware, Hardware]]:
-    """Return each hardware of a claim with the hardware that it is compared with."""
+    """Return each hardware of a claim, paired with the hardware that it is compared with."""
     base = plan.hardware.get(str(claim.against.get("hardware", "")))
     named = _hardware_of(claim)
     return [(each, base) for each in plan.hardware.values() if base and each.key in named and each.key != base.key]
 
 
 def _apart(name: str, its: str, of_base: str, words: Words) -> Iterator[str]:
-    """Yield a fact with its texts on both sides if these differ."""
+    """Yield a fact with its texts on both sides if they differ."""
     if its != of_base:
         sides = {"its": its or words["missing"], "base": of_base or words["missing"]}
         yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), **sides)
 
 
 def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the durations and data sizes in which the cells of a claim differ from the cells that they are compared
+    """Yield the durations and data sizes that differ between the cells of a claim and the cells that they are compared
     with."""
     found: tuple[dict[tuple[str, str], set[float]], ...] = ({}, {})
     unvaried = dict.fromkeys(plan.factors)
@@ -97,15 +96,14 @@ def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str, float]]:
 
 
 def _is_named_for(hardware: Hardware, name: str) -> bool:
-    """Return whether a fact shares a word with the hardware's label. A path also counts, because it only tells a
-    location."""
+    """Return whether a fact shares a word with the hardware's label, or is a path, which only gives a location."""
     text = str(hardware.facts.get(name, ""))
     of_label, of_fact = (re.findall(r"[^\W_]{2,}", each.casefold()) for each in (hardware.label, f"{name} {text}"))
     return text.startswith("/") or not set(of_label).isdisjoint(of_fact)
 
 
 def facts_of_rival(claim: Claim, plan: Plan, words: Words) -> str:
-    """Return the hardware that a claim is compared with and its facts, if the fact `vendor` shows that it is another
+    """Return the hardware that a claim is compared with, with its facts, if its fact `vendor` shows it to be another
     vendor's product, or else ""."""
     base = plan.hardware.get(str(claim.against.get("hardware", "")))
     vendors = {plan.hardware[key].facts.get(_VENDOR) for key in _hardware_of(claim) if key in plan.hardware}

@@ -1,4 +1,4 @@
-"""The sheet of a run's claims, for those who approve them: each claim with its sentence, its number and its basis."""
+"""The sheet of a run's claims for the people who approve them: each claim with its sentence, its number and its basis."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A claim in one brief. `brief` is "" for a claim that no brief makes. `lines` are the details behind the sentence,
-    `run` names the run of the numbers, and `numbers` says whether they were measured, simulated or imported."""
+    """A claim in one brief, or with "" as `brief` in none. `lines` are the details for the sentence, `run` names the
+    run of the numbers, and `numbers` says whether they were measured, simulated or imported."""
 
     brief: str
     verdict: ClaimVerdict
@@ -48,8 +48,7 @@ class SheetRow:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether a brief can keep its claim. It cannot if the repeats decide against it. Return None without a
-        value."""
+        """Return whether a brief can keep its claim: not if the repeats decide against it. Return None without a value."""
         if self.verdict.state == "missing":
             return None
         return self.verdict.state != "opposed" or self.verdict.is_excepted
@@ -61,7 +60,7 @@ class SheetRow:
 
     @property
     def warning(self) -> str:
-        """Return a warning for a claim that its brief leaves out."""
+        """Return a warning about a claim that its brief leaves out."""
         return f"claim left out of the brief: {self.name}, {self.judged} ({self.verdict.claim.origin})"
 
     @property
@@ -172,14 +171,14 @@ def claims_sheet(
 def sheet_of(
     report: Report, verdicts: Iterable[ClaimVerdict], results: Results, words: Words | None = None
 ) -> Iterator[SheetRow]:
-    """Yield the claims of a brief, with their details in the brief's language or in these `words`."""
+    """Yield the claims of a brief, with details in the brief's language or in the language of these `words`."""
     with written_as(results.words.locale):
         for verdict in verdicts:
             yield _row(verdict, results, words or results.words, report.name)
 
 
 def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: Results) -> Iterator[Item]:
-    """Yield the claims of a brief for its disclosure report, and then the exceptions of its other titles."""
+    """Yield the claims of a brief for its disclosure report, followed by the exceptions of its other titles."""
     yield from (row.item for row in sheet_of(report, verdicts, results))
     titles = results.words["sheet_titles"]
     yield from (Item(titles, line) for line in exceptions_of(report.allowed, results.words))
@@ -191,7 +190,7 @@ def rules_of(claim: Claim) -> list[str]:
 
 
 def exceptions_of(allowed: Mapping[str, str], words: Words) -> Iterator[str]:
-    """Yield a line for each rule that is set aside, with the reason."""
+    """Yield a line for each rule with an exception, with the reason."""
     for rule, reason in allowed.items():
         yield words["sheet_exception"].format(rule=rule, reason=reason)
 
@@ -269,7 +268,7 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
 
 
 def _as_times(verdict: ClaimVerdict) -> float | None:
-    """Return a claim of more than 100 % as a multiple, or None for another claim."""
+    """Return a claim of more than 100 % as a multiple, or None for other claims."""
     claim, number, value = verdict.claim, verdict.claim.number, verdict.value
     per_cent = number is not None and (number.format.endswith("%") or claim.points.unit == "%")
     if not per_cent or value is None or claim.no_difference is None:
@@ -279,7 +278,7 @@ def _as_times(verdict: ClaimVerdict) -> float | None:
 
 
 def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the base that a claim is compared with, and what else a reader should know about the comparison."""
+    """Yield the base that a claim is compared with, and further information about the comparison."""
     claim = verdict.claim
     if claim.base:
         yield words["sheet_against"].format(base=base_text(claim, words))

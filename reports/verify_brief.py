@@ -1,5 +1,4 @@
-"""Verifies a finished brief: reads its side file and the numbers on its pages, and computes each number again from a
-store."""
+"""Verifies a finished brief: reads its side file and the numbers on its pages, and recomputes each number from a store."""
 
 from __future__ import annotations
 
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from pypdf.generic import EmbeddedFile
 
 MOST_OF_A_BRIEF = 1 << 30
-"""The most bytes of a brief that are read."""
+"""The most bytes of a brief to read."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +75,13 @@ class Edited:
 
 @dataclass(frozen=True)
 class FinishedBrief:
-    """A brief as it was read. `edited` is None if only the side file was given. `whole` says whether an HTML page is
-    identical, to the byte, to the one that its side file records. It is None if that is unknown, as for a PDF, from
-    which only the marked numbers are read. `sha256` is the document's, and `side` is the path of its side file with its
-    SHA-256. `attached` maps other attachments of a PDF to their SHA-256. `document` says which of two documents it is.
-    `others` maps the documents beside it that belong to it to their problems, or "", and their numbers are among the
-    `edited`, too. In an office file, `added` are the places of texts with numbers that were added since it was made,
-    and `unread` are the sheets that are too long to read.
+    """A brief as it was read. `edited` is None if only the side file was given. `whole` says whether an HTML page
+    equals the one recorded in its side file, byte by byte. It is None if unknown, as for a PDF, of which only the
+    marked numbers are read. `sha256` is the document's, and `side` is the path of its side file with its SHA-256.
+    `attached` maps other attachments of a PDF to their SHA-256. `document` says which of two documents it is. `others`
+    maps the accompanying documents beside it to their problems, or "", and `edited` covers their numbers, too. In an
+    office file, `added` are the places of texts with numbers that were added since it was made, and `unread` are the
+    sheets that are too long to read.
     """
 
     numbers: NumbersFile
@@ -94,7 +93,7 @@ class FinishedBrief:
     document: Document = "brief"
     others: tuple[tuple[str, str], ...] = ()
     is_editable: bool = False
-    """Whether the document is an office file, whose words anybody may edit, so that only its numbers are compared."""
+    """Whether the document is an office file. Since anybody may edit its words, only its numbers are compared."""
     added: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
@@ -124,8 +123,7 @@ def read_brief(path: Path) -> FinishedBrief:
 
 
 def _counterparts(path: Path, made: FinishedBrief) -> Iterator[Path]:
-    """Yield the documents of the other kind that belong to a document: the disclosures of a brief, or the briefs of a
-    disclosure."""
+    """Yield the counterparts of a document: the disclosures of a brief, or the briefs of a disclosure."""
     if made.document == "disclosure":
         yield path.with_name(OF_DISCLOSURE.sub("", path.name))
         return
@@ -162,7 +160,7 @@ _DISCLOSURE_PAGE = re.compile(rb'<html [^>]*class="disclosure-report"')
 
 
 def _unmarked(path: Path) -> ReportError:
-    """Return whether no number is marked, so that edits cannot be found."""
+    """Return the error for a document without marked numbers, in which edits can't be found."""
     return ReportError(
         f"{path} marks none of its numbers: it is not the PDF or HTML that was made, but was printed, converted or "
         "saved by another program",
@@ -199,7 +197,7 @@ def _numbers(content: bytes, path: Path) -> NumbersFile:
 
 
 def _squeezed(text: str) -> str:
-    """Remove blanks, because a document may have different blanks at line breaks."""
+    """Remove blanks, since documents may have different blanks at line breaks."""
     return re.sub(r"\s", "", text)
 
 
@@ -321,13 +319,13 @@ def _pdf_errors() -> tuple[type[Exception], ...]:
 
 
 def _is_plain(file: NumbersFile, document: Document) -> bool:
-    """Return whether a PDF's numbers are not links, because it has no appendix."""
+    """Return whether a PDF's numbers are plain text instead of links, because it has no appendix."""
     return file.provenance == "none" or (document == "brief" and bool(file.disclosures))
 
 
 def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Document = "brief") -> Iterator[Edited]:
-    """Return the numbers that a PDF shows differently from the file, or that one of the two lacks. `marked` is the
-    marked text of the PDF, some of it in pieces."""
+    """Yield the numbers that differ between a PDF and its file, or that one of them lacks. `marked` is the PDF's marked
+    text, some of it in pieces."""
     plain = _is_plain(file, document)
     rows = {query.id: "" if plain else query.source for query in file.queries}
     numbers = [number for number in file.numbers if number.linked and number.document == document]
@@ -353,7 +351,7 @@ def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Do
 
 
 def marked_in(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
-    """Return each link to a row of the appendix, in the order of the structure tree, with its marked text.
+    """Yield each link to a row of the appendix with its marked text, in the order of the structure tree.
 
     The links include those of figures' captions, whose rows differ from those of numbers. With `spans`, the document
     has no appendix, and its numbers are the spans that contain another span, with "" as the row.
@@ -463,9 +461,9 @@ class ComparedFiles:
 
 
 def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> ComparedFiles:
-    """Compare the files made with the brief at `path`. These are the other document in its folder and, with the
-    journal, the side file and the figures, both in the folder and in the PDF. Without records of reports, compare only
-    the other document.
+    """Compare the files made with the brief at `path`. These are the other document and, if there is a journal, the
+    side file and the figures, both in the folder and in the PDF. Without records of reports, compare only the other
+    document.
     """
     found = [*_of_others(path, brief, made, run_dir), *(_problems(path, brief, made, run_dir) if made.records else ())]
     return ComparedFiles(len(found), tuple(problem for problem in found if problem))
@@ -528,7 +526,7 @@ class _Wanted(NamedTuple):
 
 
 def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
-    """Yield the texts', tables' and figures' values that the report computes and the file lacks.
+    """Yield values in texts, tables and figures that the report computes but the file lacks.
 
     A user's parts may omit numbers, but not points of figures. A part that could not be made has no numbers: the file
     names it (`not_made`), and all other parts are complete.
@@ -597,8 +595,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield the numbers that the texts and tables should have but lack. The file does not say where a text or a number
-    that could not be made belongs, so that many numbers may be missing anywhere."""
+    """Yield the numbers that texts and tables should have but lack. Since the file does not place texts or numbers that
+    could not be made, that many may be missing anywhere."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))
@@ -675,7 +673,7 @@ def _keys(keys: Sequence[DimKey | int | None]) -> tuple[DimKey, ...]:
 
 
 def _hashed(key: DimKey | int | None) -> DimKey:
-    """Replace a missing key by one that is equal to itself."""
+    """Replace a missing key with one that is equal to itself."""
     found = key_of(key)
     return "" if isinstance(found, float) and math.isnan(found) else found
 
@@ -697,8 +695,7 @@ def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:
 
 
 def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
-    """Return the claims that differ from the plan's report and the store, in their title, their details, or the cells
-    behind their numbers."""
+    """Yield the claims whose title, details, or cells differ from the plan's report and the store."""
     if report and numbers.title != report.title:
         yield f"the brief is called “{numbers.title}”, and its report in the plan “{report.title}”"
     known = known_queries(results.plan, report)
@@ -740,7 +737,7 @@ def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
 
 
 def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[str, str | None]:
-    """Return the raw outputs behind the numbers whose digests differ from the journal's.
+    """Return the problems of raw outputs that the numbers come from, if their digests differ from the journal's.
 
     These are the outputs of the cells that the plan's report and the file's numbers need, the outputs of held-out
     repeats, the table from which numbers were imported and, if the journal has no digest, the outputs that the file
@@ -782,7 +779,7 @@ def _files(cells: Iterable[CellEntry]) -> dict[str, str]:
 
 
 def _ids(query: p.Query | None, results: Results, **at: str | float) -> set[str]:
-    """Return the cells behind a query of the plan, or none if an earlier version of benchbrief made the plan."""
+    """Return the cells that a query of the plan reads, or none if the plan is by an earlier version of benchbrief."""
     if query is None or query.reads is None:
         return set()
     within_query = {dim: key for dim, key in at.items() if dim in query.dims}
@@ -798,7 +795,8 @@ def _problem(run_dir: Path, path: str, digest: str) -> str | None:
 
 
 CLOSE = 1e-9
-"""The relative difference up to which values count as equal. Sums over several threads differ in their last digits."""
+"""The largest relative difference between values that count as equal. Sums over several threads differ in their last
+digits."""
 
 
 @dataclass(frozen=True)
@@ -831,8 +829,8 @@ class DrawnDiffers:
 @dataclass(frozen=True)
 class Verification:
     """The result of verifying a brief. `edited` is None without a document. `raw` maps paths to problems, or is None if
-    that was not asked for. `foreign` says why the brief is not of this run, `beside` lists the changed files among
-    those made with the brief, and `kept` lists the other parts of the run that were changed.
+    that was not asked for. `foreign` is the reason if the brief belongs to another run, `beside` lists the changed
+    files among those made with the brief, and `kept` lists other changed parts of the run.
     """
 
     numbers: int
@@ -844,16 +842,16 @@ class Verification:
     raw_files: int
     foreign: tuple[str, ...] = ()
     whole: bool | None = None
-    """Whether the document is identical, to the byte, to one that the run's journal records. Without such a record, it
-    means the same as in `FinishedBrief`."""
+    """Whether the document equals one recorded in the run's journal, byte by byte. Without such a record, it is as in
+    `FinishedBrief`."""
     beside: tuple[str, ...] = ()
     beside_files: int = 0
-    """How many files made with the brief were compared."""
+    """The number of compared files that were made with the brief."""
     kept: tuple[str, ...] = ()
     not_made: tuple[str, ...] = ()
     """The parts of the brief that could not be made when it was written, so that their numbers are missing."""
     is_editable: bool = False
-    """Whether the document is an office file, whose words anybody may edit, so that `whole` does not matter."""
+    """Whether the document is an office file. Since anybody may edit its words, `whole` is then irrelevant."""
     added: tuple[str, ...] = ()
     """The places in an office file of texts with numbers that were added since it was made."""
     unread: tuple[str, ...] = ()
@@ -993,8 +991,8 @@ class _Check:
         return number.letters if number.letters in now else now[0]
 
     def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
-        """Return the present doubt about a number. For a number from an early file, or with a failed query, return the
-        file's doubt."""
+        """Return the present doubt about a number. If its file is an early one or its query failed, return the file's
+        doubt."""
         if number.bound is None or self._failed(query, high):
             return number.doubt
         known = [self._known.get(identity(each.query), each.query) for each in (query, high) if each]
@@ -1019,8 +1017,7 @@ class _Check:
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
 
     def _behind(self, query: QueryEntry, keys: Sequence[DimKey | int | None]) -> tuple[str, ...]:
-        """Return the recorded cells behind one point of a figure, or behind all points if the plan does not tell them
-        apart."""
+        """Return the recorded cells for one point of a figure, or for all points if the plan does not distinguish them."""
         known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
             return query.cells
@@ -1062,7 +1059,7 @@ class _Check:
         return f"{_HELD_OUT_DIFFERS}{why or '; --raw looks at their raw outputs'}"
 
     def _why(self, cells: Iterable[str], otherwise: str) -> str:
-        """Return why a value differs: how the cells behind it changed, or else the store's reason."""
+        """Return why a value differs: how its cells changed, or else the store's reason."""
         if otherwise.startswith((_FOREIGN, _HELD_OUT_DIFFERS)):
             return otherwise
         reasons = [f"{cell} {reason}" for cell in cells if (reason := self._changed(cell))]

@@ -109,13 +109,12 @@ _LOCK_TIMEOUT_S = 120.0
 _GROUP = 100_000
 """The number of rows and histogram buckets in a row group."""
 _BATCH = 10_000
-"""The most rows and histogram buckets that are kept as Python objects, which take ten times the memory of Arrow's
-columns."""
+"""The most rows and histogram buckets to hold as Python objects, which take ten times the memory of Arrow's columns."""
 _DATABASE_MEMORY = "128MB"
 """DuckDB's memory limit while it copies the tables. This is the amount that DuckDB recommends for one thread. With more
 memory, copying 3.6 million samples is no faster."""
 _ROOM = 16 << 20
-"""The bytes that a database needs in addition to its tables: a block for each column, and for each view's text."""
+"""The bytes of a database beyond its tables: a block for each column, and for each view's text."""
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
@@ -164,8 +163,7 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 
 @contextmanager
 def _builder(store: Path) -> Iterator[Path]:
-    """Yield an empty directory for building, to one process at a time. Afterwards the directory is removed with its
-    contents."""
+    """Yield an empty directory for building, to one process at a time, and remove it with its contents afterwards."""
     own_folder(store.parent, store.name).mkdir(parents=True, exist_ok=True)
     lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     building = store / _BUILDING
@@ -232,8 +230,7 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system. Otherwise Arrow keeps it, and DuckDB, which needs memory next, can't use that
-    memory."""
+    """Return freed memory to the system, since DuckDB can't use memory that Arrow keeps."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
@@ -372,7 +369,7 @@ def _write_database(building: Path) -> None:
 
 
 def _why_unwritable(building: Path) -> int:
-    """Return the errno of an attempt to allocate a file as large as the tables, or EIO if there is enough room.
+    """Return the errno of trying to allocate a file as large as the tables, or EIO if there is enough room.
 
     This is needed because DuckDB's exceptions carry no errno.
     """

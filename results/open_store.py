@@ -1,4 +1,4 @@
-"""Opening of a run's store. The store is built first if it is missing, damaged, or of another version.
+"""Opens a run's store, building it first if it is missing, damaged, or of another version.
 
 No file is held open or locked. Small tables are copied, and large ones are read from their Parquet files as needed.
 """
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     import duckdb
 
 _LARGE = 1 << 20
-"""The size in bytes above which a table's file is read only as needed, because tables in memory take about 20 times as
-much."""
+"""The size in bytes above which a table's file is read only as needed, since tables take about 20 times as much in
+memory."""
 _SETTLE_S = 5.0
-"""How long a reader waits, in seconds, for a builder to rename all its files."""
+"""How long a reader waits, in seconds, for a builder that is renaming its files."""
 
 
 class _Unusable(Exception):
@@ -115,7 +115,7 @@ def rebuilt_store(run_dir: Path) -> Iterator[Store]:
 
 
 def fresh_store(run_dir: Path) -> Store:
-    """Return the store as `open_store` does, but rebuild it if the journal has grown, as it does during a run."""
+    """Return the store as `open_store` does, after rebuilding it if the journal has grown, as during a run."""
     seen, store = _last_build(run_dir), open_store(run_dir)
     if not _is_outgrown(store):
         return store
@@ -168,8 +168,7 @@ def _is_outgrown(store: Store) -> bool:
 
 
 def store_warnings(store: Store) -> Iterator[str]:
-    """Yield warnings for readers of a run's tables if the tables were damaged, or if the journal has changed since they
-    were built.
+    """Yield warnings about a run's tables: they were damaged, or the journal has changed since they were built.
 
     Raises RunnerError.
     """
@@ -188,7 +187,7 @@ def store_warnings(store: Store) -> Iterator[str]:
 
 
 def store_problem(run_dir: Path) -> str:
-    """Return the problem with a run's tables, or with the DuckDB file beside them. Returns "" if both are unchanged.
+    """Return the problem with a run's tables or the DuckDB file beside them, or "" if both are unchanged.
 
     A missing store, or a store of a different version, is not a problem, because it is built when needed. Raises
     OSError.
@@ -227,7 +226,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreMan
 
 
 def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
-    """Return the build id that all the files share, or None if they have different ones."""
+    """Return the build id that all files share, or None if they differ."""
     files = ", ".join(sql_text(path.absolute()) for path in paths)
     builds = connection.execute(
         f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted

@@ -1,4 +1,4 @@
-"""Output of a query's answer as text for people, as JSON, as CSV, or as a Parquet file.
+"""Outputs a query's answer as text for people, as JSON, as CSV, or as a Parquet file.
 
 Names and notes come from specs and hosts, so control characters are escaped for a terminal. JSON and CSV keep full
 precision. Neither uses NaN, which becomes a missing value.
@@ -37,16 +37,15 @@ _VIEWS: Mapping[str, Mapping[str, str]] = {
     "errors": {"value": "share"},
     "spread": {"mean": "ops/s", "sd": "ops/s", "cv": "share"},
 }
-"""The columns of `measure.` views (`measure_views.py`) that have the same unit in all rows, by view."""
+"""The columns of `measure.` views (`measure_views.py`) with the same unit in all rows, by view."""
 _KEEPING = frozenset(
     {"avg", "mean", "min", "max", "median", "sum", "any_value", "first", "last", "stddev", "stddev_samp"}
 )
-"""Functions whose result has the same unit as their argument."""
+"""Functions whose result has the unit of their argument."""
 
 
 def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]:
-    """Return the unit of each column of an answer to `sql`. It is "" if the column has no unit, or if the unit is
-    unknown."""
+    """Return the unit of each column of an answer to `sql`, or "" if it has none or it is unknown."""
     unknown = ("",) * len(answer.columns)
     try:
         ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run
@@ -105,8 +104,8 @@ class Answers(Protocol):
 
 MISSING = "–"
 SIMULATED = "simulated"
-"""The column that marks exports of a simulated run; it is true in every row. A file has no other place for such
-a mark."""
+"""The column that marks exports of a simulated run with true in every row, since a file has no other place for a mark.
+"""
 IMPORTED = "imported"
 """The column that marks exports of an imported run."""
 _GAP = "  "
@@ -114,13 +113,12 @@ _TIMES = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
 
 
 def mark_of(store: Answers) -> str:
-    """Return the name of the column that marks a simulated or imported run, or "" for a run that was measured here."""
+    """Return the column that marks a simulated or imported run, or "" for a run measured here."""
     return SIMULATED if store.simulated else IMPORTED if store.imported else ""
 
 
 def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
-    """Return the answer with the mark as a column that is true in each row. If `mark` is "", the answer
-    is unchanged."""
+    """Return the answer with a column named after the mark that is true in each row, or unchanged if `mark` is ""."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table

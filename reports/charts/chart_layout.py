@@ -450,7 +450,7 @@ def rows_of(items: Sequence[LegendItem]) -> int:
 
 
 def shorten(text: str, width: float, size: float = TEXT) -> str:
-    """Shorten a text to fit by an ellipsis in its middle, because the ends of names often distinguish them.
+    """Shorten a text with an ellipsis in its middle, because names often differ at their ends.
 
     Drops whole words if there are enough of them, or else characters.
     """
@@ -506,8 +506,8 @@ _BEYOND = 2.0
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
-    """Return the values that an axis must show. Values of an ideal are left out if they would squeeze the others
-    against the axis."""
+    """Return the values that an axis must show. An ideal's values are left out if they would squeeze the others against
+    the axis."""
     shown = [(t, v) for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
     measured = max((v for t, v in shown if not t.ideal), default=0.0)
     return [v for t, v in shown if not t.ideal or measured <= 0 or v <= _BEYOND * measured]
@@ -559,7 +559,7 @@ class ChartText:
 
 
 def _short_title(title: str, width: float) -> str:
-    """Return an axis's title. If the title is too wide, leave out the place that it names."""
+    """Return an axis's title, without the place that it names if it is too wide."""
     named = re.fullmatch(rf"(.+?){re.escape(locale().listed(('', '')))}.*?( \([^()]+\))?", title)
     if named and text_width(title, TEXT) > width:
         title = named[1] + (named[2] or "")
@@ -567,8 +567,7 @@ def _short_title(title: str, width: float) -> str:
 
 
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
-    """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn
-    their head."""
+    """Return titles above the plot area, where they can be horizontal, from `left` on and as wide as `width`."""
     right = shorten(chart.right_title, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
     found = [ChartText(_short_title(chart.left_title, room), left, y, "left", SOFT)]

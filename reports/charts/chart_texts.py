@@ -23,7 +23,7 @@ from benchbrief.reports.charts.chart_layout import (
 from benchbrief.reports.charts.flat_bars import flat_texts
 
 _TOGETHER = 18.0
-"""If points of several curves are closer than this many pixels, they share one label."""
+"""The distance in pixels below which points of several curves share one label."""
 
 
 def texts(plot: Plot) -> list[ChartText]:
@@ -123,8 +123,7 @@ def _point_labels(plot: Plot) -> list[ChartText]:
 def _shared(
     named: Iterable[tuple[int, Trace, str, float, float]],
 ) -> Iterator[tuple[chart_axes.Label, str, int | None]]:
-    """Yield the label of each point, with its colour and series. Points of several curves that lie together get one
-    label."""
+    """Yield the label of each point, with its colour and series. Neighbouring points of several curves share a label."""
     groups: list[list[tuple[int, Trace, str, float, float]]] = []
     for one in named:
         near = (

@@ -20,8 +20,7 @@ from benchbrief.reports.data.place_labels import keys_in_order
 
 @dataclass(frozen=True)
 class Colour:
-    """A place in the palette, which also decides the shape and the dash. `given` is a colour that replaces the
-    palette's."""
+    """A place in the palette, which also determines shape and dash. `given` is a colour that replaces the palette's."""
 
     place: int
     given: str = ""
@@ -35,8 +34,8 @@ class DocumentColours:
     of_label: Mapping[str, Colour] = field(default_factory=dict)
 
     def of_series(self, figure: p.FigureElement, series: p.Series, plan: p.Plan) -> Colour:
-        """Return the colour of a series without a `color`. If the series has one key that no other series of the figure
-        has, it gets the colour of that key, or else the colour of its label."""
+        """Return the colour of a series without a `color`. It is the colour of a key that only this series has in the
+        figure, or else of the series' label."""
         own = _only_key(series, plan)
         others = [_only_key(each, plan) for each in figure.series if each is not series and each.mark != "bracket"]
         if own and own in self.of_key and own not in others:

@@ -185,8 +185,8 @@ def lower_drawing(
     gaps: Gaps,
     least: Margins = NO_MARGINS,
 ) -> Callable[[float], str]:
-    """Return a function that redraws the charts at a share of their height, with texts and numbers at their present
-    size. If that fails, the function returns the present drawing. A rigid drawing keeps its height."""
+    """Return a function that redraws the charts at a share of their height, with texts at their present size. If that
+    fails, or if the drawing is rigid, the function returns the present drawing."""
     written = locale()
 
     def lower(share: float) -> str:
@@ -202,8 +202,8 @@ def lower_drawing(
 def draw_for_phone(
     charts: Sequence[Chart], font: str, converter: Converter, gaps: Gaps, data: Callable[[DrawnFigure], Script]
 ) -> Callable[[], tuple[str, Script] | None]:
-    """Return a function that draws the charts for a phone, once, and gives the page's script the `data` of that
-    drawing. The function returns None if the charts cannot be drawn."""
+    """Return a function that draws the charts for a phone, once, and returns the drawing with the page script's `data`
+    for it, or None if the charts can't be drawn."""
     written = locale()
 
     @cache
@@ -268,8 +268,8 @@ LEAST_PLOT = 152
 
 
 def height_for(charts: Sequence[Chart], width: int = FULL[0], usual: int = FULL[1], least: Margins = NO_MARGINS) -> int:
-    """Return the height in pixels of a figure of this width. A single chart usually has the height `usual`. The plot
-    areas stay readable however long the texts are."""
+    """Return the height in pixels of a figure of this width, which is usually `usual` for a single chart. Plot areas
+    stay readable however long the texts are."""
     if not charts:
         return usual
     rows = rows_for(len(charts), width)
@@ -292,8 +292,8 @@ def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
 def with_even_heads(
     figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
 ) -> tuple[FigureView, ...]:
-    """Return figures that are placed side by side, with the same room above each, enough for the tallest of their
-    heads. Either all figures have a claim, or (with `own`) only those whose author wrote one."""
+    """Return figures for placing side by side, all with as much room above as the tallest head needs. Either all
+    figures have a claim, or (with `own`) only those whose author wrote one."""
     if not all(figure.claim for figure in figures):
         figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
     heads = [_head_height(figure, words) for figure in figures]
@@ -309,13 +309,12 @@ def _head_height(figure: FigureView, words: Words) -> float:
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the width and the height for a figure on a slide. Several panels get most of the height that a heading
-    leaves."""
+    """Return the width and height of a figure on a slide. Several panels get most of the height below a heading."""
     return SLIDE[0], min(HIGHEST_ON_SLIDE, round(SLIDE[1] * max(1.0, size[1] / FULL[1])))
 
 
 def card_size(cards: Sequence[Card], *, slides: bool) -> float:
-    """Return the type size in points at which the longest number fits its card, with the cards side by side."""
+    """Return the type size in points at which the longest number fits its card when the cards are side by side."""
     longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
     most, width = (54.0, 740) if slides else (19.0, 460)
     return round(min(most, (width / max(1, len(cards)) - 20) / longest), 1)

@@ -1,5 +1,4 @@
-"""The series of a figure, with the details of each point, the events that are drawn with them, and their data for
-download."""
+"""The series of a figure, with the details of each point, the events drawn with them, and their data for download."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ class Detail:
     cells: tuple[str, ...]
     mark: str = ""
     in_files: str = ""
-    """The point's place as written in the file of the figure's data: an amount in base units, without its unit."""
+    """The point's place as written in the figure's data file: an amount in base units, without its unit."""
     end: float | None = None
     """The upper end of a range that begins at `value`."""
     left_out: bool = False
@@ -77,15 +76,14 @@ class DrawnSeries:
     along: str = ""
     """The dimension of the points' keys."""
     write: Callable[[float], str] = field(default=automatic, compare=False)
-    """Writes a value of the axis in the way that the brief writes all numbers of this kind."""
+    """Writes a value of the axis as the brief writes all numbers of this kind."""
     where: Mapping[str, DimKey] = field(default_factory=dict)
     """The keys that all points of the series share."""
     keys: tuple[DimKey, ...] = ()
     """The key of each point along the dimension of the series."""
 
     def points_at(self, at: Mapping[str, DimKey]) -> list[int]:
-        """Return the indices of the measured points at these keys. For a moment, take the nearest one that was
-        sampled."""
+        """Return the indices of the measured points at these keys. For a time, return the nearest one that was sampled."""
         x_dim = self.series.x_dim or ""
         if not self.on_axis or any(self.where.get(dim) != key for dim, key in at.items() if dim != x_dim):
             return []
@@ -111,7 +109,7 @@ class DrawnSeries:
 
     @property
     def on_axis(self) -> bool:
-        """Whether the series is drawn to the scale of its axis. A mark and a bracket over bars are not."""
+        """Whether the series is drawn to the scale of its axis, unlike marks and brackets over bars."""
         return self.trace.mark not in ("rule", "bracket")
 
     @property
@@ -251,10 +249,10 @@ def figure_csv(
     remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return CSV (RFC 4180) with a header. Missing values are empty. `repeats` and `cells` (separated by blanks) are
-    those behind a value, and `low` and `high` are the ends of its interval over repeats, in its unit. A range has its
-    upper end in a column `to`. `remarks` maps cells to remarks on their values, such as searched rates that are only
-    known from below. If there are any, they are a column. A `mark` (`simulated`, `imported`) becomes a last column of
-    `true`, as in other exports, because the file may be read apart from its brief.
+    those that a value comes from, and `low` and `high` are the ends of its interval over repeats, in its unit. A range
+    has its upper end in a column `to`. `remarks` maps cells to remarks on their values, such as searched rates that are
+    only known from below. They get a column if there are any. A `mark` (`simulated`, `imported`) becomes a last column
+    of `true`, as in other exports, because the file may be read apart from its brief.
     """
     x_dim = next((d.along for d in drawn if d.along), "point")
     curve = any(d.series.x_query for d in drawn)

@@ -1,4 +1,4 @@
-"""Computes the message of a figure whose author wrote none: one sentence on what its numbers show.
+"""Computes a message for a figure whose author wrote none: one sentence on what its numbers show.
 
 The sentence claims only what every point that it mentions supports. Two values differ if their difference is more than
 the noise of both. The noise is half the interval over a value's repeats, or `SINGLE_NOISE` for a single measurement.
@@ -37,7 +37,8 @@ _LEAST = 0.01
 _FEW = 1.5
 """A ratio below this one is written in per cent."""
 _ALIKE = 0.1
-"""The largest distance, as a share, between values that are called alike. Beyond it, saying so would be no message."""
+"""The largest relative distance between values that are called alike. With a larger one, the statement would be
+meaningless."""
 
 _NOTHING: tuple[str, Sequence[str]] = ("", ())
 _SAID = ("line", "bar", "curve", "slope")
@@ -50,8 +51,8 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Value:
-    """A value with its noise, in the value's unit. `once` means that nothing was repeated. `x` is the place on the x
-    axis, or the other value of a curve, with its text."""
+    """A value with its noise, in the value's unit. `once` means that nothing was repeated. `x` is the position on the x
+    axis, or a curve's other value, with its text."""
 
     value: float
     noise: float
@@ -71,7 +72,7 @@ class _Value:
 
 @dataclass(frozen=True)
 class _Line:
-    """A line that is compared with others: its name and its values over all panels."""
+    """A line that is compared with others: its name, and its values in all panels."""
 
     name: str
     values: Mapping[_Key, _Value]
@@ -142,8 +143,7 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
 
 
 _Noise = Mapping[tuple[str, bool], float | None]
-"""The noise of each point, or None for a single repeat. A key is a cell, and whether the noise is that of its
-latencies."""
+"""The noise of each point, or None for a single repeat. A key is a cell, with True for the noise of its latencies."""
 
 
 def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float | None:
@@ -198,8 +198,7 @@ def _share_of_noise(repeats: Sequence[float], level: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """Makes the candidate sentences of one figure, the most informative ones first. `first` represents all of its
-    series."""
+    """Makes candidate sentences for a figure, the most informative first. `first` represents all of its series."""
 
     figure: plan.FigureElement
     first: DrawnSeries
@@ -213,7 +212,7 @@ class _Said:
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:
-        """Which values are the better ones: as the metric declares, or for a plain measure as its kind implies."""
+        """The better direction of the values, as declared by the metric or implied by a plain measure's kind."""
         query = self.first.series.query
         for metric in self.results.plan.metrics:
             if query.text.partition("[")[0] == metric.name:
@@ -225,13 +224,13 @@ class _Said:
 
     @property
     def quantity(self) -> str:
-        """The quantity that is drawn, without the place that its label names."""
+        """The drawn quantity, without the place that its label names."""
         label = self.first.label.partition(self.words.locale.listed(("", "")))[0]
         return label[0].lower() + label[1:] if label[1:2].islower() else label
 
     @property
     def is_rate(self) -> bool:
-        """Whether the quantity is the throughput itself, rather than a rate computed from it."""
+        """Whether the quantity is the throughput itself instead of a rate computed from it."""
         query = self.first.series.query
         views = [read.view for read in query.reads or ()]
         return views == ["throughput"] and query.unit == "ops/s" and not query.divides
@@ -285,7 +284,7 @@ class _Said:
         return sorted(self.lines, key=lambda line: line.values[key].value, reverse=self.better != "lower")
 
     def _ahead(self, leader: _Line, clear: Sequence[_Key]) -> str:
-        """Return a sentence that one line is ahead at the `clear` points, by how much, and of which line."""
+        """Return a sentence saying that one line is ahead of another at the `clear` points, and by how much."""
         ratios = []
         for at in clear:
             one, other = leader.values[at].value, self._ranked(at)[1].values[at].value
@@ -301,7 +300,7 @@ class _Said:
         return self.say(form, name=leader.name, other=others[0], **by)
 
     def _mixed(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return a sentence on the number of places at which each of two lines is ahead."""
+        """Return a sentence on how many places each of two lines leads at."""
         if len(self.lines) != 2:
             return []
         counts = Counter(ranked[key][0].name for key in clear).most_common()
@@ -312,7 +311,7 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _counted(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return a sentence on the number of points, over all panels, at which each of two lines is ahead."""
+        """Return a sentence on how many points, in all panels, each of two lines leads at."""
         if len(self.lines) != 2:
             return []
         (name, most), *others = Counter(ranked[key][0].name for key in clear).most_common()
@@ -324,8 +323,7 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _with_ties(self, said: str, ties: int) -> str:
-        """Add the places where nobody is ahead to a sentence on who is ahead, so that its counts add up to the
-        total, and a footnote on what is called tied."""
+        """Add the places without a leader to a sentence on who is ahead, so that its counts add up to the total."""
         if not ties:
             return said
         once = any(value.once for line in self.lines for value in line.values.values())
@@ -368,7 +366,7 @@ class _Said:
         return [self.say("claim_alike_all", n=str(len(names)), percent=percent)]
 
     def _crossing(self, common: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """If two lines change places once, return a sentence on where, and on who is ahead before and after."""
+        """Return a sentence on where two lines cross, if they do so once, and on who is ahead before and after."""
         in_order = [key for key in common if key in clear]
         runs = [(name, list(keys)) for name, keys in groupby(in_order, key=lambda key: ranked[key][0].name)]
         if len(runs) != 2 or len(self.lines) != 2:
@@ -379,7 +377,7 @@ class _Said:
         ]
 
     def _place(self, key: _Key) -> str:
-        """Return a point of the x axis with the things that it counts, such as 8 threads."""
+        """Return a point of the x axis with its noun, such as 8 threads."""
         dim = self.first.along or self.first.series.x_dim or ""
         form = f"at_{dim}"
         if form not in self.words or not key[1].replace(".", "").isdigit():
@@ -387,8 +385,7 @@ class _Said:
         return self.words.form(form, 1.0 if key[1] == "1" else 2.0).format(n=points([float(key[1])]))
 
     def on_curves(self) -> list[str]:
-        """Return a sentence on the ends of the only curve, on the largest value of each of two curves, or on the
-        largest value of more."""
+        """Return a sentence on the ends of a single curve, or on the largest values of several."""
         if self.figure.panel_dim:
             return []
         most = [(max(line.values.values(), key=lambda value: value.x), line.name) for line in self.lines]
@@ -442,8 +439,8 @@ class _Said:
         return [self.say("claim_peaks", value=top.text, place=self._place(keys[values.index(top)]))]
 
     def by_category(self) -> list[str]:
-        """Return a sentence on the lowest and the highest bar of the only series. Name only their values if other bars
-        are as low or as high."""
+        """Return a sentence on the lowest and the highest bar of the only series, or on just their values if there are
+        ties."""
         (line,) = self.lines
         if len(line.values) < 2:
             return []
@@ -455,7 +452,8 @@ class _Said:
         return said
 
     def on_slopes(self) -> list[str]:
-        """Return a sentence on the first and last key between which all slopes rise, or all fall, and by how much."""
+        """Return a sentence on how much all slopes rise, or all fall, between the first and the last key where this
+        holds."""
         ends = [
             (its[0], its[-1])
             for line in self.lines
@@ -482,7 +480,7 @@ class _Said:
 
 
 def _times(low: float, high: float, words: Words) -> str:
-    """Write a ratio or a range of ratios, such as 8.5 to 11.6, or 14 to 37."""
+    """Write a ratio or a range of ratios, such as 8.5 to 11.6 or 14 to 37."""
     decimals = 1 if low < 10 and high < 100 else 0
     return _range((locale().numerals(formatted(ratio, f",.{decimals}f")) for ratio in (low, high)), words)
 

@@ -1,4 +1,4 @@
-"""Horizontal bars, drawn below each other if the names of their categories are too long to fit below upright bars."""
+"""Horizontal bars, one below the other, for categories with names too long to fit below upright bars."""
 
 from __future__ import annotations
 

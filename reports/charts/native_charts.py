@@ -1,4 +1,4 @@
-"""Makes charts for office programs from the charts of a figure, with the parts that such a program can draw."""
+"""Makes charts for office programs from a figure's charts, as far as such programs can draw them."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _native(chart: Chart) -> NativeChart:
 
 
 def _is_near(trace: Trace, highest: float) -> bool:
-    """Return whether a trace lies near the measured values. An ideal may be far above them, while a rule is always
-    wanted."""
+    """Return whether a trace lies near the measured values. A rule always counts as near; an ideal may be far above
+    them."""
     return not trace.ideal or trace.mark == "rule" or any(point.y and point.y <= highest for point in trace.points)
 
 

@@ -1,4 +1,4 @@
-"""Shows loads that a run chooses in a figure: candidates, kept and broken promises, and the rates that were found."""
+"""Shows the loads that a run chooses in a figure: candidates, kept and broken promises, and the rates found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 LOST = 10.0
-"""A limit below this share of the largest value cannot be read on a linear axis."""
+"""The share of the largest value below which a limit can't be read on a linear axis."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])*")
 """Matches a measure by itself, or the name of a metric."""
 
@@ -55,8 +55,7 @@ def with_verdicts(
     kind: XKind,
     results: Results,
 ) -> Trace:
-    """Return a line over searched rates with the search's verdicts: on the points of the line, and on rates without a
-    value."""
+    """Return a line over searched rates with the search's verdicts, on the line's points and on rates without a value."""
     if series.x_dim != "target" or trace.mark != "line" or kind == "category":
         return trace
     behind = _behind(series, where, results)
@@ -89,8 +88,7 @@ def with_rules(
     notes: dict[str, None],
     colours: DocumentColours,
 ) -> list[DrawnSeries]:
-    """Return the series of a figure panel by panel, each with its events, its promises' limits and the rates that were
-    found.
+    """Return the series of a figure panel by panel, each with its events, its promises' limits and the rates found.
 
     A figure without any value gets none of these rules.
     """
@@ -150,7 +148,7 @@ def _found_rules(
     notes: dict[str, None],
     colours: DocumentColours,
 ) -> Iterator[DrawnSeries]:
-    """Yield an upright line in each panel for each rate that was found. The notes name the searches that found none.
+    """Yield an upright line in each panel for each rate found. The notes name the searches without a result.
 
     Several panels share the legend of the first one, so the notes give their rates.
     """
@@ -178,7 +176,7 @@ def _found_rules(
 
 
 def low_limits(drawn: Sequence[DrawnSeries]) -> set[bool]:
-    """Return the axes on which a limit is too far below the largest value for a linear scale. True means the right
+    """Return the axes with a limit that is too far below the largest value for a linear scale. True means the right
     axis."""
     found = set()
     for right in (False, True):
@@ -209,7 +207,7 @@ def _promised(places: Mapping[Curve, None], results: Results) -> list[Promised]:
 
 
 def _measures(query: plan.Query, limit: plan.PromiseLimit, of: plan.Plan) -> bool:
-    """Return whether a query is exactly the measure that the promise limits, and not something computed from it."""
+    """Return whether a query is exactly the measure limited by the promise, and not computed from it."""
     metrics = {metric.name: metric.query.text for metric in of.metrics}
     text = query.text
     while text in metrics and metrics[text] != text:
@@ -241,8 +239,8 @@ def _rule(
 
 
 def _colour(line: plan.Series, each: Promised, colours: DocumentColours) -> Colour | None:
-    """Return the colour of the hardware, workload or level that the line's colour represents, or None if it represents
-    none of them."""
+    """Return the colour of the hardware, workload or level that the line's colour stands for, or None if it stands for
+    nothing."""
     dim = line.color_dim or ""
     key = each.curve.keys.get(dim)
     return None if key is None else colours.of_key.get((dim, key))

@@ -1,4 +1,4 @@
-"""Gives figures of a brief that show the same measure the same axes, so that a reader can compare them."""
+"""Gives the same axes to figures of a brief with the same measure, so that readers can compare them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchbrief.reports.charts.chart import Reach
 from benchbrief.reports.text.number_format import locale
 
 _FLAT = 4.0
-"""If a figure's largest value is below this share of another's, it has its own axes, since it would look flat on the
+"""The share of another figure's largest value below which a figure gets its own axes, because it would look flat on the
 other's."""
 
 
@@ -29,8 +29,7 @@ def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
 
 
 def _measures(sketch: Sketch) -> object:
-    """Return the measures that a figure draws and their axes, without the place that a label such as `Throughput,
-    Inserts` names."""
+    """Return the measures and axes of a figure, without the place in a label such as `Throughput, Inserts`."""
     figure, comma = sketch.figure, locale().listed(("", ""))
     drawn = {
         (d.label.partition(comma)[0], d.series.query.unit, d.trace.mark, d.trace.right, d.series.x_dim)
@@ -61,7 +60,7 @@ def _joined(reaches: Sequence[Reach]) -> Reach:
 
 
 def _of_one_size(figures: Sequence[tuple[int, Reach]]) -> Iterable[Sequence[tuple[int, Reach]]]:
-    """Yield groups of figures whose largest values are near each other, beginning with the largest."""
+    """Yield groups of figures with similar largest values, the largest first."""
 
     def size(one: tuple[int, Reach]) -> float:
         return max(map(abs, one[1].left or one[1].right), default=0.0)

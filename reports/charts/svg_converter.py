@@ -1,4 +1,4 @@
-"""Runs the native chart converter in a child process, so that a crash of the converter does not harm the brief.
+"""Runs the native chart converter in a child process, so that its crashes do not harm the brief.
 
 The class below runs in the brief's process. `_serve` runs in the child, which imports only the converter.
 """
@@ -29,7 +29,7 @@ _READ = 1 << 16
 
 
 class NotDrawn(Exception):
-    """The converter gave no drawing. The error's text is the reason, in one line."""
+    """The converter returned no drawing. The error's text is the reason, on one line."""
 
 
 class Converter:
@@ -78,7 +78,7 @@ class Converter:
 
     @contextmanager
     def running(self) -> Iterator[Self]:
-        """Share one child between all drawings of the block, and end the child afterwards."""
+        """Share one child among all drawings of the block, and end it afterwards."""
         try:
             yield self
         finally:
@@ -144,7 +144,7 @@ class Converter:
         return f"the chart converter ended with code {code}{self._last_words()}"
 
     def _last_words(self) -> str:
-        """Return the child's last words on its standard error."""
+        """Return the end of the child's standard error."""
         if self._said is None:
             return ""
         self._said.seek(0)

@@ -25,9 +25,9 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class JudgedExpectation:
-    """An expectation with its verdict. `numbers` names the deciding places with their compared values, or is "" if
-    there are none. `decided` is whether the repeats decide the verdict, or None if repeats cannot decide it. If the
-    repeats leave the verdict open, `numbers` also has the intervals.
+    """An expectation with its verdict. `numbers` is a text of the deciding places with their compared values, or "".
+    `decided` says whether the repeats decide the verdict, and is None if repeats can't. If the repeats leave the
+    verdict open, `numbers` also has the intervals.
     """
 
     expect: Expect
@@ -35,9 +35,9 @@ class JudgedExpectation:
     numbers: str
     decided: bool | None
     places: int = 1
-    """The number of places at which the condition is checked, including those from which a highest value is taken."""
+    """The number of places where the condition is checked, including those from which a highest value is taken."""
     is_bound: bool = False
-    """Whether the verdict is unknown because a search knows a rate only from one side."""
+    """Whether the verdict is unknown because a search knows a rate only as a bound."""
 
 
 def judge_expectations(results: Results) -> list[JudgedExpectation]:
@@ -55,7 +55,7 @@ def describe(one: JudgedExpectation, results: Results) -> str:
 
 
 def said_in_words(expect: Expect, results: Results) -> str:
-    """Return an expectation without the syntax of its spec: its label, or else its condition in words."""
+    """Return an expectation without the syntax of its spec: its label, or else a phrase for its condition."""
     if expect.label != expect.text:
         return expect.label
     is_said = isinstance(expect.wording, Wording)
@@ -124,7 +124,7 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 
 
 def _telling(place: Mapping[str, DimKey], results: Results) -> dict[str, DimKey]:
-    """Return the part of a place that tells it from others. The only hardware of a plan with factors does not."""
+    """Return the part of a place that distinguishes it from others. In a plan with factors, a lone hardware does not."""
     alone = len(results.plan.hardware) == 1 and bool(results.plan.factors)
     return {dim: key for dim, key in place.items() if dim != "hardware" or not alone}
 

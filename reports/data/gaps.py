@@ -1,4 +1,4 @@
-"""Makes each part of a brief separately. If a part cannot be made, the brief shows the reason in its place.
+"""Makes each part of a brief separately. A part that can't be made is replaced by the reason.
 
 This is the only place in the reports that continues after an error. Under BENCH_STRICT, as in the tests, and under
 BENCH_TRACEBACK, it continues only after foreseen errors, so that mistakes in benchbrief show.
@@ -20,8 +20,8 @@ _STRICT = ("BENCH_STRICT", "BENCH_TRACEBACK")
 
 
 class Gaps:
-    """The parts of one brief that could not be made. `foreseen` lists further errors that carry a reason, besides those
-    that a user can act on.
+    """The parts of one brief that could not be made. `foreseen` lists errors with a reason of their own, in addition to
+    those that a user can act on.
 
     A part that fails half way may leave numbers and footnotes behind. So a brief with a new gap is made again, and this
     time the part that failed is not tried.
@@ -46,7 +46,7 @@ class Gaps:
         anchor: str = "",
         is_drawing: bool = False,
     ) -> Made | MissingPart:
-        """Return the result of `make`, or a gap in its place. `part` identifies the part in the brief, and `named` is
+        """Return the result of `make`, or a gap if it fails. `part` identifies the part in the brief, and `named` is
         its kind with its number or name.
 
         Raises errors that do not concern one part alone: a user's mistake in the report, or a file that cannot be read
@@ -86,17 +86,17 @@ class Gaps:
 
 
 def raises_mistakes() -> bool:
-    """Return whether a mistake in benchbrief is raised rather than reported in the brief."""
+    """Return whether a bug in benchbrief is raised instead of reported in the brief."""
     return any(map(os.environ.get, _STRICT))
 
 
 def name_part(gap: MissingPart, words: Words) -> str:
-    """Return the name that the brief gives to the missing part, such as `Table 2`."""
+    """Return the brief's name for a missing part, such as `Table 2`."""
     return f"{words.get(f'part_{gap.kind}') or words[gap.kind]} {gap.name}".strip()
 
 
 def told(gap: MissingPart, words: Words) -> str:
-    """Return a gap as commands print it, such as `table 2: out of range`."""
+    """Return a gap as printed by commands, such as `table 2: out of range`."""
     part = name_part(gap, words)
     return f"{part[0].lower()}{part[1:]}: {reason_of(gap, words)}"
 

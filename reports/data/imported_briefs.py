@@ -1,4 +1,4 @@
-"""The disclosure of imported results in a brief: their source, and how published metrics compare."""
+"""The disclosure of imported results in a brief: their source, and the comparison of published metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.reports.words.brief_words import Words, counted
 
 def shown_names(paths: Iterable[str]) -> dict[str, str]:
     """Return the name to show for each path: the path itself if it is below the folder where it was typed, or else its
-    end, from the last common folder on."""
+    end after the last common folder."""
     known = list(dict.fromkeys(paths))
     outside = [path for path in known if PurePath(path).is_absolute() or ".." in PurePath(path).parts]
     kinds = [[path for path in outside if PurePath(path).is_absolute() == absolute] for absolute in (True, False)]
@@ -79,8 +79,8 @@ def is_imported(results: Results) -> bool:
 
 
 def cells_of_unknown_kind(results: Results) -> set[str]:
-    """Return the imported cells whose tool may count latency from the time when an operation was due, and whose files
-    do not tell whether it did."""
+    """Return the imported cells whose tool may count latency from the time when an operation was due, if their files do
+    not say whether it did."""
     if not is_imported(results):
         return set()
     told = results.store.sql(
@@ -136,7 +136,7 @@ def source_items(results: Results) -> Iterator[Item]:
 
 
 class Published(NamedTuple):
-    """A metric at a place in its source. A range goes from its lowest value to its highest, with its unit.
+    """A metric at a place in its source. A range goes from its lowest to its highest value, with its unit.
 
     `query` computes the metric from the imported figures at the keys `at`, or is None if they do not give it. For a
     range over dimensions that the source does not distinguish, `query` is the lowest value and `high` is the highest.
@@ -175,7 +175,7 @@ def published(results: Results) -> Iterator[Published]:
 
 
 def _written(value: float, *, signed: bool) -> str:
-    """Write a number with as many decimals as the source has. If `signed`, one above zero has its sign."""
+    """Write a number with the decimals of its source. If `signed`, a positive number has a sign."""
     return "+" * (signed and value > 0) + fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
 
 

@@ -1,5 +1,4 @@
-"""Readable names of base measures in the report's language. For example, `latency.p99[read]` becomes "p99 read
-latency"."""
+"""Readable names of base measures in the report's language, such as "p99 read latency" for `latency.p99[read]`."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ _SEPARATOR = re.compile(rf"^, |(?<={_CJK}), |, (?={_CJK})")
 
 
 def readable_label(label: Label, words: Words) -> str:
-    """Return a label in words. A label is translated if it begins with a measure, a fact or a reduction of the
-    language, or is a metric's name. Any other text stays unchanged."""
+    """Return a label in words. It is translated if it is a metric's name, or begins with a measure, a fact or a
+    reduction of the language. Any other text stays unchanged."""
     if isinstance(label, Wording):
         text = _worded(label, words)
         return text if re.match(r"p\d", text) else text[:1].upper() + text[1:]
@@ -65,7 +64,7 @@ def _is_arithmetic(label: Label) -> bool:
 
 
 def _operand(label: Label, words: Words) -> str:
-    """Return a part of a nested calculation, written with signs, which are easier to read. Several parts get
+    """Return a part of a nested calculation with signs instead of words, for easier reading. Several parts get
     parentheses."""
     if isinstance(label, Wording) and label.form in _ARITHMETIC:
         parts = [_operand(part, words) for part in label.of]
@@ -149,8 +148,8 @@ def _readable(label: str, words: Words) -> str:
 
 
 def _reduced(label: str) -> re.Match[str] | None:
-    """Return the reduction at the start of a label, up to its closing parenthesis, or None if more than fixed keys
-    follows."""
+    """Return the reduction at the start of a label, up to its closing parenthesis, or None if it is followed by more
+    than fixed keys."""
     depth = 0
     for at, char in enumerate(label):
         depth += {"(": 1, ")": -1}.get(char, 0)
@@ -175,7 +174,7 @@ def line_label(label: Label, query: Query, words: Words, plan: Plan) -> str:
 
 
 def _split_kind(names: str) -> tuple[str, str]:
-    """Return the operations of an index, and `intended` or `service` if the index says how latency is counted."""
+    """Return the operations of an index, and `intended` or `service` if it says how latency is counted."""
     found = re.findall("[a-z_]+", names)
     kinds = get_args(LatencyKind)
     return ", ".join(name for name in found if name not in kinds), next((name for name in found if name in kinds), "")

@@ -10,7 +10,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 @dataclass(frozen=True)
 class NativeSeries:
     """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars. Office programs
-    draw neither. `values` belong to the chart's categories or, without categories, to `xs`. None is a gap. `low` and
+    draw neither. `values` are for the chart's categories or, without categories, for `xs`. None is a gap. `low` and
     `high` are the ends of intervals, or None if a value has none. `colour` is written as #0072b2. Values on a `right`
     axis are in that axis's unit. An ideal may leave the chart.
     """

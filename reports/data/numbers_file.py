@@ -1,4 +1,5 @@
-"""The numbers of a brief as a file: each as shown, with its raw value, its origin, and how it is printed.
+"""The numbers of a brief as a file. Each number is given as shown, with its raw value, its origin, and how it is
+printed.
 
 The file is `<brief>.json` beside a brief, and an attachment of the PDF. `docs/verify.md` describes it. It has
 everything needed to compute a number again from a store, and to print it again.
@@ -23,8 +24,7 @@ from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 @dataclass(frozen=True)
 class Backlink:
-    """A link from a row of the appendix to a place where the row's numbers are shown: a number in a text, or an
-    element."""
+    """A link from a row of the appendix to a place that shows its numbers: a number in a text, or an element."""
 
     label: str
     anchor: str
@@ -32,8 +32,8 @@ class Backlink:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of the appendix: values that were computed alike from the same cells. `measurements` names the lines of
-    those cells.
+    """A line of the appendix, with values computed alike from the same cells. `measurements` names the lines of those
+    cells.
 
     In a compact appendix, a line has all `values` of a figure, of a table, of a box or of a section's texts.
     """
@@ -45,13 +45,13 @@ class SourceLine:
     links: tuple[Backlink, ...]
     values: int = 0
     quoted: bool = False
-    """Whether the values are published ones."""
+    """Whether the values come from a publication."""
 
 
 @dataclass(frozen=True)
 class MeasurementLine:
     """A ramp on one hardware with one workload: its measured points, its runs and its raw outputs. `hardware` is the
-    hardware's label, the names of the levels of factors, or both, depending on what tells the measurements apart."""
+    hardware's label, the names of levels, or both, depending on how the measurements differ."""
 
     id: str
     name: str
@@ -83,7 +83,7 @@ class ProvenanceView:
     places: Mapping[str, str] = field(default_factory=dict)
     """The line of each cell's measurement, for all cells behind a number."""
     unlisted: str = ""
-    """How many raw outputs are missing from `files` because a page cannot list so many, or "" if none is."""
+    """How many raw outputs are missing from `files` because a page can't list them all, or "" for none."""
     system: str = ""
     """The heading for the `hardware` of the measurements."""
 
@@ -93,7 +93,7 @@ ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
 Document = Literal["brief", "disclosure"]
 OF_DISCLOSURE = re.compile(r"-disclosure(?=\.)")
-"""The part that a disclosure's file name adds to the name of its brief. No report's name contains such a dash."""
+"""The part of a disclosure's file name after the name of its brief. No report's name contains such a dash."""
 
 
 class _Part(BaseModel):
@@ -117,7 +117,7 @@ class PrintedBy(_Part):
     rounded: Literal["nearest", "down", "up"] = "nearest"
 
     def text(self, value: float | None, high: float | None, unit: str, *, ranged: bool = False) -> str:
-        """Return the number as a reader sees it. A fact that is printed as declared only has its value."""
+        """Return the number as a reader sees it. A fact printed as declared has nothing but its value."""
         if value is None or (ranged and high is None):
             return self.missing
         match self.by:
@@ -169,19 +169,19 @@ class NumberEntry(_Part):
     at: dict[str, DimKey] = {}
     cells: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    """Sentences on what is not known about the searched rates behind the number."""
+    """Sentences on doubts about the searched rates that the number comes from."""
     bound: Bound | None = None
-    """Whether the true value may be larger or smaller than the one that a search found. If so, `shown` begins with a
-    sign. None in an early file."""
+    """Whether the true value may be larger or smaller than the value that a search found, as a bound. If so, `shown`
+    begins with a sign. None in an early file."""
     decided: bool = True
-    """Whether the searches behind the number decided with their required confidence."""
+    """Whether the searches for the number decided with their required confidence."""
     printed: PrintedBy
     letters: str = ""
     """The letters of a contender in a comparison. If contenders share a letter, no test tells them apart."""
     linked: bool = True
     """Whether the page marks the number. Numbers inside an author's link are not marked."""
     document: Document = "brief"
-    """Which of the two documents shows the number."""
+    """Which of the two documents shows the number: the brief or its disclosure."""
 
     @property
     def doubt(self) -> Doubt:
@@ -203,7 +203,7 @@ class FigureEntry(_Part):
 
 
 class CellEntry(_Part):
-    """A cell behind the numbers. `files` maps its raw outputs to their SHA-256."""
+    """A cell that numbers come from. `files` maps its raw outputs to their SHA-256."""
 
     hash: str
     status: str
@@ -213,7 +213,7 @@ class CellEntry(_Part):
 
 
 class ClaimEntry(_Part):
-    """A claim of the brief: its sentence as printed or left out, what is known about it, and its number in its unit."""
+    """A claim of the brief: its sentence (printed or left out), what is known about it, and its number with its unit."""
 
     claim: str
     said: bool
@@ -225,8 +225,8 @@ class ClaimEntry(_Part):
 
 
 class NumbersFile(_Part):
-    """The file of a brief's numbers. `origin` has what all numbers share: the run, the spec and its revision, the tools
-    and the servers.
+    """The file of a brief's numbers. `origin` has what all numbers share: the run, the spec with its revision, the
+    tools and the servers.
 
     `provenance` is the level of detail of the document's appendix. Without an appendix, the numbers are marked but are
     not links. Numbers follow the conventions of `locale` and the rules in `printing`. `with
@@ -270,7 +270,7 @@ class NumbersFile(_Part):
     """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""
 
     def in_order(self, shown: Mapping[Document, Mapping[str, bool]]) -> NumbersFile:
-        """Return the file with its numbers in the order of the documents, and note for each whether the documents mark
+        """Return the file with its numbers in the order of the documents, each marked with whether the documents link
         it.
 
         Numbers that neither document shows are left out.
@@ -287,7 +287,7 @@ class NumbersFile(_Part):
         return self.model_dump_json(indent=1) + "\n"
 
     def written(self, cells: Iterable[tuple[str, CellEntry]]) -> Iterator[bytes]:
-        """Yield the file in pieces, with these cells in place of its own. Cells make up most of a large file."""
+        """Yield the file in pieces, with these cells instead of its own. Cells make up most of a large file."""
         head, _, tail = self.model_copy(update={"cells": {}}).json_text().partition(f"{_CELLS}}},")
         yield f"{head}{_CELLS}".encode()
         pending, comma = iter(cells), ""

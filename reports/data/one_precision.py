@@ -1,4 +1,4 @@
-"""Writes all numbers of a measure in a brief with the same number of digits, in headlines, boxes, figures and tables.
+"""Gives all numbers of a measure in a brief the same number of digits, in headlines, boxes, figures and tables.
 
 An author may give each place its own format. A place without one takes the format that the measure has elsewhere,
 looking first in the headline, then in boxes, tables, figures and texts. A claim's measure always has enough digits to
@@ -23,9 +23,9 @@ _MEASURE = re.compile(
 )
 """A metric or a measure, at some keys, possibly negated, or its lowest, highest or typical value."""
 _Measure = tuple[str, str]
-"""What is measured, regardless of the place, and its unit."""
+"""A measured quantity, regardless of the place, with its unit."""
 _FIRST: tuple[type[Node], ...] = (p.HeadlineElement, p.CalloutElement, p.TableElement, p.FigureElement)
-"""The elements whose formats take precedence over those of texts, the most prominent first."""
+"""The elements whose formats override those of texts, the most prominent first."""
 
 
 def with_one_precision(report: p.Report, results: Results) -> p.Report:
@@ -50,8 +50,8 @@ _HEADINGS = ("heading", "subheading")
 
 
 def _directions(node: Any) -> dict[_Measure, str]:
-    """Return the mark for the direction in which claims round each measure. A measure that they round both ways has
-    none."""
+    """Return the rounding mark of each measure, for the direction in which claims round it. A measure that is rounded
+    both ways has none."""
     found: dict[_Measure, set[str]] = {}
     for value in _claimed(node):
         found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))
@@ -67,12 +67,12 @@ _MARKS: Mapping[str, str] = {rounded: mark for mark, rounded in ROUNDED.items()}
 
 
 def _turned(mark: str, query: p.Query) -> str:
-    """Return the mark for a measure itself, which is the opposite mark if the measure is negated."""
+    """Return the mark for a measure itself: the opposite mark if the query negates it."""
     return next(each for each in ROUNDED if each != mark) if query.text.startswith("-") else mark
 
 
 def _claimed(node: Any) -> Iterator[p.Value]:
-    """Yield the numbers of claims that are rounded in one direction only."""
+    """Yield the numbers of claims that are rounded in only one direction."""
     if isinstance(node, p.Value) and node.rounded in _MARKS:
         yield node
     for part in _parts(node):
@@ -80,7 +80,8 @@ def _claimed(node: Any) -> Iterator[p.Value]:
 
 
 def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
-    """Return a part of a report in which the formats of these measures round as claims do."""
+    """Return a part of a report, with the formats of these measures changed to round in the same direction as the
+    claims."""
     if isinstance(node, tuple):
         made = tuple(_rounded(each, toward) for each in node)
         return made if any(new is not old for new, old in zip(made, node, strict=True)) else node
@@ -97,7 +98,7 @@ def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
 
 
 def _measure(query: p.Query, format_: str = "") -> _Measure:
-    """Return what a query measures. A number that a format writes in per cent is a share, and may be in `%`
+    """Return the quantity that a query measures. A number with a per cent format is a share, and may be in `%`
     elsewhere."""
     named = _MEASURE.fullmatch(query.text)
     unit = "%" if format_.endswith("%") else query.unit
@@ -105,7 +106,7 @@ def _measure(query: p.Query, format_: str = "") -> _Measure:
 
 
 def _formats(node: Any, rank: int) -> Iterator[tuple[int, p.Query, str]]:
-    """Yield the format of each number that has one, with the precedence of its place."""
+    """Yield the format of each number that has one, with the precedence of the element that it is in."""
     scaled = isinstance(node, p.Value) and is_scaled(node.query.unit)  # which a text prints in another unit
     if isinstance(node, p.Value | p.Series | p.Line) and node.format and node.query and not scaled:
         negated = node.query.text.startswith("-")  # only its own text has that sign
@@ -131,8 +132,7 @@ def _unwritten(node: Any) -> Iterator[p.Query]:
 
 
 def _hides(query: p.Query, format_: str, results: Results) -> bool:
-    """Return whether a format would write a nonzero number as zero. In per cent, so small a number may be written as
-    zero."""
+    """Return whether a format would show a nonzero number as zero. For a format in per cent, this is accepted."""
     if not format_ or format_.endswith("%"):
         return False
     values = (value for value in results.rows(query).values() if value)
@@ -157,7 +157,7 @@ _HOLDERS: Mapping[type[Node], str] = {
     p.TableElement: "lines",
     p.FigureElement: "series",
 }
-"""The elements that hold series and lines, and the fields that hold them."""
+"""The elements that contain series and lines, and the fields with them."""
 
 
 def _with_format(drawn: p.Series | p.Line, formats: Mapping[_Measure, str]) -> p.Series | p.Line:

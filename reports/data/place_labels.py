@@ -1,4 +1,4 @@
-"""The names of places in a brief: the levels of factors, and the hardware or levels that a sentence is about."""
+"""The names of places in a brief: levels of factors, and the hardware or levels that a sentence is about."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class _Place(Protocol):
 
 
 def level_name(factor: Factor, key: DimKey) -> str:
-    """Return the name of a level for use without its factor's name beside it, such as `LZ4` or `Value size 100 B`."""
+    """Return the name of a level that can be used without its factor's name, such as `LZ4` or `Value size 100 B`."""
     label = key_text(factor.label_of(key), key)
     return label if isinstance(key, str) and label != key else f"{factor.label} {label}"
 
 
 def database_name(database: Database, plan: Plan) -> str:
-    """Return the label of a database. Without a label, return the name of its engine, unless another database has that
+    """Return the label of a database or, without a label, its engine's name, unless another database has the same
     engine."""
     same = {each.name for each in plan.databases.values() if each.engine == database.engine}
     spec = ENGINE_SPECS.usable(database.engine)
@@ -62,8 +62,8 @@ def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
 
 
 def names_hardware(levels: str, plan: Plan) -> bool:
-    """Return whether the name of a place with these levels includes its hardware. It does not if only levels tell
-    places apart."""
+    """Return whether a place with these levels is named by its hardware, too. It is not if places differ only in
+    levels."""
     return not levels or len(plan.hardware) > 1
 
 

@@ -65,7 +65,7 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
 def quoted_values(
     quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> dict[tuple[str | float, ...], float]:
-    """Return the source's values for `quote`, in `unit`, by the source's keys of `dims`."""
+    """Return the source's values for `quote`, in `unit`, by its keys of `dims`."""
     rows = [each.at for each in published if each.metric == quote.metric and all(dim in each.at for dim in dims)]
     wanted = {tuple(at[dim] for dim in dims) for at in rows}
     found = {keys: _value(quote, dict(zip(dims, keys, strict=True)), unit, published, cells) for keys in wanted}
@@ -134,18 +134,18 @@ class AskedStore(Protocol):
     def run_dir(self) -> Path: ...
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
-        """Return the rows of a query of the plan: its dims in order, then the value. A row whose value is NULL may also
+        """Return the rows of a query of the plan: its dims in order, then the value. A row with NULL as value may also
         have the `reason`."""
         ...
 
     def sql(self, text: str) -> AskedTable: ...
 
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
-        """Return the same rows one by one. The store cannot be asked anything else meanwhile."""
+        """Yield the same rows one by one. No other query is possible meanwhile."""
 
 
 class _Remembering:
-    """A store that remembers its answers, except those of `each`, because notices and the disclosure ask the same
+    """A store that caches its answers, except those of `each`, because notices and the disclosure ask the same
     questions."""
 
     def __init__(self, store: AskedStore) -> None:
@@ -200,10 +200,10 @@ _WHY = {
     "refused": ("refused_cell", "refused_cell_unsaid"),
 }
 _MISSING = ("missing_cell", "missing_cell_unsaid")
-"""The words for a missing value, with the reason and without it, by the status of the cell."""
+"""The words for a missing value, with and without the reason, by the status of the cell."""
 _PATH = re.compile(r"(?<![\w/.])~?/[\w.~-]")
 _COMMAND = re.compile(r"`[^`]*[\s(=/][^`]*`")
-"""Matches code of more than one word, such as a command or an expression."""
+"""Matches code with more than one word, such as a command or an expression."""
 
 
 class KneeFound(NamedTuple):
@@ -231,8 +231,8 @@ class Results:
         self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
         self._behind: dict[str, list[tuple[ReportedCell, dict[str, DimKey]]]] = {}
         self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[ReportedCell, ...]]] = {}
-        """The cells behind each key, by the SQL of a query and by the dims that are asked for. A large brief asks for
-        them thousands of times."""
+        """The cells for each key, by the SQL of a query and by the requested dims. A large brief needs them thousands
+        of times."""
         self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]]] = {}
         self._doubts: dict[str, dict[tuple[DimKey, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
@@ -265,7 +265,7 @@ class Results:
         return {keys: value for keys, value in found.items() if keys not in known}
 
     def is_in_declared_unit(self, query: Query) -> bool:
-        """Return whether the unit is a metric's own. If so, the metric's numbers stay in that unit."""
+        """Return whether the unit is declared by a metric, whose numbers then stay in that unit."""
         return any(m.name in query.names for m in self.plan.metrics if m.query.unit == query.unit)
 
     def is_quoted(self, query: Query, **where: DimKey) -> bool:
@@ -299,8 +299,8 @@ class Results:
         return self._doubts[query.sql]
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
-        """Return the value of a condition at each of its keys. The value is None if it depends on a rate that a search
-        knows only as a bound, and the true rate could change it."""
+        """Return the value of a condition at each of its keys. The value is None if it depends on a rate that is known
+        only as a bound, and the true rate could change it."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
@@ -310,8 +310,8 @@ class Results:
         return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
 
     def _rows_at(self, query: Query, where: Mapping[str, DimKey]) -> Sequence[tuple[DimKey, ...]]:
-        """Return the keys of all rows that match these keys. A figure along time asks for each of thousands of
-        moments."""
+        """Return the keys of all rows that match these keys. Must be fast, since a figure along time has thousands of
+        keys."""
         rows = self.rows(query)
         if rows is not self._read[query.sql]:  # some are published
             return _matching(query, rows, where)
@@ -343,13 +343,13 @@ class Results:
         return self._behind_at[query.sql, dims].get(tuple(_key(where[dim]) for dim in dims), ())
 
     def not_needed(self, query: Query, **where: DimKey) -> bool:
-        """Return whether a search skipped all cells of the value, so that nothing is missing."""
+        """Return whether a search skipped all cells of the value, so that it is not missing."""
         behind = self.cells_behind(query, **where)
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def not_due(self, query: Query, **where: DimKey) -> bool:
         """Return whether no value is expected at these keys, which include a load, because none of its cells was
-        needed, or because an adaptive ramp behind the value did not choose this load."""
+        needed, or because its adaptive ramp did not choose this load."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)
@@ -401,7 +401,7 @@ class Results:
         return frozenset((*self.plan.hosts, *(host.name for host in self.plan.hosts.values()), *self.plan.experiments))
 
     def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
-        """Return the names of operations that the query reads but the only workload at these keys does not perform."""
+        """Return the operations that the query reads but that the only workload at these keys does not perform."""
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
         wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
@@ -409,12 +409,12 @@ class Results:
         return [self.words.get(f"operation_{each}", each) for each in wanted if done and each not in done]
 
     def _planned(self, query: Query, **where: DimKey) -> bool:
-        """Return whether each of the query's measures has planned cells at these keys, at whatever load."""
+        """Return whether each of the query's measures has planned cells at these keys, with any load."""
         there = self._places_at(where)
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
     def left_out(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no run has the combination of levels at these keys, so that nothing is missing."""
+        """Return whether no run has the combination of levels at these keys, so that no value is missing."""
         if not self.plan.factors or self._planned(query, **where):
             return False
         there = self._places_at({dim: key for dim, key in where.items() if dim not in self.plan.factors})
@@ -446,7 +446,7 @@ class Results:
 
     @cached_property
     def cells(self) -> tuple[ReportedCell, ...]:
-        """Every planned cell, in the plan's order. A cell that the store does not know has the status missing."""
+        """Every planned cell, in the plan's order. A cell that is not in the store has the status missing."""
         # The plan has the other columns. Names that all cells share are kept once.
         text = "SELECT cell_id, threads, target, status, coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
         with self.store.each(text) as rows:
@@ -461,7 +461,7 @@ class Results:
 
     @cached_property
     def loads(self) -> Mapping[str, OfferedLoad]:
-        """The load of each good cell with an offered load, by the cell's id. Cells of published figures have no load,
+        """The load of each good cell with an offered load, by the cell's id. Cells of published figures are left out,
         because a published saturation may have been reached at any higher load."""
         if self.published:
             return {}
@@ -511,7 +511,7 @@ class Results:
 
     @cached_property
     def source_limits(self) -> tuple[str, ...]:
-        """What the numbers of a table's source do not show, according to its file, in the file's order."""
+        """Statements on what the numbers of a table's source do not show, from its file and in its order."""
         return tuple(str(name) for (name,) in self.store.sql("SELECT name FROM facts WHERE kind = 'source limit'").rows)
 
     @cached_property
@@ -554,7 +554,7 @@ class Results:
 
 
 def reads_of(query: Query) -> tuple[Read, ...]:
-    """Return the measures that a query reads. Raises ReportError if the query's plan does not have them."""
+    """Return the measures that a query reads. Raises ReportError if the plan does not list them."""
     if query.reads is None:
         raise ReportError(
             f"the run's plan does not say which measurements `{query.text}` comes from: an earlier benchbrief made it",
@@ -599,7 +599,7 @@ def asked_cells(results: Results) -> list[ReportedCell]:
 
 
 def name_candidates(experiment: str, results: Results) -> str:
-    """Return words that name all candidates that an experiment would still ask for."""
+    """Return a phrase for all candidates that an experiment would still ask for."""
     key = "d_unasked_rates" if results.plan.experiments[experiment].promise else "d_unasked_points"
     return results.words[key].format(experiment=experiment)
 

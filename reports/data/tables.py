@@ -1,4 +1,4 @@
-"""Prepares a table of the plan before its cells are written: its points, its scales, and its questions to the store."""
+"""Prepares a table of the plan before its cells are written: its points, its scales, and its queries to the store."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, node_decimals, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""Matches a load in brackets, with which the author asks for that point."""
+"""Matches a load in brackets, by which the author requests this point."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without the points of a ramp at which no value is due, along its lines and across them."""
+    """Return the table without points of a ramp that need no value, both along its lines and across them."""
     due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
     element = element.model_copy(update={"lines": due or element.lines})
     queries = [line.query for line in element.lines if line.query]
@@ -37,7 +37,7 @@ def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
 
 
 class ShownTable(NamedTuple):
-    """A table reduced to what is due and has values. Its lines and keys without any value are kept separately."""
+    """A table reduced to the lines and keys with expected values. Lines and keys without any value are kept separately."""
 
     table: p.TableElement
     lines: tuple[p.Line, ...] = ()
@@ -45,7 +45,7 @@ class ShownTable(NamedTuple):
 
 
 def shown_table(element: p.TableElement, results: Results) -> ShownTable:
-    """Return the lines and keys that a table shows. A table without any value keeps all of them."""
+    """Return the lines and keys that a table shows. A table without any value shows all of them."""
     due = drop_undue(element, results)
     values = [[_has_value(line, at, due, results) for at in range(len(due.keys))] for line in due.lines]
     lines = [at for at, row in enumerate(values) if any(row)]
@@ -70,8 +70,7 @@ def is_empty(element: p.TableElement, results: Results) -> bool:
 
 
 def _has_value(line: p.Line, at: int, table: p.TableElement, results: Results) -> bool:
-    """Return whether a line has a value at a key, either a number or a text that does not consist of missing numbers
-    only."""
+    """Return whether a line has a value at a key: a number, or a text with more than missing numbers."""
     if line.query:
         return results.at(line.query, **{table.dim: table.keys[at].value}) is not None
     queries = list(queries_of_prose(line.texts[at]))
@@ -88,7 +87,7 @@ def _is_not_needed(query: p.Query, results: Results) -> bool:
 
 @dataclass(frozen=True)
 class Column:
-    """How a table writes the numbers of a unit, and the smallest and the largest of those numbers in that scale."""
+    """How a table writes the numbers of a unit, with the smallest and the largest of them in that scale."""
 
     scale: Scale
     decimals: int
@@ -96,13 +95,13 @@ class Column:
     greatest: float = 0.0
 
     def compares(self, other: Column) -> bool:
-        """Return whether a reader compares the numbers of both columns, because they have the same unit and overlapping
+        """Return whether readers may compare the numbers of both columns, because these have the same unit and similar
         sizes."""
         return self.scale == other.scale and self.least <= other.greatest and other.least <= self.greatest
 
 
 class Columns:
-    """The columns of all tables of a report. Numbers that a reader compares have the same number of decimals."""
+    """The columns of all tables of a report. Numbers that readers may compare have the same number of decimals."""
 
     def __init__(self, elements: Sequence[p.Element], results: Results) -> None:
         self._results = results
@@ -195,8 +194,8 @@ def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements without those whose numbers were not imported, without lines of one point that other figures
-    show, and without tables of published values for which the source states none.
+    """Return the elements that have data. Left out are elements whose numbers were not imported, lines of one point
+    that other figures show, and tables of published values that the source does not state.
 
     A section is dropped with its figures and tables, unless one of its texts has numbers of its own.
     """
@@ -274,7 +273,7 @@ def _known(queries: Iterable[p.Query], results: Results) -> bool:
 
 
 def _has_numbers(text: p.TextElement, results: Results) -> bool:
-    """Return whether the text has numbers of the imported figures, and none of them is missing."""
+    """Return whether the text has numbers of the imported figures, none of which is missing."""
     measured = [query for query in queries_of_prose(text.prose) if results.cells_behind(query)]
     return bool(measured) and all(results.at(query) is not None for query in measured)
 
@@ -300,8 +299,8 @@ def split_brief(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Seq
 
 
 def without_disclosure(elements: Sequence[p.Element]) -> Sequence[p.Element]:
-    """Return the elements without the placeholder for the disclosure, and without a section that contained nothing
-    else."""
+    """Return the elements without the placeholder for the disclosure, and without a section that had nothing else in
+    it."""
     found = list[p.Element]()
     for element in elements:
         if isinstance(element, p.SectionElement) and has(p.DisclosureElement, element.elements):

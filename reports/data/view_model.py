@@ -1,5 +1,4 @@
-"""The view model: everything that a template may lay out, already computed and escaped. Templates have no logic of
-their own.
+"""The view model, with everything that a template may lay out, computed and escaped. Templates contain no logic.
 
 Text fields of type `str` are plain, and the template escapes them. `Markup` is safe HTML.
 """
@@ -24,7 +23,7 @@ EMPTY = Markup("")
 
 @dataclass(frozen=True)
 class Footnote:
-    """A footnote. On paper, a footnote of running text is at the foot of the page, and any other below its block."""
+    """A footnote. On paper, footnotes of running text are at the foot of the page, and all others below their block."""
 
     number: int
     text: str
@@ -34,7 +33,7 @@ class Footnote:
 
 @dataclass(frozen=True)
 class NumberSource:
-    """The source of numbers: the expression in the spec and its SQL."""
+    """The source of numbers: the spec's expression and its SQL."""
 
     expression: str
     sql: str
@@ -88,8 +87,8 @@ class TableHead:
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell of a table. `cells` are the ids of the plan's cells behind a number, separated by blanks. `best` means
-    that the number is the best of its line, or within noise of the best. `pad` is the room behind the number that
+    """A cell of a table. `cells` are the ids of the plan's cells that a number comes from, separated by blanks. `best`
+    means that the number is the best of its line, or within noise of the best. `pad` is the room behind the number that
     aligns the decimal signs of the column, in multiples of the type size.
 
     `value` is computed in `unit`, before scaling and rounding. It is None if it is missing, and for a text. `heat` is
@@ -155,7 +154,7 @@ class TableView:
     head: tuple[tuple[HeadCell, ...], ...]
     """The rows of the table's head, without the corner."""
     parts: tuple[TablePart, ...]
-    """The pieces of the table, one below the other on paper."""
+    """The pieces of the table, which are placed one below the other on paper."""
     heat: str = ""
     """The meaning of a heat table's shades."""
     marks: tuple[int, ...] = ()
@@ -163,7 +162,7 @@ class TableView:
     compared: str = ""
     """The meaning of a comparison's letters, with the test and the correction that were used."""
     unit: str = ""
-    """The unit of all numbers, if several columns or rows share one, in which case only the caption shows it."""
+    """The unit of all numbers if columns or rows share one. Then only the caption shows it."""
     title_html: Markup = EMPTY
     """The title with the numbers of its claims, if it makes any. `title` is plain."""
     kind: Literal["table"] = "table"
@@ -175,8 +174,8 @@ class TableView:
 
 @dataclass(frozen=True)
 class Card:
-    """A number set large. `value` and `unit` are as in a table's cell, and `marks` are the numbers of the footnotes on
-    it."""
+    """A number in large type. `value` and `unit` are as in a table's cell, and `marks` are the numbers of its
+    footnotes."""
 
     label: str
     html: Markup
@@ -187,8 +186,8 @@ class Card:
 
 @dataclass(frozen=True)
 class CalloutView:
-    """The lead box. `cards` are the cells of a one-column table, set large (`card_pt` points). A larger table stays a
-    table."""
+    """The lead box. `cards` are the cells of a one-column table in large type (`card_pt` points). A larger table stays
+    a table."""
 
     title: str
     column: str
@@ -208,7 +207,7 @@ class CalloutView:
 
 @dataclass(frozen=True)
 class HeadlineNumberView:
-    """A number set large, and the sentence beside it. The number is grey if `shows_none`, which means no gain."""
+    """A number in large type, with the sentence beside it. With `shows_none`, it is grey because there is no gain."""
 
     value: Markup
     text: Markup
@@ -217,7 +216,7 @@ class HeadlineNumberView:
 
 @dataclass(frozen=True)
 class HeadlineView:
-    """One to three numbers on the first page, `points` high. With `beside`, their sentences are beside them, or else
+    """One to three numbers on the first page, `points` high. Their sentences are beside them, with `beside`, or else
     below."""
 
     numbers: tuple[HeadlineNumberView, ...]
@@ -229,7 +228,7 @@ class HeadlineView:
 
 @dataclass(frozen=True)
 class FigureView:
-    """A figure. `title` says what is drawn, and `claim` what it shows, as a sentence by the author or a computed one.
+    """A figure. `title` names what is drawn, and `claim` is the author's or a computed sentence on what it shows.
 
     `svg` is empty if nothing was measured, or if drawing failed. In the latter case `undrawn` has the reason.
 
@@ -255,7 +254,7 @@ class FigureView:
     points: Mapping[str, object] = field(default_factory=dict)
     claim: Markup | None = None
     key: str = ""
-    """The meaning of the numbers beside the points, or of the pale bars, or "" if there are none."""
+    """The meaning of the numbers beside the points, or of the pale bars; "" without either."""
     undrawn: str = ""
     redrawn: Callable[[float], str] | None = field(default=None, repr=False, compare=False)
     """Draws the figure at a share of its height, with texts of the same size."""
@@ -265,7 +264,7 @@ class FigureView:
     """Draws the figure for a narrow screen and returns the drawing and its `points`. None if the figure is narrow
     enough."""
     marks: tuple[int, ...] = ()
-    """The numbers of the figure's notes, including notes that are below an earlier block."""
+    """The numbers of the figure's notes, including those printed below an earlier block."""
     title_html: Markup = EMPTY
     """The title with the numbers of its claims, if it makes any. `title` is plain."""
     paper_svg: str = ""
@@ -325,7 +324,7 @@ class FactLine:
     observed: str
     differs: bool
     detail: bool = False
-    """Whether the fact interests few readers if all machines have the same value."""
+    """Whether the fact is of little interest if all machines have the same value."""
 
 
 @dataclass(frozen=True)
@@ -336,8 +335,8 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class FactRow:
-    """A line of a table that compares facts: a cell for each column, or one that all columns share. `differs` means
-    that the observed fact is not the declared one."""
+    """A line of a table that compares facts, with a cell for each column or one for all. `differs` means that the
+    observed fact contradicts the declared one."""
 
     name: str
     cells: tuple[str, ...]
@@ -406,8 +405,8 @@ class CellLine:
 
 @dataclass(frozen=True)
 class DisclosureView:
-    """The disclosure. `bad_cells` are the failed or missing cells, grouped. `all_ok` is a sentence that there are none.
-    `cells` are all cells, for the HTML."""
+    """The disclosure. `bad_cells` are the failed or missing cells in groups, `all_ok` is a sentence for the case
+    without any, and `cells` are all cells, for the HTML."""
 
     groups: tuple[DisclosureGroup, ...]
     bad_cells: tuple[Item, ...]
@@ -507,7 +506,7 @@ Severity = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True)
 class OriginTag:
-    """A line for numbers that are not a measurement of the product, shown in the band and in every footer.
+    """A line saying that numbers are not a measurement of the product, shown in the band and in every footer.
 
     `kind` is simulated, imported or stand_in.
     """
@@ -527,17 +526,15 @@ class Limit:
 
 @dataclass(frozen=True)
 class Method:
-    """How the measurement was done, in half a page: sentences by topic, made from the plan and from observations."""
+    """How the measurement was done, in half a page: sentences by topic, based on the plan and on observations."""
 
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True)
 class Companion:
-    """The other one of two documents, a brief and its disclosure. `file` is its name, and `sha256` the disclosure's
-    digest, or "" in the disclosure itself. `address` is where it is published, and `qr` a drawing (SVG) of digest and
-    address.
-    """
+    """A brief's disclosure, or a disclosure's brief. `file` is its name, `sha256` is the disclosure's digest ("" in the
+    disclosure itself), `address` is where it is published, and `qr` is a drawing (SVG) of digest and address."""
 
     file: str
     sha256: str = ""
@@ -547,8 +544,7 @@ class Companion:
 
 @dataclass(frozen=True)
 class Notice:
-    """A limit of the numbers, in one sentence. A notice with the `severity` "info" limits nothing, but says what the
-    numbers are based on.
+    """A limit of the numbers, in one sentence. With the `severity` "info", it only says what the numbers are based on.
 
     `first` means that a reader must know it before any number. Other notices come after the result. `link` is the id of
     the notice's details on the page, or "". A brief with a separate disclosure shows `limits` or the `origin` instead.
@@ -563,12 +559,11 @@ class Notice:
     limits: tuple[str, ...] = ()
     """The notice in short sentences with counts, without ids or paths."""
     of_method: str = ""
-    """For a notice that limits no number, the text that the brief shows among the methods."""
+    """The text that the brief shows among the methods, for a notice that limits no number."""
     is_grave: bool = False
-    """Whether the first page shows the limits in words, because they may undo the page's claims."""
+    """Whether the first page states the limits in words, because they may invalidate the page's claims."""
     is_stated: bool = False
-    """Whether the limits were written by a person rather than computed. The first page shows such limits in
-    words, too."""
+    """Whether the limits were written by a person. The first page states such limits in words, too."""
     origin: OriginTag | None = None
 
 
@@ -586,9 +581,9 @@ class ReportView:
     legal: Markup | None
     provenance: ProvenanceView
     numbers: NumbersFile
-    """The numbers for the side file, which are not on the page. They come without their cells."""
+    """The numbers for the side file, which are not on the page, without their cells."""
     cells: Callable[[], Iterable[tuple[str, CellEntry]]]
-    """Returns the cells behind the numbers. The store cannot be asked anything else while they are read."""
+    """Returns the cells that the numbers come from. The store allows no other query meanwhile."""
     stated: tuple[StatedNumber, ...] = ()
     """The brief's claims and the spec's expectations, for the capsule."""
     claims: tuple[ClaimVerdict, ...] = ()
@@ -621,7 +616,7 @@ class ReportView:
     """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
     repeat: str = ""
-    """What was measured, and the command that measures it again, or "" if nothing was measured."""
+    """A description of what was measured, and the command that repeats it, or "" if nothing was measured."""
     disclosed: tuple[Block, ...] = ()
     """The blocks of the full disclosure, if it is a separate document."""
     companion: Companion | None = None

@@ -1,4 +1,4 @@
-"""The test configuration in a brief for customers: a line with what all sides have in common, and a table of the rest.
+"""The test configuration in a brief for customers: a line with what all sides share, and a table of the rest.
 
 The disclosure has all facts, and tells declared facts from observed ones.
 """
@@ -16,12 +16,12 @@ from benchbrief.reports.words.brief_words import Words, sentences
 _MOST_BESIDE = 4
 """The most columns of facts that fit a page next to the names of the rows."""
 _Sides = Sequence[Mapping[str, FactLine]]
-"""The facts of each side of the comparison, by name."""
+"""The facts of each side of the comparison, by fact name."""
 
 
 def compared_facts(hardware: Sequence[str], results: Results, number: int, title: str) -> FactsView:
-    """Return the facts of hardware that is compared. Among the facts that all sides share, only a few merely observed
-    ones are kept."""
+    """Return the facts of compared hardware. Facts that all sides share and that were merely observed are mostly left
+    out."""
     words = results.words
     machines = [results.plan.hardware[key] for key in hardware]
     sides = [{line.name: line for line in fact_lines(each, results, machines)} for each in machines]
@@ -43,7 +43,7 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
 
 
 def _row(name: str, sides: _Sides, words: Words) -> FactRow:
-    """Return a fact with one cell for each side, or with one cell for all sides."""
+    """Return a fact with one cell for each side, or one for all sides."""
     lines = [side.get(name) for side in sides]
     cells = [_cell(line, words) for line in lines]
     shared = len(set(cells)) == 1
@@ -51,7 +51,7 @@ def _row(name: str, sides: _Sides, words: Words) -> FactRow:
 
 
 def _cell(line: FactLine | None, words: Words) -> str:
-    """Return what was declared, or else what was observed. If the two contradict each other, return both."""
+    """Return the declared fact, or else the observed one, or both if they contradict each other."""
     if line is None:
         return words["missing"]
     if line.differs and line.observed:
@@ -71,7 +71,7 @@ def _is_detail(name: str, sides: _Sides) -> bool:
 
 
 def _said(row: FactRow, words: Words) -> str:
-    """Return a fact as part of a sentence, such as "3 nodes" or "memory 16 GB"."""
+    """Return a fact as a phrase, such as "3 nodes" or "memory 16 GB"."""
     (text,) = row.cells
     if row.name == words["nodes"] and text.isdecimal():
         return quantity(float(text), "nodes")
@@ -79,7 +79,7 @@ def _said(row: FactRow, words: Words) -> str:
 
 
 def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:
-    """Return the only fact that differs as a sentence, such as "Drive: SSD (Box 0); HDD (Box 1)", or None if a table is
+    """Return a sentence on the only fact that differs, such as "Drive: SSD (Box 0); HDD (Box 1)", or None if a table is
     needed."""
     if len(apart) != 1 or apart[0].differs or len(apart[0].cells) != len(sides) or len(sides) > _MOST_BESIDE:
         return None

@@ -67,7 +67,7 @@ from benchbrief.results.statistics.recovery import CHANCE
 
 
 def disclose_expectations(results: Results) -> Iterator[Item]:
-    """Yield each verdict, and then how expectations with several looks or several places are judged."""
+    """Yield each verdict, and then the rules for expectations with several looks or several places."""
     found = judge_expectations(results)
     for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
@@ -92,7 +92,7 @@ def _percent(share: float, results: Results) -> str:
 
 
 def disclose_events(results: Results) -> Iterator[Item]:
-    """Yield each event with the longest time that its command took, and then each rule for judging events."""
+    """Yield each event with the longest duration of its command, and then each rule for judging events."""
     words = results.words
     found: dict[tuple[float, str, str], tuple[Event, dict[str, None]]] = {}
     for cell in results.plan.cells:
@@ -118,7 +118,7 @@ def disclose_events(results: Results) -> Iterator[Item]:
 
 
 def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield how long the cells of an experiment were measured or which rule ended them, and in which phases."""
+    """Yield how long an experiment's cells were measured, or the rule that ended them, and the phases."""
     words, rule = results.words, experiment.until_steady
     if rule is None:
         yield words["d_measure"].format(time=duration(experiment.measure_s))
@@ -130,7 +130,7 @@ def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
 
 
 class End(NamedTuple):
-    """How the measurement of a cell ended."""
+    """How a cell's measurement ended."""
 
     steady: bool
     lasted_s: float
@@ -140,8 +140,7 @@ class End(NamedTuple):
 
 
 def disclose_steadiness(results: Results) -> Iterator[Item]:
-    """Yield the rule for steadiness, how the measurements of each experiment ended, and how such an end affects the
-    numbers."""
+    """Yield the rule for steadiness, how each experiment's measurements ended, and how that affects the numbers."""
     words = results.words
     ends = ends_of(results)
     if not ends:
@@ -156,7 +155,7 @@ def disclose_steadiness(results: Results) -> Iterator[Item]:
 
 
 def ends_of(results: Results) -> dict[str, list[End]]:
-    """Return, by experiment, how the good measurements with the rule for steadiness ended."""
+    """Return, by experiment, how the good measurements that follow the rule for steadiness ended."""
     rows = results.store.sql(
         "SELECT experiment, steady, lasted_s, cut_s, greatest(throughput_correlation, latency_correlation) "
         "FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' ORDER BY cell_id"
@@ -237,7 +236,7 @@ def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experimen
 
 
 def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield the highest value of each measure that a load generator uses to judge itself."""
+    """Yield the highest value of each measure by which a load generator judges itself."""
     disclosed = {name: said for name, said in spec.measures.items() if said.disclosed}
     if not disclosed:
         return
@@ -258,8 +257,7 @@ def _share(share: float) -> str:
 
 
 def chosen_points(experiment: p.Experiment, results: Results) -> str:
-    """Return how a run chose the points of an experiment and which ones it measured, or "" if the run did not choose
-    them."""
+    """Return a text on how a run chose an experiment's points and which it measured, or "" if it did not choose them."""
     if experiment.promise:
         return promise_search(experiment, experiment.promise, results)
     return adaptive_ramp(experiment, experiment.adaptive, results) if experiment.adaptive else ""
@@ -327,15 +325,14 @@ def _promised(found: Promised, results: Results) -> str:
 
 
 def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
-    """Return how many of the runs at a rate kept the promise. Runs with a late load generator are counted
+    """Return a text on how many of the runs at a rate kept the promise. Runs with a late load generator are counted
     separately."""
     key = "d_rate_unknown" if late == runs else "d_rate_late" if late else "d_rate_runs"
     return words[key].format(rate=points([rate]), met=met, n=runs - late, late=late)
 
 
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
-    """Yield sentences on held-out runs that lowered the rate, and on results that contradict the search's
-    assumption."""
+    """Yield sentences on held-out runs that lowered the rate, and on results that contradict what the search assumes."""
     words, where = results.words, place_holes(found, results)
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:
@@ -357,8 +354,8 @@ _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 _SIZE = re.compile(rf"([\d,]+(?:\.\d+)?)\s+({'|'.join(_UNITS)})")
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _MEMORY = ("memory", "memory_limit")
-"""The names of facts for the host's memory and for the limit of the tool's control group. The page cache counts as
-used."""
+"""The names of facts for the host's memory and for the memory limit of the tool's control group. The page cache counts
+as used memory."""
 
 
 def disclose_memory_fit(results: Results) -> Iterator[Item]:
@@ -390,8 +387,8 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
 def _fitting_label(
     hardware: p.Hardware, known: Collection[p.DatabaseKey], fitting: Collection[p.DatabaseKey], results: Results
 ) -> str:
-    """Return the name of what fits in memory: the hardware, the levels, or the databases if all levels of the only
-    hardware fit."""
+    """Return a name for the systems that fit in memory: the hardware, the levels, or the databases if all levels of the
+    only hardware fit."""
     if len(fitting) < len(known):
         levels = dict.fromkeys(levels_label(on.levels, results) for on in fitting)
         named = [hardware.label] if len(results.plan.hardware) > 1 else []
@@ -442,7 +439,7 @@ def disclose_overlaps(results: Results) -> Iterable[Item]:
 
 
 def _key(experiment: Experiment, results: Results) -> str:
-    """Return the key of the sentence, or "" if all hardware shares hosts or there is only one hardware."""
+    """Return the key of the sentence, or "" if all hardware shares hosts or there is only one."""
     if len(experiment.hardware) < 2:
         return ""
     if experiment.overlap == "none":
@@ -507,8 +504,8 @@ def build_disclosure(
 
 
 def _conditions(results: Results, facts_of: Collection[str]) -> dict[str, Callable[[], Iterable[Item]]]:
-    """Return the conditions of the measurement: for imported results what the source states, or else what was declared
-    and observed."""
+    """Return the conditions of the measurement, as declared and observed, or for imported results as the source states
+    them."""
     if imported_briefs.is_imported(results):
         return {"d_stated": lambda: _stated(results)}
     return {
@@ -627,7 +624,7 @@ def _order(experiment: p.Experiment, results: Results) -> str:
 
 
 def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
-    """Return the ramp, or the points that a search found, with the search's criterion and the knees."""
+    """Return a text of the ramp, or of the points that a search found, with the search's criterion and the knees."""
     words, axis = results.words, experiment.axis
     if experiment.adaptive or experiment.promise:
         yield chosen_points(experiment, results)
@@ -761,7 +758,7 @@ def _sampled(results: Results) -> Iterable[Item]:
 
 
 def disclose_latency(results: Results) -> Iterable[Item]:
-    """Return the origin of the percentiles, or a sentence that there are none."""
+    """Return the origin of the percentiles, or a sentence saying that there are none."""
     words = results.words
     rows = results.store.sql(
         "SELECT origin, count(*) FROM latency WHERE value_s IS NOT NULL AND statistic LIKE 'p%' "
@@ -803,7 +800,7 @@ def _warnings(results: Results) -> Iterable[Item]:
 
 
 def made_at(results: Results) -> str:
-    """Return when the run ended (or else when it began), in ISO 8601 and UTC, or "" if unknown."""
+    """Return when the run ended, or else when it began, in ISO 8601 and UTC; "" if unknown."""
     run = run_row(results)
     at = run["ended_at"] or run["started_at"]
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if isinstance(at, datetime) else ""

@@ -60,8 +60,7 @@ def _used(factor: p.Factor, results: Results) -> list[p.Level]:
 
 
 def _labelled(level: p.Level, factor: p.Factor, results: Results) -> str:
-    """Return the label of a level, or the default level's label with a remark if an experiment does not vary the
-    factor."""
+    """Return the label of a level. The default level gets a remark if some experiment does not vary the factor."""
     words = results.words
     unvaried = any(
         factor.name not in levels.keys

@@ -1,4 +1,4 @@
-"""How the measurement was done, in half a page: sentences for a brief, from the plan and from the run's observations.
+"""How the measurement was done, in half a page: sentences for a brief, based on the plan and on the run's observations.
 The disclosure has the details."""
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _MOST_STATED = 8
 
 
 def method(results: Results, *, shows_percentiles: bool = True) -> Method:
-    """Return what was run and how or, for imported results, what their source says. If the brief shows percentiles,
-    this includes their origin."""
+    """Return a text on what was run and how, or for imported results what their source says. If the brief shows
+    percentiles, their origin is included."""
     if imported_briefs.is_imported(results):
         return Method(tuple(_of_source(results)))
     words, is_simulated = results.words, bool(run_row(results)["simulated"])
@@ -51,12 +51,12 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
 
 
 def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
-    """Return the method with the sentences `said` about the numbers at its end."""
+    """Return the method, followed by the sentences `said` about the numbers."""
     return Method((*method.items, Item(words["m_numbers"], sentences(said, words)))) if said else method
 
 
 def repeat(results: Results) -> str:
-    """Return a sentence on what was measured, with the command that measures it again."""
+    """Return a sentence on what was measured, with the command to measure it again."""
     words, spec = results.words, results.plan.spec
     simulated, here = run_row(results)["simulated"], not imported_briefs.is_imported(results)
     fresh = " --fresh" if here and not simulated else ""  # this run's measurements would be taken again
@@ -88,7 +88,7 @@ def _what(cells: Iterable[ReportedCell], results: Results) -> str:
 
 
 def _of_source(results: Results) -> Iterator[Item]:
-    """Return the source and its statements or, for outputs of tools, what the outputs leave open."""
+    """Return the source and its statements or, for outputs of tools, the details that are missing in the outputs."""
     for source in imported_briefs.sources(results):
         yield Item(results.words["m_source"], imported_briefs.cited(source))
     stated = [Item(name, text) for name, text in results.stated]
@@ -97,7 +97,8 @@ def _of_source(results: Results) -> Iterator[Item]:
 
 
 def _tools(results: Results, *, named: bool) -> str:
-    """Return which load generators drove which databases, with the observed versions, or with `named` only by name."""
+    """Return a text on which load generators drove which databases, with the observed versions or (with `named`) only
+    by name."""
     words, cells = results.words, results.plan.cells
     drivers = dict.fromkeys(cell.tool.driver for cell in cells)
     engines = dict.fromkeys(results.plan.databases[cell.database].engine for cell in cells)
@@ -114,8 +115,7 @@ def _tools(results: Results, *, named: bool) -> str:
 
 
 def _letters(results: Results) -> Iterator[str]:
-    """If a tool names its own workloads by letters, yield those that make up the load, as in "A (Session store) and C
-    (Photos)"."""
+    """Yield the workloads of the load if their tool names them by letters, as in "A (Session store) and C (Photos)"."""
     words = results.words
     labels: dict[str, dict[str, list[str]]] = {}
     for name in dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok"):
@@ -132,8 +132,8 @@ def _letters(results: Results) -> Iterator[str]:
 
 
 def _data_sets(results: Results) -> Iterator[str]:
-    """Yield the number and size of the records, how large the data are compared with the memory of the smallest host,
-    and how much of them the engine and the kernel may cache."""
+    """Yield the number and size of the records, how the data compare with the memory of the smallest host, and how much
+    of them engine and kernel may cache."""
     words, plan = results.words, results.plan
     cells = [cell for cell in plan.cells if cell.dataset and cell.dataset.records]
     found: dict[tuple[float, float], None] = {}
@@ -178,7 +178,7 @@ def _ends(texts: Sequence[str], results: Results) -> str:
 
 
 def _loads(results: Results) -> Iterator[str]:
-    """Yield whether the loop was closed or open, at which loads, and how a run chose the loads."""
+    """Yield whether the loop was closed or open, its loads, and how a run chose these."""
     words, measured = results.words, {cell.experiment for cell in results.cells}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
     for axis, key in (("threads", "m_threads"), ("target", "m_target")):
@@ -211,7 +211,7 @@ def _times(results: Results) -> Iterator[str]:
 
 
 def _said_of(alike: Mapping[str, Iterable[str]], results: Results) -> Iterator[str]:
-    """Yield each text with what it applies to. A text that applies to everything is yielded by itself."""
+    """Yield texts, each with what it applies to unless it applies to everything."""
     words = results.words
     for text, labels in alike.items():
         named = words.locale.in_a_sentence(labels)
@@ -231,7 +231,7 @@ def _time(experiment: p.Experiment, results: Results) -> str:
 
 
 def _resets(results: Results) -> Iterator[str]:
-    """Yield what was done to the data before each measurement. The disclosure says what effects remain."""
+    """Yield how the data were treated before each measurement. The disclosure has the remaining effects."""
     words = results.words
     opening = words["aside"].partition("{text}")[0]
     used = {cell.database for cell in results.plan.cells}

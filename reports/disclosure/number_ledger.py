@@ -75,8 +75,8 @@ def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The raw outputs behind a brief: how many there are, those that its page lists, and the number and one digest of
-    those of each measurement."""
+    """The raw outputs that a brief is based on: their number, those that its page lists, and the number and a joint
+    digest for each measurement."""
 
     count: int
     listed: tuple[RawFile, ...]
@@ -115,7 +115,7 @@ Detail = Literal["full", "compact", "none"]
 
 @dataclass(frozen=True)
 class LedgerNumber:
-    """A recorded number: its text, and its identity among the others."""
+    """A recorded number: its text, and its identifier."""
 
     text: str
     id: str
@@ -124,8 +124,8 @@ class LedgerNumber:
     expression: str
 
     def html(self, *, missing: bool = False) -> Markup:
-        """Return the number with a link to its row of the appendix. Without an appendix, return it in two nested
-        elements, which tell it from other spans in a PDF."""
+        """Return the number with a link to its row of the appendix. Without an appendix, it is in two nested elements,
+        which distinguish it from other spans in a PDF."""
         kind = "num missing" if missing else "num"
         cells = f' data-cells="{escape(self.cells)}"' if self.cells else ""
         data = f'data-expression="{escape(self.expression)}"{cells}'
@@ -148,7 +148,7 @@ class _Row:
     """The places where the row's numbers are shown: labels with their anchors."""
     values: int = 0
     quoted: bool = True
-    """Whether all values are published ones, without a measurement."""
+    """Whether all values come from a publication, without a measurement."""
 
     @property
     def id(self) -> str:
@@ -188,7 +188,7 @@ class Ledger:
         at: Mapping[str, DimKey] | None = None,
         letters: str = "",
     ) -> LedgerNumber:
-        """Record a number of the current element, as printed."""
+        """Return the place of a number in running text, which is the number itself unless it is missing."""
         at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
         value = self._results.at(query, **at)
         top = self._results.at(high, **at) if high else None
@@ -275,7 +275,7 @@ class Ledger:
     def _row(
         self, expressions: tuple[str, ...], cells: tuple[str, ...], figure: str = "", *, quoted: bool = False
     ) -> _Row:
-        """Return the row for a number. A figure, which is drawn from several expressions, has its own row."""
+        """Return the row for a number. A figure has its own row, since it is drawn from several expressions."""
         shown_in = (self._group, self.heading if not self._group else "")
         measured = frozenset(self._measurement[cell] for cell in cells)
         key: tuple[object, ...] = shown_in if self._detail == "compact" else (expressions, measured, quoted)
@@ -290,7 +290,7 @@ class Ledger:
 
     @property
     def shows_measured(self) -> bool:
-        """Whether any number or figure so far shows a measured value. A zero does not count."""
+        """Whether any number or figure so far shows a measured value other than zero."""
         numbers = any(number.cells and number.value for number in self._numbers)
         measured = {entry.id for entry in self._queries.values() if entry.cells}
         series = (each for figure in self._figures for each in figure.series if each.query in measured)
@@ -299,7 +299,8 @@ class Ledger:
     # --- what comes of them --------------------------------------------------------------------------------------
 
     def view(self, origin: Sequence[tuple[str, str]]) -> ProvenanceView:
-        """Return the appendix: what all numbers share, a line for each source, and a line for each measured point."""
+        """Return the appendix: common properties of all numbers, a line for each source, and a line for each measured
+        point."""
         if self._detail == "none":
             return ProvenanceView((), (), (), ())
         compact = self._detail == "compact"
@@ -357,7 +358,7 @@ class Ledger:
         )
 
     def cells(self) -> Iterator[tuple[str, CellEntry]]:
-        """Yield the cells behind all numbers. The store cannot be asked anything else meanwhile."""
+        """Yield the cells that all numbers come from. The store allows no other query meanwhile."""
         used = set(self._used)
         return ((cell, entry) for cell, entry in each_entry(self._results.store) if cell in used)
 
@@ -369,13 +370,13 @@ class Ledger:
 
     @cached_property
     def _earlier(self) -> dict[str, str]:
-        """For each cell whose result was taken from an earlier run, that run."""
+        """The earlier run of each cell whose result was taken from one."""
         text = "SELECT cell_id, reused_from FROM cells WHERE reused_from IS NOT NULL"
         return {str(cell): str(run) for cell, run in self._results.store.sql(text).rows}
 
     @cached_property
     def _measurement(self) -> dict[str, Curve]:
-        """The experiment, hardware, workload and levels of each cell, which together identify a measurement."""
+        """The measurement of each cell, identified by experiment, hardware, workload and levels."""
         return {cell.cell_id: Curve.of(cell) for cell in self._results.cells}
 
     @cached_property
@@ -409,7 +410,7 @@ class Ledger:
         )
 
     def _runs(self, cells: Sequence[ReportedCell]) -> str:
-        """Return the runs that measured the cells. If there are several, each comes with its cells."""
+        """Return a text of the runs that measured the cells. If there are several, each is listed with its cells."""
         words = self._results.words
         by_run: dict[str, list[ReportedCell]] = {}
         for cell in cells:

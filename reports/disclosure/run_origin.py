@@ -16,7 +16,7 @@ from benchbrief.reports.text.number_format import locale, points
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 _MOST_VALUES = 4
-"""The most values that are shown of a text setting that differs between outputs."""
+"""The most values to show for a text setting that differs between outputs."""
 _OF_NUMBERS = ("latency", "percentiles", "window")
 """Properties of the numbers, as opposed to properties of how the tool ran."""
 VERSION = "version"
@@ -39,8 +39,7 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
     "topic_repeats": (),
     "topic_pauses": (),
 }
-"""The topics of a disclosure, named by their words in the catalogues, with the settings of outputs that belong
-to each."""
+"""The topics of a disclosure, named by words in the catalogues, each with the settings of outputs that belong to it."""
 
 
 class _Property(NamedTuple):
@@ -52,7 +51,7 @@ class _Property(NamedTuple):
 
 
 def disclose_source(results: Results) -> Iterable[Item]:
-    """Yield what the source states and, for outputs of tools, what these outputs leave open."""
+    """Yield the source's statements or, for outputs of tools, the details that are missing in them."""
     words = results.words
     for name, text in results.stated:
         yield Item(name, text)
@@ -82,7 +81,7 @@ def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[st
 
 
 def _states(each: _Property) -> bool:
-    """Return whether the property has any content. A version without a digit is only the tool's name."""
+    """Return whether the property has content. A version without a digit is just the tool's name."""
     return each.name != VERSION or any(char.isdigit() for char in each.value)
 
 
@@ -120,7 +119,7 @@ def _values(values: Sequence[str], words: Words) -> str:
 
 
 def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:
-    """Return terms with their texts, without those whose texts are empty."""
+    """Yield terms with their texts. Terms without a text are left out."""
     words, run, spec = results.words, run_row(results), results.plan.spec
     shown = shown_names(spec.files)
     found = [
@@ -182,7 +181,7 @@ def _run_row(results: Results) -> dict[str, object]:
 
 
 class Reused(NamedTuple):
-    """A run that measured some cells earlier, with the times when it began the first and the last of them."""
+    """An earlier run that measured some of the cells, with the times when it began the first and the last of them."""
 
     run_id: str
     cells: int

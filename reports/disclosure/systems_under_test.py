@@ -42,8 +42,8 @@ def disclose_power_meters(results: Results) -> Iterable[Item]:
 
 
 def probed_hardware(name: str, results: Results) -> set[str]:
-    """Return the hardware with a planned probe or, for imported results, whose plan did not run, the hardware with the
-    probe's samples."""
+    """Return the hardware with a planned probe. For imported results, whose plan did not run, return the hardware with
+    the probe's samples."""
     if is_imported(results):
         rows = results.store.sql(
             "SELECT probe, hardware FROM coverage JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
@@ -54,7 +54,7 @@ def probed_hardware(name: str, results: Results) -> set[str]:
 
 
 def meters_of(boundary: Boundary, results: Results) -> list[str]:
-    """Return the hardware whose sampled watts come from such a meter."""
+    """Return the hardware whose sampled watts come from meters with this boundary."""
     read = probed_hardware("power", results)
     return [
         each.label
@@ -100,12 +100,12 @@ def is_of_power(query: p.Query) -> bool:
 
 
 def cpu_packages_only(results: Results) -> Iterator[str]:
-    """Return a remark on the hardware whose watts cover only its processors."""
+    """Yield a remark on hardware whose watts cover only its processors."""
     return _boundaries(results, only="cpu")
 
 
 def _boundaries(results: Results, only: str = "") -> Iterator[str]:
-    """Yield what the watts cover, with the hardware whose meters are alike. With `only`, yield just one boundary."""
+    """Yield what the watts cover, with the hardware that has such meters. With `only`, yield just one boundary."""
     read, words = probed_hardware("power", results), results.words
     alike: dict[tuple[str, str], list[str]] = {}
     for key, hardware in results.plan.hardware.items():
@@ -122,7 +122,7 @@ def data_set_text(family: str, records: str, results: Results) -> str:
 
 
 def always_texts(results: Results) -> tuple[str, ...]:
-    """Return what each tool discloses for every run, unless an option of all its databases makes that untrue."""
+    """Return each tool's statements for every run, unless an option of all its databases makes them untrue."""
     found: dict[str, None] = {}
     for driver, database in dict.fromkeys((cell.tool.driver, cell.database) for cell in results.plan.cells):
         spec = TOOL_SPECS.usable(driver)
@@ -132,13 +132,13 @@ def always_texts(results: Results) -> tuple[str, ...]:
 
 
 def engine_text(engine: str, results: Results) -> str:
-    """Return a text on an engine's kind of database, or "" if that is a server or a library."""
+    """Return a phrase for the kind of database, or "" if it is a server or a library."""
     key, spec = f"d_engine_{engine}", ENGINE_SPECS.usable(engine)
     return _in_words(key, spec.texts if spec else {}, results)
 
 
 def reset_text(reset: str, results: Results) -> str:
-    """Return how the data were restored between measurements, and which effects remain."""
+    """Return a text on how the data were restored between measurements, with the remaining effects."""
     key, spec = f"d_reset_{reset}", SNAPSHOT_SPECS.usable(reset)
     return _in_words(key, spec.texts if spec else {}, results) or reset
 
@@ -203,9 +203,9 @@ def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
 
 
 _OF_THE_LAB = ("hostname", "path", "device", "mount", "disks", "free space")
-"""Facts that only mean something to the owner of the machines, or that are true only for a moment."""
+"""Facts that matter only to the machines' owner, or that are true only for a moment."""
 _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "filesystem")
-"""The observed facts that a brief for customers shows even if they are the same for all."""
+"""The observed facts that a brief for customers shows even if all machines share them."""
 
 
 def fact_lines(
@@ -241,7 +241,7 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
     """Return a line for each storage with the group's data paths: file system, device, mount, free space. With `told`,
-    which is for customers, return a line for each fact that all paths may have, without the paths."""
+    for customers, return a line for each kind of fact, without the paths."""
     words = results.words
     own = _data_paths(hardware, results)
     found: dict[str, dict[str, str]] = {}
@@ -287,7 +287,7 @@ def fact_name(name: str, words: Words) -> str:
 
 
 def within_sentence(name: str) -> str:
-    """Return the name of a fact for the middle of a sentence: "memory" in lower case, but "NAND" unchanged."""
+    """Return a fact's name as within a sentence: "memory" in lower case, but "NAND" unchanged."""
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
@@ -350,10 +350,9 @@ _BYTES = frozenset(
         *("cache_size", "write_buffer_size"),  # db_bench's own names
     ]
 )
-"""Settings in bytes, because a plan has values in base units without the units' names."""
+"""Settings that are in bytes in the disclosure, since a plan has base units without names."""
 _LEFT_OUT = ("stand_in", "other_server", "size on disk")
-"""Facts that other parts of the disclosure have, or that earlier versions observed before a cell had loaded
-its data."""
+"""Facts that are elsewhere in the disclosure, or that earlier versions observed before a cell had loaded its data."""
 
 
 def disclose_systems(results: Results) -> Iterable[Item]:
@@ -379,8 +378,7 @@ def disclose_systems(results: Results) -> Iterable[Item]:
 
 
 def served_by(name: str, results: Results) -> dict[str, list[str]]:
-    """For each sentence on a stand-in, or on a server of another product, return the names of the databases that it
-    served."""
+    """Return the databases that were served by a stand-in or by another product's server, by the sentence about it."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
         if fact.kind == "database" and fact.name == name and fact.value:

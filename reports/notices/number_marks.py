@@ -1,4 +1,4 @@
-"""The marks beside numbers: letters of contenders that cannot be told apart, remarks on points, and cautions."""
+"""The marks beside numbers: letters of contenders that can't be told apart, remarks on points, and cautions."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ BEST = "best"
 
 @dataclass(frozen=True)
 class Letters:
-    """The marks of a table. `of` has the letters of each ranked value, or BEST, or "" for a value without a mark.
-    `note` explains the marks."""
+    """The marks of a table. `of` has the letters of each ranked value, BEST, or "" without a mark. `note` explains the
+    marks."""
 
     of: Mapping[tuple[str, DimKey], str]
     note: str = ""
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison, or the marks of a table that marks the best. Any other table gets no letters
-    and no note."""
+    """Return the letters of a comparison, or the marks of a table that marks the best. Other tables get neither letters
+    nor a note."""
     if element.mark:
         return _best_of(element, results)
     groups: dict[str, list[p.Line]] = {}
@@ -79,8 +79,7 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the marks of the best values according to the repeats, or no marks if the repeats cannot judge every
-    compared value."""
+    """Return the marks of the best values by the repeats, or no marks if the repeats can't judge every compared value."""
     grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
     for place, line in enumerate(element.lines):
         for key in element.keys if line.tested and line.query else ():
@@ -112,7 +111,7 @@ def _best_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best(line: p.Line, values: Mapping[int, float], ranking: Ranking) -> set[int]:
-    """Return the places of the best value and of the values that no test tells from it."""
+    """Return the places of the best value and of all values that no test distinguishes from it."""
     sign = -1 if line.tested and line.tested.better == "lower" else 1
     top = max(sign * value for value in values.values())
     return {place for place, value in values.items() if sign * value == top} | {*ranking.leading}
@@ -135,8 +134,8 @@ def _rankings(
 
 
 def letters_beside(line: p.Line, letters: str, *, marked: bool) -> Markup:
-    """Return the letters beside a number, in capitals because footnotes have small letters. A number without letters
-    gets their room, so that the numbers of a column stay aligned."""
+    """Return the letters beside a number, in capitals because footnotes have small letters. Without letters, return an
+    equally wide space to keep the column aligned."""
     if line.tested is None or marked:
         return Markup("")
     return Markup(' <span class="letters">{}</span>').format(letters.upper())
@@ -176,8 +175,8 @@ def _are_by_ratio(lines: Iterable[p.Line]) -> bool:
 
 
 def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> PointValues | None:
-    """Return a contender's value with the values of its repeats. If a planned repeat has no value, the contender's
-    value is None and is not ranked, because the other repeats are not the planned sample."""
+    """Return a contender's value with the values of its repeats. The value is None, and not ranked, if a planned repeat
+    lacks its value, because the others are not the planned sample."""
     if line.query is None or line.tested is None:
         return None
     value = results.at(line.query, **{dim: key})
@@ -214,7 +213,7 @@ def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: R
 
 
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
-    """Return a sentence on the point that all values share, unless something `shown` beside them already says it."""
+    """Yield a sentence on the point that all values share, unless something `shown` beside them names it."""
     found = [*_loads(queries, results), *_places(queries, results)]
     if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
         yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
@@ -231,7 +230,7 @@ def _loads(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
-    """Yield the hardware, the workload and the levels that are written in the brackets of every query."""
+    """Yield the hardware, workload and levels that are in the brackets of every query."""
     plan = results.plan
     written = [set(_WORD.findall(" ".join(_BRACKETS.findall(query.text)))) for query in queries]
     several = {
@@ -248,8 +247,8 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """For each adaptive ramp behind values from several points, return a sentence on which candidates were measured, if
-    some were not."""
+    """Yield a sentence on which candidates were measured, for each adaptive ramp with unmeasured ones that several
+    values come from."""
     behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):
@@ -277,7 +276,7 @@ ALIKE = 1.1
 
 
 class Cautions:
-    """Finds cautions on single numbers with `of` and `at`, reading the store only once."""
+    """Finds cautions about single numbers with `of` and `at`, reading the store only once."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -293,7 +292,7 @@ class Cautions:
         self._beyond = Beyond(results.store)
         beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
         self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
-        """The cells with a thread whose operations are not in any total."""
+        """The cells with a background thread whose operations are not in any total."""
         self._said: set[str] = set()
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
         self._noted: dict[str, list[str]] = {}
@@ -356,8 +355,7 @@ class Cautions:
             yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension, query.ragged)))
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution on the size of a database, since the faster the writes of a closed loop are, the more data
-        they leave."""
+        """Yield a caution on the size of a database, since a closed loop leaves more data the faster it writes."""
         if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
             return
         workloads = self._results.plan.workloads
@@ -408,13 +406,12 @@ class Cautions:
         return self._results.words["d_until_times"].format(**times)
 
     def few(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution if only few operations lie beyond a percentile of the values."""
+        """Yield a caution if there are only few operations beyond a percentile of the values."""
         if self._rests_on_few(query, self._measured(query, **where)):
             yield self._results.words["c_few"].format(n=FEWEST)
 
     def _rests_on_few(self, query: Query, cells: list[ReportedCell]) -> bool:
-        """Return whether only few operations lie beyond a percentile, of a point's repeats together or of each
-        repeat."""
+        """Return whether there are only few operations beyond a percentile, of all a point's repeats or of each one."""
         points: dict[tuple[object, ...], list[ReportedCell]] = {}
         for cell in cells:
             repeat = cell.repeat if "repeat" in query.dims else None

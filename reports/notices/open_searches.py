@@ -1,5 +1,5 @@
-"""Describes doubts about searched rates. Some are only known from below, because the highest candidate kept the promise
-or the load generator could not offer the next one. For others, the runs did not decide."""
+"""Describes doubts about searched rates. Some rates are only lower bounds, because the highest candidate kept the
+promise or the load generator could not offer the next one. For others, the runs were not decisive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 
 def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -> Iterator[str]:
-    """Yield sentences on each doubtful searched rate behind the value of a query at these keys."""
+    """Yield sentences on each doubtful searched rate that the value of a query at these keys comes from."""
     reads = [read for read in reads_of(query) if read.view == "sustained"]
     for found in results.promises if reads else ():
         place = found.curve.keys
@@ -56,7 +56,7 @@ def lowered_late(rates: Sequence[RateRuns], words: Words, key: str) -> Iterator[
 
 
 _MOST = 4
-"""The most searches that get their own sentences. Further searches are only counted."""
+"""The most searches that get sentences of their own. Any others are only counted."""
 
 
 def notice(results: Results) -> Iterator[Notice]:
@@ -101,6 +101,6 @@ def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:
 
 
 def _late(rates: Sequence[RateRuns], words: Words) -> Iterator[str]:
-    """Yield how many further runs at these rates tell nothing about the system because the load generator was late."""
+    """Yield how many more runs at these rates are inconclusive because the load generator was late."""
     if late := sum(each.late for each in rates):
         yield counted(words, "notice_promise_late", late, rates=points([each.rate for each in rates if each.late]))

@@ -1,5 +1,5 @@
-"""How much the repeats of a point differ, in throughput and 99th percentile, and whether hardware and levels of factors
-differ by more than that."""
+"""How much a point's repeats differ, in throughput and 99th percentile, and whether hardware and levels differ by more
+than that."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from benchbrief.results.compare.contender import Contender
 MOST_SENTENCES = 3
 """The most pairs that get a sentence each. Four hardware make six pairs, which get one sentence and a list instead."""
 MOST_NAMED = 4
-"""The most compared things that are named. If there are more, their pairs are counted."""
+"""The most compared things to name. If there are more, their pairs are counted."""
 MOST_LISTED = 12
-"""The most pairs in such a list, those with the largest share within noise. The others are counted."""
+"""The most pairs in the list, which has those with the largest share within noise. The others are counted."""
 MOST_COMPARED = 16
-"""The most compared hardware, or levels of a factor. 120 pairs take a second, and the number of pairs grows with the
+"""The most hardware, or levels of a factor, to compare. 120 pairs take a second, and their number grows with the
 square."""
 NOTICED_CV = 0.10
 """The coefficient of variation, as a share, above which differences of a few per cent between points mean nothing."""
@@ -71,7 +71,7 @@ def spreads(results: Results) -> list[Spread]:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Yield a notice if the repeats of a point differ much, and another if compared things differ only within noise."""
+    """Yield a notice if the repeats of a point differ much, and another if compared things do not differ beyond noise."""
     words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:
@@ -94,13 +94,13 @@ def notice(results: Results) -> Iterable[Notice]:
 
 
 def tested(results: Results) -> str:
-    """Return how differences were told from noise, and between which things, or "" if none was tested."""
+    """Return a text on how differences were told from noise, and for which things, or "" if none was tested."""
     differences = results.once(_differences)
     return results.words["m_tested"].format(what=_compared(differences, results.words)) if differences else ""
 
 
 def _compared(differences: Sequence[_Differences], words: Words) -> str:
-    """Return the names of the two, three or four things that were compared, or how many pairs there were."""
+    """Return the names of the two to four compared things, or the number of pairs if there are more."""
     names = list(dict.fromkeys(name for each in differences for name in (each.first, each.second)))
     if len(differences) == 1:
         return words["compared_two"].format(first=names[0], second=names[1])
@@ -167,8 +167,8 @@ def _differences(results: Results) -> list[_Differences]:
 
 
 def _contenders(results: Results) -> list[list[Contender]]:
-    """Return the groups of things that are compared with each other: the hardware, and the named levels of each factor.
-    Numeric levels are an axis, like numbers of threads, and are not compared."""
+    """Return the groups of things to compare with each other: the hardware, and the named levels of each factor.
+    Numeric levels form an axis, like numbers of threads, and are not compared."""
     plan, store = results.plan, results.store
     levels = [
         [
@@ -182,7 +182,7 @@ def _contenders(results: Results) -> list[list[Contender]]:
 
 
 def _sentences(differences: Sequence[_Differences], results: Results) -> Iterable[str]:
-    """Return a sentence for each pair. For many pairs, return one sentence and the pairs with differences
+    """Return a sentence for each pair. If there are many, return one sentence and a list of pairs with differences
     within noise."""
     words = results.words
     if len(differences) <= MOST_SENTENCES:

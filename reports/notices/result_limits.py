@@ -22,12 +22,12 @@ from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
 STILL_GAINS = 1.10
-"""If a ramp's last point gains more than this over the point before, the last point is not the ramp's peak."""
+"""The gain over the point before at which a ramp's last point does not count as its peak."""
 
 
 class ResultLimit(NamedTuple):
-    """A limit of the results. `short` is part of a sentence, and is empty for a limit that only the disclosure has. A
-    grave limit is on page 1."""
+    """A limit of the results. `short` is a part of a sentence, or empty for a limit that only the disclosure mentions.
+    A grave limit is on page 1."""
 
     short: str
     full: str
@@ -35,7 +35,7 @@ class ResultLimit(NamedTuple):
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return one notice with the grave limits, and another with the other limits in few words."""
+    """Yield a notice with the grave limits, and another with the other limits in few words."""
     words, found = results.words, [limit for limit in limits(results) if limit.short]
     for title, is_grave in (("notice_limits_first", True), ("notice_limits", False)):
         if short := [limit.short for limit in found if limit.is_grave == is_grave]:
@@ -62,7 +62,7 @@ def limits(results: Results) -> Iterator[ResultLimit]:
 
 
 def _errors(results: Results) -> Iterator[ResultLimit]:
-    """Return the failed operations of counted measurements, beginning with those that exceed the accepted share.
+    """Yield the failed operations of counted measurements as limits, beginning with those above the accepted share.
 
     go-ycsb also counts the operations that it interrupts at the end, one for each thread. Those do not count here.
     """
@@ -96,7 +96,7 @@ def busy_generators_of(results: Results) -> list[BusyGenerator]:
 
 
 def _busy_clients(results: Results) -> Iterator[ResultLimit]:
-    """Return the load generators whose processors were busy, as a limit of the results."""
+    """Yield a limit for load generators whose processors were busy."""
     busy = results.once(busy_generators_of)
     if not busy:
         return
@@ -116,8 +116,8 @@ def _busy_clients(results: Results) -> Iterator[ResultLimit]:
 
 
 def _still_rising(results: Results) -> Iterator[ResultLimit]:
-    """Return the ramps whose throughput grew up to their last thread count, because the load generator's threads were
-    the limit.
+    """Yield a limit for ramps whose throughput grew up to the last thread count, because the load generator's threads
+    were the bottleneck.
 
     In a closed loop all threads are always busy (throughput times latency is their number), so only the gain from more
     threads shows the limit. A search is left out because it ends by its own rule.
@@ -150,7 +150,7 @@ def _still_rising(results: Results) -> Iterator[ResultLimit]:
 
 
 def _other_work(results: Results) -> Iterator[ResultLimit]:
-    """Return the measurements during which a load generator's host did other work, among those that can be judged.
+    """Yield a limit for measurements during which a load generator's host did other work, as far as that is known.
 
     A load generator on a server's machine cannot be judged, because the server's part of the load is not known.
     """
@@ -171,8 +171,8 @@ def _other_work(results: Results) -> Iterator[ResultLimit]:
 
 
 def _beside_servers(results: Results) -> Iterator[ResultLimit]:
-    """Return the measurements whose load generator ran on a machine of the server. Each takes time from the other, and
-    other programs on the machine cannot be told from them."""
+    """Yield a limit for measurements with load generator and server on one machine, where each takes time from the
+    other and other programs can't be recognized."""
     if is_imported(results):
         return
     shared = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
@@ -189,7 +189,7 @@ def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:
 
 
 def _unsteady(results: Results) -> Iterator[ResultLimit]:
-    """Return the measurements without a steady state by SNIA's rule, which may not describe a warm system."""
+    """Yield a limit for measurements without a steady state by SNIA's rule, which may not suit a warm system."""
     rows = results.store.sql(
         "SELECT count(DISTINCT cell_id), (SELECT count(*) FROM cells WHERE status = 'ok') FROM notes "
         "JOIN cells USING (run_id, cell_id) JOIN sentences USING (run_id, text) "
@@ -214,7 +214,7 @@ def _assertions(results: Results) -> Iterator[ResultLimit]:
 
 
 def _shared_machines(results: Results) -> Iterator[ResultLimit]:
-    """Return the compared hardware groups that share a host. Variants are meant to share a machine."""
+    """Yield a limit for compared hardware groups that share a host. Variants are meant to share a machine."""
     if is_imported(results):  # the plan's hosts did not measure these results
         return
     used = dict.fromkeys(cell.hardware for cell in results.plan.cells)
@@ -234,14 +234,13 @@ def measures_all_once(results: Results) -> bool:
 
 
 def said_once(results: Results) -> str:
-    """Return the first page's sentence that all points were measured once, or "" if it has none."""
+    """Return the first page's sentence that all points were measured once, or "" without one."""
     found = (limit.short for limit in _single_repeats(results) if limit.is_grave and limit.short)
     return next((as_sentence(short, results.words) for short in found), "")
 
 
 def _single_repeats(results: Results) -> Iterator[ResultLimit]:
-    """Return the points with a single measurement, beginning with those that the report makes claims or expectations
-    about."""
+    """Yield a limit for points with a single measurement, beginning with those in the report's claims and expectations."""
     once = [e for e in results.plan.experiments.values() if e.repeats == 1]
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     labels = [e.label for e in once if e.name in measured]
@@ -268,7 +267,7 @@ def _claims(elements: Iterable[p.Element]) -> bool:
 
 
 def _earlier(results: Results) -> Iterator[ResultLimit]:
-    """Return the measurements from earlier runs, which the disclosure already names."""
+    """Yield a limit for measurements from earlier runs, which the disclosure names."""
     rows = results.store.sql(
         "SELECT count(*), count(reused_from), count(DISTINCT reused_from) FROM cells WHERE status = 'ok'"
     ).rows

@@ -23,8 +23,8 @@ _MOST_REASONS = 3
 
 
 def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item]:
-    """Return the rule for repeats, how often points were measured, the level of the intervals, and why no further
-    repeat was made."""
+    """Yield the rule for repeats, how often points were measured, the intervals' level, and why no more repeats were
+    made."""
     words, rows = results.words, _rows(experiment, results)
     if not rows:
         return
@@ -92,8 +92,8 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
 
 
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
-    """Return why the last repeats were not made. Reasons that differ only in their numbers are merged, with a range of
-    numbers."""
+    """Return the reasons why the last repeats were not made. Those that differ only in their numbers are merged, with a
+    range."""
     known = results.words.sentences
     of_points = {cell.reason for cell in results.cells if _is_lost(cell, experiment, results)}
     alike: dict[Hashable, list[str]] = {}
@@ -118,7 +118,8 @@ def _as_one(group: list[str]) -> str:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return what a reader must know before any number: transients, missed loads, and probes with too few samples."""
+    """Yield what a reader must know before looking at numbers: transients, missed loads, and probes with too few
+    samples."""
     words = results.words
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
     _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead", "limit_short_all")
@@ -163,7 +164,7 @@ def paragraphs(results: Results) -> Iterable[Item]:
 
 
 def _transients(results: Results, key: str = "v_transient") -> str:
-    """Return how many measured windows begin unsteadily, and the worst of them, or "" if none does."""
+    """Return a text on how many measured windows begin unsteadily, with the worst of them, or "" if none does."""
     # A window that the rule can't judge counts as a measurement too.
     rows = results.store.sql(
         "SELECT cell_id, transient_s, measured_s, count(*) OVER (), (SELECT count(*) FROM cells WHERE status = 'ok') "
@@ -179,7 +180,7 @@ def _transients(results: Results, key: str = "v_transient") -> str:
 
 
 def _never_steady(results: Results, key: str, none: str) -> str:
-    """Return how many measurements took their longest time without becoming steady, or "" if there are none."""
+    """Return a text on how many measurements never became steady in their longest time, or "" if there are none."""
     rows = results.store.sql(
         "SELECT cell_id, steady, most_s FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
         "ORDER BY cell_id"
@@ -202,7 +203,7 @@ def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled
 def _offered(
     results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead", key_none: str = ""
 ) -> tuple[str, str, str]:
-    """Return a sentence that all offered loads were achieved, or that some were missed or exceeded, or "" if none was
+    """Return a sentence saying whether all offered loads were achieved, or some were missed or exceeded; "" if none was
     offered.
 
     `key_none` is the sentence for several offered loads of which none was achieved.
@@ -239,21 +240,20 @@ def _offered(
 
 
 def none_kept(results: Results) -> list[str]:
-    """If several loads were offered and all were missed, return their cells, which a limit then names, or else []."""
+    """If several loads were offered and all were missed, return their cells for use in a limit, or else []."""
     cells = _judged(results)
     return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
 
 
 def _judged(results: Results) -> list[str]:
-    """Return the cells whose loads count, beginning with the one that achieved the smallest share of its load."""
+    """Return the cells whose loads count, beginning with the smallest achieved share."""
     loads, beyond = results.loads, set(_beyond_promises(results))
     known = [cell.cell_id for cell in results.cells if cell.cell_id in loads and cell.cell_id not in beyond]
     return sorted(known, key=lambda cell: loads[cell].share)
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:
-    """Yield the cells at rates for which searches found that the promise is broken, or that the load generator is too
-    slow."""
+    """Yield cells at rates where searches found that the promise is broken, or that the load generator is too slow."""
     found = {
         (*search.curve, runs.rate)
         for search in results.promises
@@ -264,7 +264,7 @@ def _beyond_promises(results: Results) -> Iterable[str]:
 
 
 def _service_only(results: Results) -> Iterable[Item]:
-    """Return the tools that, at an offered load, hide or may hide how long operations wait for their turn."""
+    """Return the tools that, at an offered load, hide (or may hide) how long operations wait for their turn."""
     rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
     intended = {cell for (cell,) in rows}
     offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]

@@ -1,5 +1,5 @@
-"""The parts around the figures of a brief in each file to edit: its title, its method, its limits and legal lines, and
-the properties of the file. Each writer lays them out in its own way."""
+"""The parts around the figures of a brief in every file to edit: its title, method, limits, legal lines, and the file's
+properties. Each writer has its own layout for them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LONGEST = 255
 
 @dataclass(frozen=True)
 class Front:
-    """The beginning of a brief. `origin` says where the numbers are from. `warnings` are their limits: in one line, or
-    as notices if the brief has no separate disclosure."""
+    """The beginning of a brief. `origin` is the origin of the numbers. `warnings` are their limits, on one line, or as
+    notices if the brief has no separate disclosure."""
 
     kicker: str
     title: str | Markup
@@ -61,7 +61,7 @@ def _notices(view: ReportView) -> Iterator[Paragraph]:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A part of the ending: its numbered texts, followed by its `items`."""
+    """A part of the brief's ending: numbered texts, followed by `items`."""
 
     head: str
     numbered: tuple[str, ...]
@@ -79,7 +79,7 @@ class Chapter:
 
 
 def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
-    """Yield the method, and then the limits with references to the disclosure and to how to measure again."""
+    """Yield the method, and then the limits with references to the disclosure and to the way to measure again."""
     if view.method and view.method.items:
         yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items, words["colon"])
     items = []
@@ -94,7 +94,7 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
 
 
 def said_of(items: Iterable[Item], colon: str) -> list[Paragraph]:
-    """Return lines of the disclosure or of the method as paragraphs, each with its term and a colon before it."""
+    """Return lines of the disclosure or of the method as paragraphs, each beginning with its term and a colon."""
     said: list[Paragraph] = []
     for item in items:
         term = Markup("<b>{}{}</b>").format(code_in_backticks(item.term), colon.rstrip()) if item.term else Markup()

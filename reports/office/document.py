@@ -73,7 +73,7 @@ _PIXEL = 0.75
 _HEADLINE_PT, _BOLD = 34.0, 1.12
 """The type of the headline's numbers, and how much wider than thought they are in bold."""
 _CARD_PT = 22.0
-"""The type size of a box's numbers when side by side. If they do not fit, they are written on lines."""
+"""The type size of numbers in boxes that are side by side. Numbers that do not fit are written on lines instead."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 """The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
@@ -86,7 +86,7 @@ _TAG_EDGE = 32
 _BOX_PAD, _QR = 8.0, Mm(20)
 """The room within a box, and the size of the code that leads to the disclosure."""
 _MARGIN_OF_DRAWINGS = 8.0
-"""The free pixels at the left of a drawing that is as wide as the page."""
+"""The free pixels at the left side of a drawing with the page's width."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 
@@ -192,8 +192,8 @@ class _Writer:
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
 
     def write_front(self, front: Front) -> None:
-        """Write the title and the lines below it, on a band of the brand's colour, or in the house's styles without a
-        band."""
+        """Write the title and the lines below it, on a band in the brand's colour, or without a band in the house's
+        styles."""
         with nullcontext() if self.brief.template else self.inside(self.box(self.brand, pad=12.0)):
             parts = (front.kicker, front.byline) if not self.brief.template else (front.kicker,)
             kicker = self.paragraph("Brief Kicker", [Run("\t".join(map(str, filter(None, parts))))])
@@ -227,7 +227,7 @@ class _Writer:
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
     def write_chapter(self, chapter: Chapter) -> None:
-        """Write a part of the ending. The text that names the disclosure has the disclosure's code beside it."""
+        """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
@@ -439,7 +439,7 @@ class _Writer:
                 cell._tc.remove(cell.paragraphs[0]._p)
 
     def write_formula(self, block: FormulaView) -> None:
-        """Write a worked example, with its steps and its result, in a box that no page break divides."""
+        """Write a worked example with its steps and its result in a box that is never divided by a page break."""
         title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
         with self.inside(self.box(_SHADED, self.accent)):
             self.paragraph("Brief Box", runs_of(title, block.marks))
@@ -502,7 +502,7 @@ class _Writer:
         return self.brief.report.theme.accent or ACCENT
 
     def box(self, ground: str, bar: str = "", pad: float = _BOX_PAD) -> _Cell:
-        """Add a box as wide as the text, which no page break divides, and return its cell."""
+        """Add a box with the width of the text, never divided by a page break, and return its cell."""
         table = self.grid(1, 1, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         _pad(table, pad)
@@ -706,7 +706,7 @@ def _set_font(style: Any, family: str) -> None:
 
 
 def _empty_body(document: Any) -> None:
-    """Remove the texts of a template, and keep its page setup."""
+    """Remove a template's texts, but keep its page setup."""
     body = document.element.body
     for child in list(body):
         if child.tag != qn("w:sectPr"):

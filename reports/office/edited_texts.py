@@ -1,5 +1,5 @@
-"""Finds the numbers of an office file that were changed since it was made, whatever else was edited: texts may be
-reworded, moved and added, and slides may be left out."""
+"""Finds numbers in an office file that were changed after it was made, whatever else was edited: texts may be reworded,
+moved or added, and slides may be removed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from benchbrief.reports.office.kept_ledger import KeptLedger, count_of, is_unit,
 _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,’']*\d)?")
 _CLOSE = 1e-9
 _ALIKE = 0.6
-"""How similar two texts must be at least to count as one text that was reworded."""
+"""The smallest similarity at which two texts count as one reworded text."""
 _MOST_PAIRS, _MOST_COMPARED = 4_000, 200
 
 
 @dataclass(frozen=True)
 class EditedNumber:
-    """A number that a file no longer shows as it was made. `id` is its id in the ledger, or "" for a value of a chart
-    or of a sheet. `found` is the text in its place, or "" if there is none."""
+    """A number that a file no longer shows as it was made. `id` is its id in the ledger, or "" for a value in a chart
+    or a sheet. `found` is the text in its place, or ""."""
 
     id: str
     place: str
@@ -62,7 +62,7 @@ def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[N
 def _missing(
     found: _Paired, kept: KeptLedger, now: Sequence[FileText], named: _Named, edited: Counter[str]
 ) -> Iterator[EditedNumber]:
-    """Yield the numbers of texts that were reworded or left out, unless the numbers now occur elsewhere."""
+    """Yield the numbers of reworded or removed texts, unless the numbers now occur elsewhere."""
     lost = [each for then, text in found.reworded for each in _changed(then, text, named)]
     gone = (text for text in found.gone if not text.drawn)
     lost += [each for text in gone for at, cell in enumerate(text.cells) for each in _lost(text, cell, "", at, named)]
@@ -77,15 +77,15 @@ def _missing(
 
 
 class _Named:
-    """The numbers of the ledger, to be found by their places in texts."""
+    """The numbers of the ledger, which can be found by their places in texts."""
 
     def __init__(self, numbers: Sequence[NumberEntry]) -> None:
         self._numbers = [(number, pattern_of(number.shown)) for number in numbers if number.value is not None]
         self._used: set[str] = set()
 
     def at(self, cell: str, start: int, end: int) -> tuple[NumberEntry, int] | None:
-        """Return the number of the ledger at this place of a cell, and where it ends. If several numbers match, prefer
-        one that was not returned yet."""
+        """Return the ledger's number at this place of a cell, and where it ends. If several numbers match, one that was
+        not returned yet is preferred."""
         found = [
             (number, match.end())
             for number, pattern in self._numbers
@@ -103,8 +103,8 @@ _Pairs = list[tuple[FileText, FileText]]
 
 @dataclass(frozen=True)
 class _Paired:
-    """The texts with the same words as when the file was made but with other numbers, those that were `reworded`, those
-    that are gone, and those that are new."""
+    """Texts compared with the original file: those with the same words but other numbers, those that were `reworded`,
+    those that are gone, and new ones."""
 
     same: _Pairs
     reworded: _Pairs
@@ -177,7 +177,7 @@ def _skeleton(text: FileText) -> tuple[str, ...]:
 
 
 def _changed(then: FileText, now: FileText, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers that one text has and the other lacks, or has in another form."""
+    """Yield the numbers that one text has and the other has in another form or not at all."""
     if len(then.cells) != len(now.cells):
         yield from _lost(then, "\t".join(then.cells), "\t".join(now.cells), 0, named)
         return
@@ -196,8 +196,7 @@ _NEXT = re.compile(r"\s?([^\s\d,.;:()]+)")
 
 
 def _in_another_unit(then: FileText, cell: str, found: str, at: int, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers of the ledger that now have another unit after them, and a table's head that names another
-    unit."""
+    """Yield the ledger's numbers that are now followed by another unit, and table heads that name another unit."""
     old, new = list(_NUMBER.finditer(cell)), list(_NUMBER.finditer(found))
     for one, other in zip(old, new, strict=False):
         was, now = _NEXT.match(cell, one.end()), _NEXT.match(found, other.end())
@@ -216,7 +215,7 @@ def _span(cell: str) -> tuple[int, int]:
 
 
 def _lost(then: FileText, cell: str, found: str, at: int, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers of the ledger that are in a cell's text but missing in another text."""
+    """Yield the ledger's numbers that a cell's text contains and another text lacks."""
     old, new = list(_NUMBER.finditer(cell)), [match.group() for match in _NUMBER.finditer(found)]
     if len(old) == len(new) and _NUMBER.sub("\0", cell) == _NUMBER.sub("\0", found):
         changes = [(match, other) for match, other in zip(old, new, strict=True) if match.group() != other]

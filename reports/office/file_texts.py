@@ -21,7 +21,7 @@ MAIN_PARTS: dict[Kind, str] = {
     "docx": "word/document.xml",
 }
 LONG = 2 << 20
-"""The largest size in bytes of a sheet that is read. Longer sheets have the points of a run, and no numbers of the
+"""The largest size in bytes of a sheet that is read. Longer sheets hold the points of a run, without any numbers of the
 ledger."""
 _MOST_TEXTS = 200_000
 
@@ -120,7 +120,7 @@ class _Prose:
                 self._field(attributes.get("fldCharType", ""))
 
     def _field(self, kind: str) -> None:
-        """Follow a field of a document. The program computes the text between the field's separator and its end."""
+        """Follow a field of a document. Its text, between separator and end, is computed by the program."""
         if kind == "begin":
             self._fields.append(False)
         elif kind == "separate" and self._fields:
@@ -227,7 +227,7 @@ def _embedded(package: Package, chart: str) -> dict[_Place, float]:
 
 
 def _with_stored(shown: str, stored: float | None) -> str:
-    """Return the value that a chart shows, together with the value of its workbook if that is different."""
+    """Return a chart's shown value, with the value of its workbook if that is different."""
     value = _number(shown)
     if stored is None or value is None or math.isclose(value, stored, rel_tol=1e-9, abs_tol=1e-300):
         return shown

@@ -35,8 +35,8 @@ _PROPERTIES = "application/vnd.openxmlformats-officedocument.customXmlProperties
 @dataclass(frozen=True)
 class KeptLedger:
     """A ledger read from an office file. `numbers` is the file of the numbers, and `texts` are the texts of the office
-    file when it was made. `absent` are the ids of numbers of the brief that the office file never had, and `unread` are
-    its sheets that were too long.
+    file when it was made. `absent` are the ids of the brief's numbers that were never in the office file, and `unread`
+    are sheets that were too long.
     """
 
     numbers: bytes

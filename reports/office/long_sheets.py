@@ -19,7 +19,7 @@ from benchbrief.reports.office.sheet_values import cell_text
 
 _AT_ONCE = 500
 _MOST_KNOWN = 10_000
-"""How many texts of cells are remembered, since most texts occur in many rows."""
+"""How many texts of cells are kept for reuse, since most texts occur in many rows."""
 _BYTES_OF_A_CELL = 100
 _MOST_WITHOUT_ZIP64 = (1 << 31) - 1
 QUICKLY = 3
@@ -28,8 +28,8 @@ QUICKLY = 3
 
 @dataclass(frozen=True)
 class LongRows:
-    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. If the texts of
-    a column are keys, `said` has the words for them."""
+    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. If a column
+    contains keys, `said` maps them to words."""
 
     sheet: int
     first: int

@@ -1,4 +1,4 @@
-"""The formats of files to edit, and what each one needs."""
+"""The formats of files to edit, and the requirements of each."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _as_document(name: str, content: bytes) -> bytes:
 
 
 def settled(content: bytes, made: str) -> bytes:
-    """Return a package whose date is the end of the run, rather than the time when the package was written."""
+    """Return a package dated at the end of the run instead of the time of writing."""
     at = time_of(made).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
 
     def settle(name: str, part: bytes) -> bytes:

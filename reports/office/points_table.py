@@ -28,8 +28,7 @@ class PointColumn:
 
 @dataclass(frozen=True)
 class PointsTable:
-    """The table of all points. `count` is the number of rows, and `left_out` is the number of columns that did
-    not fit."""
+    """The table of all points. `count` is the number of rows, and `left_out` of columns that did not fit."""
 
     columns: tuple[PointColumn, ...]
     count: int
@@ -39,14 +38,14 @@ class PointsTable:
 
     @contextmanager
     def rows(self) -> Iterator[Iterable[Sequence[object]]]:
-        """Yield the rows one by one. The store cannot be asked anything else meanwhile."""
+        """Yield the rows one by one. The store allows no other query meanwhile."""
         with self.store.each(self.sql) as found:
             yield found
 
 
 def measured_points(results: Results) -> PointsTable:
-    """Return a row for each planned measurement: its place, its state with the reason, its throughput, its errors and
-    its latencies over the whole measured window. Values are in base units."""
+    """Return a row for each planned measurement, with its place, its state with the reason, and its throughput, errors
+    and latencies over the whole measured window, in base units."""
     words, store = results.words, results.store
     asked = store.sql(f"SELECT DISTINCT operation, statistic FROM latency WHERE {_OF_REPEATS} ORDER BY operation").rows  # noqa: S608  # a constant
     known = {(str(operation), str(statistic)) for operation, statistic in asked}

@@ -101,9 +101,9 @@ _MOST_CARDS = 8
 _GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 """The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
 _CODE = (70.0, 100.0)
-"""The smallest and the largest size of the code that leads to the disclosure."""
+"""The smallest and the largest size of the code that links to the disclosure."""
 _NO_TAGS = 30.0
-"""How much lower the titles of the first slide stand without tags below them."""
+"""How much lower the first slide's titles are placed if there are no tags below them."""
 _FEW_ROWS, _TABLE_BELOW = 3, 0.36
 """The most rows of a table that stands below a figure, and the most of its slide that it takes."""
 _TAG_WIDER = 1.12
@@ -111,14 +111,14 @@ _TAG_WIDER = 1.12
 _COLUMN_GAP, _RULE_TOP, _CLOSING = 48.0, 36.0, 110.0
 """The room between columns, where the line between them begins, and the least room for the headline at the end."""
 _LINE_LESS = 30.0
-"""How much higher a slide with a title of one line begins."""
+"""How much higher a slide begins if its title has one line."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
 _DPI = 220
 _MOST_SCALE = 1.6
-"""The most points on a slide for one pixel of a drawing, at which the drawing's texts have about 16 points."""
+"""The largest size, in points, of a drawing's pixel on a slide, at which the drawing's texts have about 16 points."""
 _SMALLEST_SHARE = 0.55
-"""The smallest share of its height to which a picture is redrawn."""
+"""The smallest share of its height with which a picture is redrawn."""
 _AIR, _WIDEST, _WIDEST_OF_HOUSES = 8.0, 1.1, 1.4
 """The room between parts of a slide; and how much wider than thought a large number may be in another typeface."""
 
@@ -143,11 +143,11 @@ def written(brief: HandOver) -> bytes:
 class _Deck:
     brief: HandOver
     shown: list[str] = field(default_factory=list)
-    """The numbers on the present slide, by their ids."""
+    """The numbers on the current slide, by their ids."""
     sources: list[str] = field(default_factory=list)
     """The expressions of the figures and tables on the present slide."""
     aside: list[str] = field(default_factory=list)
-    """Further lines for the slide's notes besides the origin of its numbers: texts that were shortened, and why a
+    """Further lines for the slide's notes, besides the origin of its numbers: texts that were shortened, and why a
     figure is a picture."""
 
     used: float = math.inf
@@ -224,7 +224,7 @@ class _Deck:
             self.flow(escape(view.title), said)
 
     def write_cover(self, front: Front, said: Sequence[Paragraph]) -> None:
-        """Write the texts around the title and the subtitle of our first slide: the kind of document, the origin of its
+        """Write the texts around title and subtitle on our own first slide: the kind of document, the origin of its
         numbers, its headline, and its limits."""
         whole = self.masters.content
         above = Area(whole.left, 34, whole.width, 20)
@@ -271,7 +271,7 @@ class _Deck:
             left += width + 12
 
     def name_slide_of_limits(self) -> None:
-        """Add the number of the slide with the limits to the line about limits on the first slides."""
+        """Add the number of the slide with the limits to the first slides' line about limits."""
         line, slides = closed_up(self.view.limits_line), list(self.masters.presentation.slides)
         if not line or not self.slide_of_limits:
             return
@@ -282,7 +282,7 @@ class _Deck:
                     shape.click_action.target_slide = slides[self.slide_of_limits - 1]
 
     def topics_of(self, slide: Slide) -> list[Topic]:
-        """Return the topics that make up a slide of ours, or none if the slide has more than texts."""
+        """Return the topics that make up one of our slides, or none if it has more than texts."""
         if not self.masters.is_ours:
             return []
         if slide.topics:
@@ -350,7 +350,7 @@ class _Deck:
         return True
 
     def write_above_facts(self, topics: Sequence[Topic], slide: Slide) -> bool:
-        """Write topics with a short table of facts below them; return False where they have no room on one slide."""
+        """Write topics with a short table of facts below them, or return False if one slide has no room for both."""
         match slide:
             case Slide(texts=(), blocks=(FactsView() as facts,), after=()) if facts.beside and len(topics) > 1:
                 grid = grid_of_facts(facts, self.words)
@@ -370,7 +370,7 @@ class _Deck:
         return True
 
     def with_examples(self, slides: Sequence[Slide]) -> list[Slide]:
-        """Return the slides; a worked example stands below the table before it where both have room."""
+        """Return the slides, with a worked example moved below the table before it if one slide has room for both."""
         found: list[Slide] = []
         for slide in slides:
             match (found[-1:], slide.blocks):
@@ -395,7 +395,7 @@ class _Deck:
         return [Paragraph(runs_of(title, formula.marks)), Paragraph((Run("= "), *runs_of(Markup(" = ").join(steps))))]
 
     def write_with_example(self, head: Markup, table: TableView, formula: FormulaView, said: list[Paragraph]) -> None:
-        """Write a table, and below it what a worked example explains, with that in a box."""
+        """Write a table, with a worked example in a box below it and the texts that the example explains."""
         example, whole = self.example_of(formula), self.content
         own = height_of_all(example, whole.width - 40, _READ_PT) + 24
         notes = _below(formula)
@@ -412,8 +412,8 @@ class _Deck:
         self.sources += [source.expression for source in _sources(formula)]
 
     def close_with_headline(self, width: float, spare: float = 0.0) -> bool:
-        """Write the headline below the last texts, once, where it has room above `spare` points at the foot, which are
-        those of other footnotes; return whether it does."""
+        """Write the headline, once, below the last texts if there is room above the `spare` points at the foot, which
+        are for other footnotes. Returns whether it was written."""
         notes = self.notes.told(tuple(each for each in marks_in(self.headline) if each not in self.notes.letters))
         small = height_of_all(notes, width, LEAST_PT) + _AIR if notes else 0.0
         left = replace(self.content.below(self.used + 20), width=width)
@@ -443,7 +443,7 @@ class _Deck:
         self.write_legal(legal, small)
 
     def add_code(self, area: Area) -> None:
-        """Add the code that leads to the disclosure, if there is room for it."""
+        """Add the code that links to the disclosure, if there is room."""
         other = self.view.companion
         size = min(_CODE[1], area.height)
         if other is None or not other.qr or size < _CODE[0]:
@@ -468,7 +468,7 @@ class _Deck:
         others = ["".join(run.text for run in line) for line in below]
 
         def left(points: float) -> int:
-            """Return the lines that are left by the other texts."""
+            """Return the lines that the other texts leave free."""
             return int(area.height / (points * 1.25)) - sum(lines_of(text, width, points) for text in others)
 
         points = next((size for size in (16.0, 14.0) if lines_of(own, width, size) <= left(size)), LEAST_PT)
@@ -495,7 +495,7 @@ class _Deck:
         beside: tuple[Markup, Area] | None = None,
     ) -> Any:
         """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
-        that area, and a second title `beside` it has its own area."""
+        that area, and a second title may be `beside` it in its own area."""
         self.close()
         self.notes.letters.clear()
         masters, self.used, self.free = self.masters, math.inf, None
@@ -562,7 +562,7 @@ class _Deck:
         self.shown, self.sources, self.aside = [], [], []
 
     def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-        """Note the numbers of what the slide says, and return that with the letters of its footnotes."""
+        """Record the numbers in these runs, and return the runs with the letters of their footnotes."""
         self.shown += [run.number for run in runs if run.number]
         return self.notes.lettered(runs)
 
@@ -581,9 +581,10 @@ class _Deck:
         closes: bool = False,
         notes: Sequence[Footnote] = (),
     ) -> None:
-        """Write texts alone, on as many slides as they need, with their footnotes, and these `notes` on the last. They
-        leave `spare` points free where one has room. Those that close a brief have its headline below them, where there
-        is room for it."""
+        """Write texts alone on as many slides as needed, with their footnotes, and these `notes` on the last slide.
+        `spare` points stay free on a slide that has room for them. If the texts close a brief, the headline follows
+        below if there is room.
+        """
         if not said:
             return
         area, most = self.masters.content, most or (_STATED_PT if len(said) == 1 else _LARGE_PT)
@@ -654,8 +655,8 @@ class _Deck:
         others: tuple[Block, ...] = (),
         spare: float = 0.0,
     ) -> None:
-        """Write a block under its claim, with texts above and below, and the footnotes of `others` that
-        stand with it. The foot keeps `spare` points free."""
+        """Write a block under its claim, with texts above and below, and with the footnotes of the blocks in `others`
+        on the slide. `spare` points stay free at the foot."""
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
@@ -748,7 +749,7 @@ class _Deck:
         return area.height
 
     def picture_of(self, block: FigureView, area: Area) -> tuple[str, float]:
-        """Return the drawing of a figure for an area, and how many points one of its pixels takes."""
+        """Return the drawing of a figure for an area, and the size of one of its pixels in points."""
         svg = block.svg
         wide, high = _size(svg)
         needed = min(area.width / wide, _MOST_SCALE) * high
@@ -856,8 +857,8 @@ class _Deck:
                 self.draw_grid(head, grid_of_levels(table), None)
 
     def draw_grid(self, head: Markup, grid: Grid, area: Area | None) -> float:
-        """Draw a table in the largest type that fits, or split it over several slides. New slides are made for all
-        pieces after the first, or for all pieces without an `area`. Returns the height of the last piece."""
+        """Draw a table in the largest type that fits, or split it over several slides. Each piece gets a new slide,
+        except the first one if there is an `area`. Returns the height of the last piece."""
         grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
         whole = self.masters.content
         first = area or whole
@@ -886,8 +887,8 @@ class _Deck:
 
 
 def _with_short_tables(slides: Sequence[Slide]) -> list[Slide]:
-    """Return the slides; a table of a few rows, with nothing else on its slide, stands with the figure before it, or
-    with the one that is of what its rows are."""
+    """Return the slides, with each short table that is alone on its slide moved to the slide of the figure before it,
+    or of the figure about the same rows."""
     found: list[Slide] = []
     for slide in slides:
         match slide.blocks:
@@ -904,7 +905,7 @@ def _with_short_tables(slides: Sequence[Slide]) -> list[Slide]:
 
 
 def _place_of(table: TableView, slides: Sequence[Slide]) -> int | None:
-    """Return which slide has the figure with which a table stands; None without one."""
+    """Return the index of the slide with the figure that a table belongs to, or None if there is none."""
     rows = {plain_text(escape(row.head.label)) for row in table.rows}
     alone = [at for at, each in enumerate(slides) if len(each.blocks) == 1 and not each.after]
     for at in alone:
@@ -917,7 +918,7 @@ def _place_of(table: TableView, slides: Sequence[Slide]) -> int | None:
 
 
 def _with_unit(title: Markup, block: Block) -> Markup:
-    """Return the title of a table with the unit of all its numbers."""
+    """Return a table's title with the unit that all its numbers have in common."""
     unit = block.unit if isinstance(block, TableView) else ""
     return Markup("{} ({})").format(title, unit) if unit and f"({unit})" not in title else title
 
@@ -931,7 +932,7 @@ def _cards(headline: HeadlineView) -> list[Card]:
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return facts that were declared as lines, each with its name and what it is of; none where some were observed."""
+    """Return declared facts as lines, each with its name and what it describes, or nothing if some facts were observed."""
     if facts.observed:
         return []
     first, *others = facts.groups
@@ -945,13 +946,13 @@ def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
 
 
 def _says_all(block: FigureView) -> bool:
-    """Return whether the drawing of a figure shows every number of its data."""
+    """Return whether a figure's drawing shows every number of its data."""
     texts = "".join(re.findall(r">([^<]+)<", block.svg))
     return all(number in texts for line in block.data for number in re.findall(r"\d[\d,.]*", line[-1]))
 
 
 def _height_within(grid: Grid, area: Area) -> float:
-    """Return the height of a table as wide as an area, in its usual type size, or infinity if it does not fit."""
+    """Return the height of a table with the width of an area, in its usual type size, or infinity if it does not fit."""
     points = _TEXT_PT
     if sum(least_widths(grid, points, CELL_GAP)) > area.width:
         return math.inf
@@ -979,7 +980,7 @@ def _fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[flo
 
 
 def _across(grid: Grid, width: float) -> list[Grid]:
-    """Split a table into pieces whose columns fit side by side, each with the first column."""
+    """Split a table into pieces narrow enough for the page, each with the first column."""
     least = least_widths(grid, LEAST_PT, CELL_GAP)
     pieces: list[Grid] = []
     first, used = 1, least[0]
@@ -992,8 +993,8 @@ def _across(grid: Grid, width: float) -> list[Grid]:
 
 
 def _below(block: Block) -> list[Paragraph]:
-    """Return the texts below a figure, a table or a box. They leave out the key of a figure that PowerPoint draws as a
-    chart, since the chart lacks what the key explains."""
+    """Return the texts below a figure, a table or a box. The key of a figure is left out if PowerPoint draws the figure
+    as a chart, which lacks what the key explains."""
     said: list[Paragraph] = []
     is_chart = isinstance(block, FigureView) and can_draw(block.native)
     for name in ("heat", "compared") if is_chart else ("key", "heat", "compared"):
@@ -1035,7 +1036,7 @@ def _paged(said: Sequence[Paragraph], width: float, height: float, points: float
 
 
 def _pieces(paragraph: Paragraph, width: float, height: float, points: float) -> Iterable[Paragraph]:
-    """Yield a paragraph in pieces that each fit a slide."""
+    """Yield a paragraph in pieces that each fit on a slide."""
     if height_of_all([paragraph], width, points) <= height:
         yield paragraph
         return

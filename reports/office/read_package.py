@@ -1,4 +1,4 @@
-"""Reads the packages of office programs, which may come from anybody: it limits how much is unpacked, and allows
+"""Reads the packages of office programs. Since they may come from anybody, it limits how much is unpacked, and allows
 neither entities nor parts outside the package."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Attributes = Mapping[str, str]
 
 
 class Package:
-    """An open file. Its contents are never written to disk, and its parts are only found by their names in the file."""
+    """An open file. Its contents are never written to disk, and its parts are found only by their names."""
 
     def __init__(self, content: bytes, name: str, *, most: int = MOST_OF_ALL, hint: str = _HINT) -> None:
         """At most `most` bytes are unpacked. Raises ReportError, with a `hint`, if the content is not such a file."""
@@ -94,8 +94,8 @@ class Package:
         end: Callable[[str], None] | None = None,
         text: Callable[[str], None] | None = None,
     ) -> None:
-        """Read a part as XML. Names of elements come without their namespaces. Names of attributes come without them
-        too, except that those for relationships begin with `r:`. Raises ReportError for anything but plain XML."""
+        """Read a part as XML. Names of elements and attributes are given without namespaces, except that attributes for
+        relationships begin with `r:`. Raises ReportError for anything but plain XML."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         depth = 0
@@ -128,7 +128,7 @@ class Package:
             raise self._problem(f"is damaged: {part}: {error}") from error
 
     def related(self, part: str, kind: str) -> dict[str, str]:
-        """Return the parts that a part refers to with this kind of relationship (such as `/chart`), by the ids of the
+        """Return the parts that a part refers to by this kind of relationship (such as `/chart`), by the ids of the
         references."""
         folder, name = posixpath.split(part)
         found: dict[str, str] = {}

@@ -85,7 +85,7 @@ class _Reader(HTMLParser):
         self.found: list[Paragraph] = []
         self._runs: list[Run] = []
         self._open: list[tuple[str, Run]] = [("", Run(""))]
-        """The open tags, each with the look of the text inside it."""
+        """The open tags, each with the look of the text in it."""
         self._lists: list[Literal["bullet", "number"]] = []
         self._item: Literal["", "bullet", "number"] = ""
 

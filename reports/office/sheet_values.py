@@ -1,5 +1,5 @@
-"""Prepares the contents of a spreadsheet's cells and tabs: texts that stay texts, names of sheets, and numbers that are
-shown as a brief prints them."""
+"""Prepares the contents of a spreadsheet's cells and tabs: texts that remain texts, names of sheets, and numbers that
+look as in the brief."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _cut(name: str, most: int) -> str:
 
 @dataclass(frozen=True)
 class ShownNumber:
-    """A number of a cell, with the number format that shows it as the brief does."""
+    """A cell's number, with the number format that makes it look as in the brief."""
 
     value: float
     format: str
@@ -76,8 +76,8 @@ _FACTORS = (*(10.0**power for power in range(-15, 16)), *(2.0 ** (10 * power) fo
 
 
 def shown_number(text: str, value: float | None = None) -> ShownNumber | None:
-    """Return the only number of a printed text such as 8.7X. Return None for a text with no number, with several or
-    with words, or that a program would show differently.
+    """Return the only number of a printed text such as 8.7X, or None if the text has no number, several numbers or
+    words, or if a program would show it differently.
 
     `value` is the number that was printed, in any unit. It keeps all its digits if they round to the printed text.
     """
@@ -99,8 +99,8 @@ def shown_number(text: str, value: float | None = None) -> ShownNumber | None:
 
 
 def _unscaled(value: float, printed: float, decimals: int) -> float:
-    """Return the value in the unit in which it was printed, or the printed number if the value rounds to it in
-    no unit."""
+    """Return the value in the unit in which it was printed, or the printed number itself if no unit makes the value
+    round to it."""
     if not value or not math.isfinite(value):
         return printed
     for factor in sorted(_FACTORS, key=lambda each: abs(math.log(abs(each)))):

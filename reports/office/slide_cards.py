@@ -58,7 +58,7 @@ def _rows_of(count: int, height: float) -> list[int]:
 
 
 def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Place cards in rows of the same width, with their numbers in at most `most` points, and return their height."""
+    """Place cards in rows of equal width, with numbers of at most `most` points, and return their height."""
     widest = max(card.ems for card in cards) * look.wider
     rows = _rows_of(len(cards), area.height)
     if len(rows) == 1 and len(cards) > 2 and (_width(area, len(cards)) - 2 * _PAD) / widest < _LEAST:

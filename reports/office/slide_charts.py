@@ -37,7 +37,7 @@ _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
 _ALONE_PT = 14.0
 """The type size of a chart that is alone on its slide."""
 _MOST_LABELS = 16
-"""The most bars that have their values written at them."""
+"""The largest number of bars whose values are written at them."""
 _CATEGORIES: Any = CategoryChartData
 _POINTS: Any = XyChartData
 """The library's conversion to points, whose types are incomplete."""
@@ -66,13 +66,13 @@ _SIGNS = ("\N{BLACK CIRCLE}", "\N{BLACK SQUARE}", "\N{BLACK UP-POINTING TRIANGLE
 
 
 def can_draw(charts: Sequence[NativeChart]) -> bool:
-    """Return whether charts can show everything that the figure's own drawing of these panels shows."""
+    """Return whether native charts can show everything in the figure's own drawing of these panels."""
     return all(chart.whole or chart.lacks_brackets for chart in charts) and bool(simplified(charts))
 
 
 def simplified(charts: Sequence[NativeChart]) -> tuple[NativeChart, ...]:
-    """Return these panels as charts without the parts that no chart can draw, or nothing if a panel's values could not
-    be read from such a chart."""
+    """Return these panels as charts without the parts that no native chart can draw, or nothing if a panel's values
+    would become unreadable."""
     return tuple(charts) if 0 < len(charts) <= _MOST_PANELS and all(map(_can_draw, charts)) else ()
 
 
@@ -88,13 +88,13 @@ def _can_draw(chart: NativeChart) -> bool:
 
 
 def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:
-    """Return the series that a chart draws by itself. Brackets are drawn on top of the chart."""
+    """Return the series that a chart draws itself. Brackets are drawn on top of it."""
     return tuple(each for each in chart.series if each.mark != "bracket")
 
 
 def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str) -> None:
-    """Draw the panels in an area: one chart, or several with the same axes and one legend, below a line that says what
-    the values are."""
+    """Draw the panels in an area, as one chart or as several with the same axes and one legend, below a line that
+    explains the values."""
     series = {each.name: each for chart in charts for each in chart.series}
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
     signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
@@ -128,8 +128,8 @@ def _in_order(chart: NativeChart) -> list[NativeSeries]:
 
 
 def _with_even_steps(chart: NativeChart) -> NativeChart:
-    """If a chart has few, evenly spaced places on its x axis, return it with these places as categories, so that the
-    first one is clear of the axis of the values."""
+    """If a chart has few, evenly spaced places on its x axis, return it with categories instead, so that the first one
+    is clear of the value axis."""
     places = next((each.xs for each in chart.series if each.xs), ())
     on_scale = [math.log(x) if chart.log_x else x for x in places if x > 0 or not chart.log_x]
     steps = [after - before for before, after in pairwise(on_scale)]
@@ -141,7 +141,7 @@ def _with_even_steps(chart: NativeChart) -> NativeChart:
 
 
 def _bounds(series: NativeSeries) -> bool:
-    """Return whether an axis must have room for the whole series, which it need not for an ideal."""
+    """Return whether an axis must have room for the whole series. An ideal need not fit."""
     return not series.is_ideal or series.is_level
 
 
@@ -205,7 +205,7 @@ def _add(
 
 
 def _label_ends(made: Any, chart: NativeChart, most: float, points: float) -> None:
-    """Write the last value of each line at it: that of the highest above, that of the lowest below."""
+    """Write the last value of each line beside it: above the highest line, and below the lowest."""
     lines = list(zip(chart.series, made.plots[0].series, strict=True))
     ends = [(series, drawn, _finite(series.values[-1])) for series, drawn in lines if not series.dashed]
     values = [value for _, _, value in ends if value is not None]
@@ -267,7 +267,7 @@ def _draw_levels(made: Any, chart: NativeChart) -> None:
 
 
 def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float, above: float) -> Area:
-    """Set where in its area a chart has its axes, so much `above` its highest bar free, and return that."""
+    """Set and return the area of a chart's axes, with `above` points free over its highest bar."""
     ticks = text_width(formatted(most, ",.6g"), points) + 16
     slot = (area.width - ticks - 8) / len(chart.categories)
     lines = max(lines_of(name, slot, points) for name in chart.categories)
@@ -369,7 +369,7 @@ def _number_format(series: Sequence[NativeSeries]) -> str:
 
 
 def _label_format(chart: NativeChart) -> str:
-    """Return the format of numbers at bars, with the same decimals and unit as in the brief."""
+    """Return the number format for bars, with the decimals and unit of the brief."""
     texts = [text for series in chart.series if not series.is_level for text in series.labels if text]
     found = [match for text in texts if (match := _WRITTEN.fullmatch(text))]
     if not found or len(found) < len(texts):
@@ -388,7 +388,7 @@ def _signed(form: str, plus: str) -> str:
 
 
 def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str) -> float:
-    """Set the axes. Returns the end of the values' axis, 0 where the program chooses it."""
+    """Set the axes. Returns the end of the value axis, or 0 if the program chooses it."""
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)

@@ -30,7 +30,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "title": ("Brief Title", "Title Slide"),
     "titleOnly": ("Brief Slide", "Title Only"),
 }
-"""The layouts of the first slide and of all others: their names in files, and the names that a house may use."""
+"""The names of the layouts of the first slide and of all others: in our files, and those that a house may use."""
 
 
 def rgb(colour: str) -> Any:
@@ -153,7 +153,7 @@ def _require(layout: Any, file: str, what: str, kinds: tuple[Any, ...]) -> None:
 
 
 def _content(presentation: Any, layout: Any, file: str) -> Area:
-    """Return the free area of a layout: its placeholder for contents, or the space between its title and its foot."""
+    """Return a layout's free area: its placeholder for contents, or the space between title and foot."""
     found = placeholder(layout, CONTENTS)
     height = Emu(presentation.slide_height).pt
     title = area_of(placeholder(layout, TITLES))

@@ -1,4 +1,5 @@
-"""Finds the footnotes of a slide: each stands on every slide that has its mark, and they are lettered anew there."""
+"""Finds the footnotes of a slide. Each footnote is repeated on every slide with its mark, and each slide starts its
+letters anew."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _OF_NUMBERS = ("marks", "notes")
 
 
 def marks_in(part: object) -> tuple[int, ...]:
-    """Return the numbers of the footnotes of a part of a brief, or of several, in their order."""
+    """Return the numbers of the footnotes in one or several parts of a brief, in order."""
     return tuple(dict.fromkeys(_marks_in(part)))
 
 
@@ -40,13 +41,13 @@ def _marks_in(part: object) -> Iterator[int]:
 
 @dataclass
 class SlideNotes:
-    """The footnotes of a brief, and the letters that those of one slide have there."""
+    """The footnotes of a brief, and the letters that they have on one slide."""
 
     known: dict[int, Footnote]
     letters: dict[int, str] = field(default_factory=dict)
 
     def lettered(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-        """Return runs with the marks of the slide, which has one more letter for each new footnote."""
+        """Return runs with the marks of the slide. Each new footnote gets the next letter."""
         return tuple(replace(run, text=self._letter(run.note)) if run.note else run for run in runs)
 
     def _letter(self, number: int) -> str:

@@ -111,8 +111,8 @@ def fill_placeholder(shape: Any, lines: Sequence[Sequence[Run]], points: float =
 
 
 def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
-    """Give a slide the foot and the number of its layout. If the foot is too narrow for the text, it becomes as wide as
-    the content and moves above the number."""
+    """Give a slide its layout's foot and number. A foot that is too narrow for its text gets the width of the content,
+    and moves above the number."""
     for kind in (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER):
         source = placeholder(layout, (kind,))
         if source is None or (kind == PP_PLACEHOLDER.FOOTER and not text):

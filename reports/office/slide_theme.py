@@ -1,4 +1,4 @@
-"""Gives a presentation of ours the colours of its brief as a theme, and the language of its texts."""
+"""Gives one of our own presentations a theme in the colours of its brief, and sets the language of its texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHITE, _LINK = "#ffffff", "#0b5cad"
 
 
 def set_theme(presentation: Any, brand: str, ground: str, accents: Iterable[str]) -> None:
-    """Fill the palette of the theme, up to six accents, and take each of its colours from there."""
+    """Fill the theme's palette with up to six accents, and replace each matching colour by a reference to it."""
     colours = {"dk1": INK, "lt1": _WHITE, "dk2": brand, "lt2": ground, "hlink": _LINK, "folHlink": _LINK}
     kept = [each for each in dict.fromkeys(accents) if each not in colours.values()][:_ACCENTS]
     colours |= {f"accent{place}": each for place, each in enumerate(kept, 1)}
@@ -41,7 +41,7 @@ def set_theme(presentation: Any, brand: str, ground: str, accents: Iterable[str]
 
 
 def set_language(presentation: Any, language: str) -> None:
-    """Say of each run of a text in which language it is."""
+    """Mark each run of text with its language."""
     for slide in presentation.slides:
         for run in slide._element.iter(qn("a:r")):
             run.get_or_add_rPr().set("lang", language)

@@ -19,7 +19,7 @@ _SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0)
 @dataclass(frozen=True)
 class Topic:
     """A topic of a slide. `notes` are footnotes without a mark in its texts. `is_facts` means that it describes the
-    systems' configuration, and must not be alone."""
+    systems' configuration and needs another topic beside it."""
 
     head: str | Markup
     said: tuple[Paragraph, ...]
@@ -38,8 +38,8 @@ class Columns:
 
 
 def side_by_side(topics: Sequence[Topic], width: float, height: float, under: float = 0.0) -> Columns | None:
-    """Return the two columns in which topics have the largest type; None where they have no room. The first of each
-    column has its head above it, and the second one stays free for `under` points below its texts."""
+    """Return the two columns in which the topics have the largest type, or None if there is no room. Each column begins
+    with the head of its first topic, and `under` points stay free below the second column."""
     found: list[tuple[float, float, float, int, float]] = []
     for at in range(1, len(topics)):
         for share in _SHARES:

@@ -1,4 +1,4 @@
-"""Lays a table out as cells that may span several rows and columns, as office programs need it."""
+"""Arranges a table as cells that may span several rows and columns, in the form that office programs need."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def grid_of_levels(table: LevelTable) -> Grid:
 
 def by_series(head: Sequence[str], rows: Sequence[Sequence[str]], *, across: bool = False) -> Grid:
     """Return the data of a figure with a row for each place and a column for each series, or with `across` the other
-    way round. If the data have columns besides these two keys and the value, return them unchanged."""
+    way round. Data with more columns than two keys and a value are returned unchanged."""
     series, places = (list(dict.fromkeys(row[column] for row in rows)) for column in (0, 1))
     values = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
     if len(head) != 3 or len(values) < len(rows) or "" in (*series, *places):

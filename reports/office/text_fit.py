@@ -1,5 +1,5 @@
-"""Estimates how much room texts and tables take. Only estimates are possible, because an office program lays them out
-itself, perhaps in other typefaces."""
+"""Estimates the room for texts and tables. Exact numbers are impossible, since an office program lays them out itself,
+perhaps in other typefaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.office.table_grid import Grid, GridCell
 
 LINE_HEIGHT = 1.25
-"""The height of a line, as a multiple of the type size."""
+"""The height of a line in multiples of the type size."""
 _BOLD = 1.06
 """The factor by which bold letters are wider."""
 _WORD = re.compile(
@@ -22,7 +22,7 @@ within a word of katakana."""
 _BLANK, _LONGEST = 0.29, 14.0
 """The width of a blank, and the most that a word has of a column, in heights of the type."""
 _SPARE = 1.05
-"""The share of a line that is kept free in case the typeface is wider than estimated."""
+"""The share of a line to keep free in case the typeface is wider than estimated."""
 
 
 @lru_cache(maxsize=20_000)
@@ -53,8 +53,8 @@ def height_of(text: str, width: float, points: float, *, bold: bool = False) -> 
 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
-    """Return the widths of a table's columns that fill `width`. If there is room, all texts are on one line, or else
-    heads are on two lines, or else the widths are between that and the longest words. Each cell has a `gap` beside its
+    """Return column widths of a table that add up to `width`. If possible, all texts are on one line, or else heads are
+    on two lines; otherwise the widths are between that and those of the longest words. Each cell has a `gap` beside its
     text.
     """
     least = least_widths(grid, points, gap)
@@ -119,8 +119,8 @@ def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, 
 
 
 def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[int, int]]:
-    """Return which rows below the head go together if a table is at most `room` high. Each group has at least
-    one row."""
+    """Return the groups of rows below the head for a table of at most `room` in height. Each group has at least one
+    row."""
     above = sum(heights[:heads])
     found, first, used = [], 0, above
     for at, height in enumerate(heights[heads:]):

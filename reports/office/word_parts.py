@@ -40,11 +40,11 @@ _BEFORE = {
     "snapToGrid vanish webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign "
     "rtl cs em",
 }
-"""The elements that come before each of ours among the properties of a paragraph, a cell, a table or a run."""
+"""The elements that precede each of ours among the properties of a paragraph, a cell, a table or a run."""
 
 
 def put(properties: Any, own: Any) -> None:
-    """Put an element among properties at the place that the standard requires, replacing an existing one."""
+    """Put an element among properties at the place required by the standard, replacing any existing one."""
     for old in properties.findall(own.tag):
         properties.remove(old)
     before = {qn(f"w:{name}") for name in _BEFORE.get(f"w:{own.tag.rpartition('}')[2]}", "").split()}
@@ -63,8 +63,8 @@ def has_marks(style: Any) -> bool:
 
 
 def number_anew(document: Any, style: Any) -> int | None:
-    """Return the id of a numbering like a style's, but beginning at 1, or None if the numbering is not the
-    style's own."""
+    """Return the id of a numbering like a style's that begins at 1, or None if the style does not have its own
+    numbering."""
     properties = style.element.pPr
     if properties is None or properties.numPr is None or properties.numPr.numId is None:
         return None
@@ -145,7 +145,7 @@ class Footnotes:
     def add(
         self, paragraph: Paragraph, note: int, mark: str, styles: tuple[str, str], write: Callable[[Paragraph], None]
     ) -> None:
-        """Add the mark of a footnote. At its first mark, also add the footnote itself with `write`. The styles are for
+        """Add the mark of a footnote and, at the first mark, the footnote itself, using `write`. The styles are for
         marks and for notes."""
         run = paragraph.add_run("", style=styles[0])
         if note not in self._told:

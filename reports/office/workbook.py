@@ -70,14 +70,14 @@ _NO_FORMULAS = {
     "nan_inf_to_errors": False,
 }
 _MOST_LABELS = 8
-"""The most bars of a series that have their values written at them."""
+"""The largest number of bars in a series whose values are written at them."""
 _LONG_NAME = 48
 """The width of a column for names of measurements."""
 _PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 
 def written(brief: HandOver) -> bytes:
-    """Return the workbook. Rows and pictures that it lacks are added to the `faults` of the brief."""
+    """Return the workbook. Rows and pictures that are missing from it are added to the `faults` of the brief."""
     out = io.BytesIO()
     with TemporaryDirectory() as folder:
         book = xlsxwriter.Workbook(out, {"constant_memory": True, "tmpdir": folder, **_NO_FORMULAS})
@@ -390,8 +390,7 @@ class _Workbook:
         self._sources(sheet, (each.expression for each in table.sources))
 
     def _table(self, sheet: _Sheet, table: TableView, *, widths: bool = False) -> None:
-        """Write the head and the rows of a table. If the table has a sheet of its own, set the widths of the
-        columns."""
+        """Write the head and the rows of a table. Column widths are set if the table has its own sheet."""
         heads = [_with_unit(" · ".join((*head.heads, head.label)), head.unit or table.unit) for head in table.columns]
         if widths:
             texts = [[row.head.label, *(_line(cell.html) for cell in row.cells)] for row in table.rows]
@@ -581,7 +580,7 @@ class _Column:
     cells: tuple[object, ...]
     series: NativeSeries | None = None
     role: str = "value"
-    """Which part of its series the column has: value, x, low, high, or the end of a range."""
+    """The part of its series that the column has: value, x, low, high, or the end of a range."""
 
     @cached_property
     def shown(self) -> list[object]:
@@ -718,7 +717,7 @@ def _error_bars(series: NativeSeries) -> dict[str, object]:
 
 
 def _alike(*values: float | None) -> list[object]:
-    """Return numbers that all show the same number of digits."""
+    """Return numbers that are all shown with the same number of digits."""
     decimals = decimals_for(values)
     form = "#,##0" + (f".{'0' * decimals}" if decimals else "")
     return [None if value is None or not math.isfinite(value) else _Number(value, form) for value in values]

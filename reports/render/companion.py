@@ -1,5 +1,4 @@
-"""The two documents of a report, the brief and its full disclosure: their names, and the links from one to the
-other."""
+"""The two documents of a report, the brief and its full disclosure: their names, and their links to each other."""
 
 from __future__ import annotations
 

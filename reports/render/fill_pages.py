@@ -1,4 +1,4 @@
-"""Fills the pages of a document: draws its figures lower or higher, and puts the first figure on the first page.
+"""Fills the pages of a document, by changing the heights of figures and by moving the first figure to the first page.
 
 A layout is taken apart into atoms, which no page break divides: lines, rows of tables, figures. Their heights tell
 where pages would end if figures had other heights, so that only the best choice is laid out again.
@@ -18,8 +18,8 @@ LOWEST = 0.7
 HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.6
 """The largest share of its height that a figure grows to: the first page's has the most to say."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
-"""The shares that are tried for all figures, preferred ones first. Each is also tried with the first figure as high as
-possible."""
+"""The shares to try for all figures, preferred ones first. Each is also tried with the first figure at its full height.
+"""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 """Further shares for a brief of one page. The first ones are also tried if the last page would be nearly empty."""
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
@@ -28,19 +28,19 @@ in. The first is stricter than the third that is promised, since a page's end is
 _SEEN = 0.1
 """The blank share above which a page looks unfinished."""
 _ALIKE = 1.4
-"""The largest ratio between the heights of two figures of the inner pages, because readers compare them."""
+"""The largest ratio between the heights of two figures on inner pages, which readers compare."""
 _LITTLE = 0.45
-"""If a last page is filled up to this share, smaller letters may make room for its content on the other pages."""
+"""How full a last page may be for smaller letters to make room for its content on the other pages."""
 _HALF = 0.5
-"""If a last page is filled up to this share, its whole section is moved onto it if possible."""
+"""How full a last page may be for its whole section to be moved onto it, if possible."""
 _SPARE = 6.0
 """The least number of pixels that stay blank at a page's foot."""
 _RESERVE = 0.01
-"""The share of a page's height by which an estimate may be wrong."""
+"""The possible error of an estimate, as a share of a page's height."""
 _OPENED = 0.4
-"""The share of their height by which the method and the parts after it grow when they are set with more space."""
+"""How much the method and the later parts grow when they get more space, as a share of their height."""
 _WORTH = 0.12
-"""The least gain for which a document is laid out again, which takes as long as the first time."""
+"""The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
 """The level of the closest setting of texts."""
 _ORPHANS = 3
@@ -58,8 +58,8 @@ _MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "befo
 @dataclass(frozen=True)
 class Arrangement:
     """The arrangement of a document: the shares of the figures' heights, by the figures' ids, and the place of the
-    first figure. At 1, `close_set` means somewhat smaller letters with less space, and at CLOSEST the smallest letters.
-    `new_page` is the section that begins a page.
+    first figure. A `close_set` of 1 means somewhat smaller letters with less space, and CLOSEST the smallest letters.
+    `new_page` is the section that begins a new page.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Arrangement:
     open_end: bool = False
     """Whether the method and the parts after it have larger letters and more space."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """The footnotes of other pages that figures and tables repeat, by the ids of those figures and tables."""
+    """The footnotes of other pages that figures and tables repeat, by the ids of figures and tables."""
 
 
 @dataclass
@@ -102,8 +102,8 @@ class _Pages:
 
     @property
     def cost(self) -> float:
-        """Return how bad the pages are: worst is a first page without a figure, then pages that are a third empty.
-        Blank space on the first page counts twice."""
+        """Return how bad the pages are. A first page without a figure is worst, followed by pages that are a third
+        empty. Blank space on the first page counts twice."""
         has = [any(atom.figures for atom in page) for page in self.atoms]
         shares = self.arrangement.shares
         lowest = min(shares.values(), default=1.0)
@@ -143,7 +143,7 @@ class _Pages:
         )
 
     def opened(self, height: float) -> _Pages:
-        """Return the pages with an open end, if the last page, which has this height, has room for it."""
+        """Return the pages with an open end if the last page, of this height, has room for it."""
         last = self.atoms[-1]
         end = next((last[at:] for at, atom in enumerate(last) if atom.section == "method"), [])
         more = _OPENED * sum(atom.gap + atom.height for atom in end)
@@ -160,7 +160,7 @@ class _Pages:
 
 @dataclass(frozen=True)
 class _Setting:
-    """A document in letters of one size, and the best pages that it can have, as estimated."""
+    """A document in letters of one size, and its best possible pages by estimate."""
 
     document: Any
     galley: _Galley
@@ -175,7 +175,7 @@ class _Setting:
 
     @property
     def fits(self) -> bool:
-        """Return whether a brief of one page gets fewer pages."""
+        """Return whether a brief meant for one page gets more compact in this setting."""
         return self.galley.one_page and len(self.chosen.atoms) < len(self.now.atoms)
 
     @property
@@ -190,7 +190,7 @@ class _Setting:
 
     @property
     def may_be_closer(self) -> bool:
-        """Return whether smaller letters may be better."""
+        """Return whether smaller letters might be better."""
         best = self.best
         lacks = best.ends_short or best.is_torn or best.has_hole
         return lacks or (self.galley.one_page and len(best.atoms) > 1)
@@ -199,9 +199,9 @@ class _Setting:
 def fit_figures(
     document: Any, again: Callable[[Arrangement], Any], *, rigid: Collection[str] = (), one_page: bool = False
 ) -> Any:
-    """Return the best layout of the document. `again` lays it out in another arrangement, which takes long, so the size
-    of the letters is chosen by estimating the pages. `rigid` are the ids of figures that may not be lower. With
-    `one_page`, the other figures may be lower than usual.
+    """Return the best layout of the document. `again` lays it out in another arrangement. Since this takes long, the
+    size of the letters is chosen by an estimate of the pages. `rigid` are the ids of figures that may not be lower.
+    With `one_page`, the other figures may be lower than usual.
     """
     usual = _Setting.of(document, 0, rigid, one_page=one_page)
     if grown := usual.galley.fitted_slides():
@@ -226,7 +226,7 @@ def fit_figures(
 
 
 def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any, _Pages]:
-    """Return the document with its figures fitted to its pages, if that is better, and the contents of its pages."""
+    """Return the document with figures fitted to its pages if that is better, and the contents of the pages."""
     document, galley, now, chosen = setting.document, setting.galley, setting.now, setting.chosen
     if setting.best is chosen:
         opened = galley.opened(chosen)
@@ -312,8 +312,8 @@ class _Galley:
                 yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
 
     def fitted_slides(self) -> dict[str, float]:
-        """Return the shares of their heights at which figures that are alone on their slides fill them. Include figures
-        that were moved to a page of their own because a little room was missing."""
+        """Return, for figures that are alone on their slides, the share of their height with which they fill the slide.
+        This includes figures that were moved to their own page because there was slightly too little room."""
         found: dict[str, float] = {}
         pages = self.laid_out(Arrangement())
         for page, atoms in enumerate(pages.atoms):
@@ -431,8 +431,7 @@ class _Galley:
 
 
 def _is_whole(box: Any) -> bool:
-    """Return whether a box is treated as undivided, because no page may end in it, or because it has columns
-    or floats."""
+    """Return whether a box counts as undivided, because no page may end within it, or because it has columns or floats."""
     style = box.style
     return (
         type(box).__name__ in _WHOLE
@@ -447,7 +446,7 @@ def _is_slide(box: Any) -> bool:
 
 
 def _between(begun: Sequence[Any], ended: Sequence[Any]) -> float:
-    """Return the space between two atoms by the style sheet, because boxes lose their margins at a page break."""
+    """Return the space between two atoms by the style sheet. Boxes lose their margins at a page break."""
     return max(
         (_margin(one, side) for boxes, side in ((begun, "margin_top"), (ended, "margin_bottom")) for one in boxes),
         default=0.0,
@@ -478,8 +477,8 @@ _BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"n
 
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
-    """Return the numbers of the footnotes that a figure, table, formula or text cites from another page, where no
-    reader would look, by the id of the citing element."""
+    """Return the numbers of the footnotes that an element (a figure, table, formula or text) cites although they are on
+    another page, where no reader would look, by the element's id."""
     cited: dict[str, set[tuple[int, int]]] = {}
     stands: dict[int, int] = {}
     for page, sheet in enumerate(document.pages):
@@ -497,8 +496,7 @@ def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
 
 
 def _elements(box: Any, block: str) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a box and everything inside, each with the id of the figure, table, formula or text around
-    it."""
+    """Yield the elements of a box at all depths, each with the id of the surrounding figure, table, formula or text."""
     if box.element is not None:
         name = box.element.get("id", "")
         block = name if _BLOCK.fullmatch(name) else block

@@ -10,12 +10,11 @@ SMALLEST = 6.5
 _MOST = 3
 _SHOWN = 40
 _EDGE = 2.0
-"""How many pixels a text may extend beyond the edge, which may be its last letter's own space."""
+"""How many pixels a text may extend beyond the edge, as this may be the space of its last letter."""
 
 
 def find_faults(document: Any, house: str) -> Iterator[str]:
-    """Yield what a house style (with its files) makes unreadable, with the page and the first such text, and what to
-    do."""
+    """Yield what a house style (with its files) makes unreadable: the page, the first such text, and a remedy."""
     small: dict[int, tuple[float, str]] = {}
     beyond: dict[int, str] = {}
     for number, page in enumerate(document.pages, 1):
@@ -44,7 +43,7 @@ def find_faults(document: Any, house: str) -> Iterator[str]:
 
 
 def pages_too_many(document: Any) -> str:
-    """Return a message that a brief of one page has more pages, and what to do, or "" if it fits."""
+    """Return a message with a remedy if a brief meant for one page has more pages, or ""."""
     count = len(document.pages)
     if count < 2:
         return ""

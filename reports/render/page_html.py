@@ -152,8 +152,8 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
 
 
 def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
-    """Return a rendered page with marks if numbers were not measured here. Spaces around a name in a Japanese sentence
-    are removed if the name is Japanese, too."""
+    """Return a rendered page with marks if numbers were not measured here. In Japanese sentences, spaces around
+    Japanese names are removed."""
     page = keep_last_words(writable(page)) if medium == "paper" else writable(page)
     if view.language == "ja":
         page = close_up(page)
@@ -166,7 +166,7 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
 
 
 def require_said(page: str, view: ReportView) -> None:
-    """Raise ReportError if a house style hides, in a browser, something that a brief must say.
+    """Raise ReportError if a house style hides something in a browser that a brief must say.
 
     Drawings and scripts are left out because their layout takes long, and so are texts without any content.
     """
@@ -174,8 +174,8 @@ def require_said(page: str, view: ReportView) -> None:
 
 
 def must_say(page: str, view: ReportView) -> list[str]:
-    """Return what the page of a brief must show, in pieces of one line each: the kind of its numbers, that they have
-    limits, where the disclosure is, and each footnote that the page marks, such as why a number is missing. If the
+    """Return the texts that a brief's page must show, in pieces of one line each: the kind of its numbers, that they
+    have limits, where the disclosure is, and each footnote that the page marks, such as why a number is missing. If the
     brief contains the disclosure, the pieces include the notices.
     """
     found = [text for notice in view.notices for text in (notice.title, notice.text)]

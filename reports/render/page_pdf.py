@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _LEAST_SIZE = 4.0
-"""The smallest type size in CSS pixels that counts as visible. Nobody can read smaller letters."""
+"""The smallest type size in CSS pixels that counts as visible."""
 _MOST_MOVED = 10.0
 """How far a text may be moved, in CSS pixels, or turned, in degrees."""
 _LEAST_CONTRAST = 1.8
-"""The least contrast by WCAG 2.2. It is far below the recommended one, so that only a mistake falls below it."""
+"""The least contrast by WCAG 2.2. It is far below the recommended one, so that only mistakes are refused."""
 
 
 @dataclass(frozen=True)
 class _Around:
-    """The part of a box that the boxes around it leave visible: an area (left, top, right, bottom), and the background
+    """The visible part of a box, given the boxes around it: an area (left, top, right, bottom), and the background
     colour as shares of red, green and blue."""
 
     area: tuple[float, float, float, float]
@@ -49,8 +49,8 @@ def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
 
 
 def _of_page(page: Any, *, notes: bool) -> Iterator[str]:
-    """Yield the visible texts of either a page's main flow or its footnotes. Together, the footnotes would interrupt a
-    text that continues on the next page."""
+    """Yield the visible texts of a page's main flow, or of its footnotes, which would interrupt a text that continues
+    on the next page."""
     around = _Around((0.0, 0.0, page.margin_width(), page.margin_height()))
     for box in page.children[1:] if notes else page.children[:1]:
         if not notes or type(box).__name__ == "FootnoteAreaBox":
@@ -197,8 +197,8 @@ def to_pdf(
 
 
 def require_on_screen(html: str, texts: Sequence[str]) -> None:
-    """Raise ReportError if a text is not visible in a browser, on a light page or on a dark one. The style rules for
-    all window sizes and kinds of media are applied at once."""
+    """Raise ReportError if a text is not visible in a browser, on a light or a dark page. The style rules for all
+    window sizes and kinds of media are applied at once."""
     weasyprint = _weasyprint()
     for light in (True, False):
 
@@ -215,7 +215,7 @@ def _require(document: Any, texts: Sequence[str]) -> None:
 
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
-    """Make each laid-out page paint, after everything else, the page of `over` for its size."""
+    """Make each laid-out page also paint, last of all, the `over` page for its size."""
     typefaces = _Typefaces()
     for page in document.pages:
         stamp = _stamp_of(over(page.width, page.height))

@@ -36,8 +36,8 @@ def remembering_lines() -> Iterator[None]:
 
 
 def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Return WeasyPrint's `split_first_line` with a memory. Remembered lines are copied, because drawing a page changes
-    its lines."""
+    """Return WeasyPrint's `split_first_line` with a cache. Cached lines are copied, because drawing a page changes its
+    lines."""
 
     def remembered(text: str, style: Any, context: Any, *fit: Any, **more: Any) -> tuple[Any, ...]:
         if (known := _known.get()) is None:
@@ -52,8 +52,7 @@ def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[An
 
 
 def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function with its result remembered in each style, which WeasyPrint never changes without copying it
-    first."""
+    """Return the function with its result cached in each style, which WeasyPrint always copies before a change."""
     name = f"remembered_{read.__name__}"
 
     def remembered(style: Any) -> Any:

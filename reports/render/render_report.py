@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _MOST = 3
-"""The most warnings. Further ones are only counted."""
+"""The most warnings to show. Any others are only counted."""
 
 
 def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
@@ -223,8 +223,8 @@ class _Documents:
 
 @dataclass(frozen=True)
 class _Brief:
-    """A report's view with everything that its documents are made from. `stem` is the name of the files without the
-    ending, and `twin` is the stem of the disclosure's files, or "" if the brief contains the disclosure."""
+    """A report's view with all inputs of its documents. `stem` is the files' name without suffix, and `twin` is the
+    stem of the disclosure's files, or "" if the brief contains the disclosure."""
 
     view: ReportView
     report: Report
@@ -281,7 +281,7 @@ class _Brief:
         return {f"{each.id}.csv": each.csv.encode() for each in self.figures() if each.svg or each.undrawn}
 
     def on_screen(self) -> _Documents:
-        """Return both HTML pages. Raises ReportError if the house style hides what must be read."""
+        """Return both HTML pages. Raises ReportError if the house style hides a required text."""
         from benchbrief.reports.render.page_html import require_said
 
         disclosure = self.disclosure("screen", ".html").encode() if self.twin else None
@@ -441,8 +441,8 @@ def _require_language(report: Report) -> None:
 
 
 def _stem(view: ReportView, report: Report) -> str:
-    """Return the name of the files without language and ending. A file may be copied out of the run's folder, so its
-    name itself tells if the numbers were not measured."""
+    """Return the name of the files without language and ending. Since a file may be copied out of the run's folder, its
+    name says if the numbers were not measured."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     return stem + ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
 
@@ -461,13 +461,13 @@ def _asking(store: AskedStore) -> Answer:
 
 
 def numbers_on(page: bytes) -> dict[str, bool]:
-    """Return the numbers of a page in order, by their ids, and whether the page marks each."""
+    """Return the numbers on a page in order, by their ids, each with whether the page marks it."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page.decode())
     return {number: tag == "a" or bool(inner) for tag, number, inner in found}
 
 
 def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
-    """Return a page on which the footnote marks of figures, tables and texts lead to the notes that these repeat."""
+    """Return a page whose figures, tables and texts link their footnote marks to the notes that they repeat."""
     for block, numbers in notes.items():
 
         def led(found: re.Match[str], block: str = block, numbers: Sequence[int] = numbers) -> str:
@@ -479,7 +479,7 @@ def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
 
 
 def _in_order_of(page: str, numbers: NumbersFile) -> NumbersFile:
-    """Return the file with the brief's numbers in the order of a page, on which a figure may come before the lead."""
+    """Return the file with the brief's numbers in the order of a page, where a figure may come before the lead."""
     places = {number: place for place, number in enumerate(numbers_on(page.encode()))}
     ordered = sorted(numbers.numbers, key=lambda number: places.get(number.id, len(places)))
     return numbers.model_copy(update={"numbers": tuple(ordered)})

@@ -43,7 +43,7 @@ _SHARED = ("base", "parts", "site")
 """The folders of shared templates."""
 _OURS = re.compile(r"(?:[a-z0-9_]+/)?[a-z0-9_]+(?:\.[a-z0-9]+)+")
 _MOST = 1_000_000
-"""The most characters or items that a multiplication in a template may give."""
+"""The most characters or items that a multiplication in a template may produce."""
 _DATA = (str, int, float, bytes, Decimal, date, time, timedelta, tuple, list, dict, type(None))
 _FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
 _TEXTS = ("html", "label", "text", "title")
@@ -79,8 +79,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
             return super().call_binop(context, operator, left, right)
 
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            """Allow only data, never methods, of our own objects, and of other objects only if they are of
-            known types."""
+            """Allow only data, and never methods, of our own objects. Of other objects, allow only known types."""
             if is_dataclass(obj):
                 safe = isinstance(value, _DATA) or is_dataclass(value)
             else:

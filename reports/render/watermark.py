@@ -17,13 +17,13 @@ from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 Sheet = Callable[[float, float], str]
-"""Returns the HTML page that is drawn over a finished sheet of this width and height, in CSS pixels."""
+"""A function that returns the HTML page to draw over a finished sheet of this width and height, in CSS pixels."""
 _FONTS = "font-family:Inter,Noto Sans CJK JP,Noto Sans,Arial,sans-serif"
 _NOTHING_ELSE = (
     "all:initial;direction:ltr;unicode-bidi:normal;display:block;visibility:visible;opacity:1;clip:auto;text-indent:0;"
     "margin:0;height:auto;max-height:none;max-width:none;overflow:visible;text-transform:none"
 )
-"""Undoes a style sheet's rules: `all` covers everything except `direction` and `unicode-bidi`."""
+"""Undoes a style sheet's rules. `all` covers everything except `direction` and `unicode-bidi`."""
 _PLACE = (
     f"{_NOTHING_ELSE};position:fixed;top:38%;left:-10%;width:120%;z-index:2147483647;"
     "pointer-events:none;transform:rotate(-32deg);text-align:center;white-space:nowrap;line-height:1.15;"
@@ -62,7 +62,7 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
 _TILE = 1450
 """The size of a tile in CSS pixels. A longer or wider sheet has the mark several times."""
 _LEAST = 600
-"""A height in CSS pixels. On lower sheets, letters are not made smaller than on a sheet of this height."""
+"""The height in CSS pixels below which letters are not made any smaller."""
 _MOST_TILES = 40
 """The most tiles in each direction. On a larger sheet, the tiles grow instead."""
 
@@ -97,7 +97,7 @@ def page_style(view: ReportView, medium: str) -> str:
 
 
 def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
-    """Return the sheet to draw over each page of paper, or None if everything was measured here."""
+    """Return a function that makes the sheet to draw over each page of paper, or None if everything was measured here."""
     mark = Markup("")
     if view.simulated:
         large, *small = _simulated(words)
@@ -132,7 +132,7 @@ def mark_markdown(text: str, words: Words, key: str) -> str:
 
 
 def require_closed_parts(page: str, paths: tuple[str, ...]) -> None:
-    """Raise ReportError if a user's parts (`paths`) leave an element open that would swallow the mark."""
+    """Raise ReportError if a user's parts (`paths`) leave an element open in which the mark would disappear."""
     from benchbrief.reports.render.page_pdf import parse_page
 
     for element in parse_page(page).findall("./body/div"):

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 
 def letters(text: str) -> str:
-    """Keep only the characters that line breaks, hyphens and a style sheet's `text-transform` do not change."""
+    """Return only those characters that line breaks, hyphens and `text-transform` in a style sheet do not change."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
 
 
@@ -40,8 +40,8 @@ def writable(value: T) -> T:
 
 _DIGEST = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _GAP = "\N{NO-BREAK SPACE}"
-"""The blank between a number and its mark, which the style sheet makes thin. Without it, copied text would
-read 1,2342."""
+"""The blank between a number and its mark, which the style sheet makes thin. Without it, copied text might read 1,2342.
+"""
 
 _SUP = re.compile(rf'<sup(?: class="beside")?>{_GAP}?((?:<a href="#note-[0-9]+"[^>]*>[a-z]+</a>,?)+)</sup>')
 """The marks of footnotes, as links."""
@@ -57,8 +57,8 @@ def note_marks(numbers: Iterable[int], gap: str = _GAP) -> Markup:
 
 
 def marks_beside_number(numbers: Iterable[int]) -> Markup:
-    """Return marks like `note_marks`. The style sheet hangs them beside a column, so that the column's digits
-    line up."""
+    """Return marks like `note_marks`, but placed beside a column by the style sheet, so that the column's digits line
+    up."""
     links = _links(numbers)
     return Markup('<sup class="beside">{}{}</sup>').format(_GAP, links) if links else links
 
@@ -75,7 +75,7 @@ def _links(numbers: Iterable[int]) -> Markup:
 
 
 def lift_marks(html: Markup) -> tuple[Markup, tuple[int, ...]]:
-    """Return a piece of HTML without the marks of its footnotes, and the footnotes' numbers."""
+    """Split a piece of HTML into its text without footnote marks, and the footnotes' numbers."""
     text = str(html)
     numbers = [int(number) for marks in _SUP.findall(text) for number in re.findall(r'href="#note-(\d+)"', marks)]
     return Markup(_SUP.sub("", text)), tuple(dict.fromkeys(numbers))  # noqa: S704  # HTML before
@@ -95,7 +95,7 @@ def code_in_backticks(text: str) -> Markup:
 
 
 def link_cells(html: Markup, places: Mapping[str, str]) -> Markup:
-    """Link the names of cells in our sentences to the appendix. `places` maps cells to ids in the appendix."""
+    """Link the names of cells in our own sentences to the appendix. `places` maps cells to ids in the appendix."""
 
     def link(match: re.Match[str]) -> str:
         place = places.get(unescape(match.group()))
@@ -110,7 +110,7 @@ def plain_text(html: Markup) -> str:
 
 
 def shorten_digests_in(text: str) -> str:
-    """Shorten a text for paper to the first 12 digits of each digest. The HTML and the side file have all digits."""
+    """Shorten each digest in a text for paper to its first 12 digits. The HTML and the side file have all digits."""
     return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)
 
 

@@ -1,4 +1,5 @@
-"""Chooses line breaks on paper: no short word is alone on the last line, and no line of Japanese breaks within a word.
+"""Chooses line breaks on paper so that no short word is alone on the last line, and no Japanese line breaks within a
+word.
 
 Without this, the PDF writer may break a line of Japanese after any character.
 """
@@ -9,7 +10,7 @@ import re
 from collections.abc import Callable
 
 _SHORT = 9
-"""The most letters of a last word that stays on one line with the word before it."""
+"""The most letters of a last word that is kept on one line with the word before it."""
 _LINE = re.compile(r"<(h[2-6]|figcaption|p|li)\b[^>]*>.*?</\1>", re.DOTALL)
 _BEFORE_LAST = re.compile(
     rf"[ \n](?=[^\s<>]{{1,{_SHORT}}}(?:<sup\b.*?</sup>|</?\w[^>]*>|\s)*</(?:h[2-6]|figcaption|p|li)>)", re.DOTALL
@@ -41,7 +42,7 @@ _AMONG_JAPANESE = re.compile(
 
 
 def close_up(text: str) -> str:
-    """Return a Japanese text without the blanks around names that are Japanese, too."""
+    """Return a Japanese text without the blanks around Japanese names."""
     return _AMONG_JAPANESE.sub("", text)
 
 
@@ -51,16 +52,16 @@ _PHRASE = re.compile(
     r"[「（]?(?:[\d,.]+[ \u00a0](?=[一-鿿ァ-ヺ]))?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?"
     r"[、。：；，」）]*|(?<![^\s、。：；，「」（）])[ぁ-ゖ]{2,}[、。：；，」）]*"
 )
-"""Matches a word with its particles, up to the next word, or particles and words such as すべて that begin a part of a
-sentence. A number includes the thing that it counts."""
+"""Matches a word with its particles, up to the next word, or particles and words such as すべて at the start of a part of
+a sentence. A number is matched with the thing that it counts."""
 _BESIDE = re.compile(r"(?<=\d) (?=[一-鿿ァ-ヺ])|(?<=[A-Za-z0-9)%]) (?=[ぁ-ゖ])")
-"""Matches the blanks between a number and what it counts, and between a name in Latin letters and its particle."""
+"""Matches the blanks between a number and its counted things, and between a name in Latin letters and its particle."""
 _CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")
 """Matches the end of a paragraph or a cell, because a last line with only 「す。」 looks like a mistake."""
 _LONGEST = 12
-"""The most letters of a phrase that stays whole in a heading. Longer ones may be wider than their place."""
+"""The most letters of a phrase that is kept whole in a heading. Longer ones may be wider than the space for them."""
 _LONGEST_IN_TEXT = 9
-"""The most letters of a phrase that stays whole in a text. Longer ones would make its right edge ragged."""
+"""The most letters of a phrase that is kept whole in a text. Longer ones would make the right edge ragged."""
 _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
 _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
@@ -69,9 +70,9 @@ _SKIPPED = re.compile(r"<(table|style|script|pre)\b")
 
 
 def keep_words_whole(page: str) -> str:
-    """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables stay as
-    they are, because their columns may be narrower than a word. Links and numbers also stay as they are, because they
-    are tagged as wholes. Words get no `span`, because numbers in a PDF are recognised by one `span` within another.
+    """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables are
+    unchanged, because their columns may be narrower than a word, and so are links and numbers, which are tagged as
+    wholes. Words get no `span`, because numbers in a PDF are recognised by one `span` within another.
     """
     before, body, rest = page.partition("<body")
     until = tagged = ""
@@ -117,8 +118,8 @@ def _in_text(text: str) -> str:
 
 
 def _in_phrase(match: re.Match[str]) -> str:
-    """Return a phrase of a text. A long phrase may be broken, but not within its words in katakana, nor between a name
-    or a number and what belongs to it."""
+    """Return a phrase of a text. A long phrase may break, but not within words in katakana, nor between a name or a
+    number and its particle or unit."""
     if len(match[0]) <= _LONGEST_IN_TEXT:
         return _whole(match)
     return _KATAKANA.sub(_whole, _BESIDE.sub("\N{NO-BREAK SPACE}", match[0]))

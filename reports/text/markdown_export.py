@@ -90,8 +90,8 @@ class _PageConverter(markdownify.MarkdownConverter):
 
 
 def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
-    """Raise ReportError if the text of a page's Markdown lacks one of these. Pictures and link targets do not count as
-    text."""
+    """Raise ReportError if the text of a page's Markdown lacks one of the required texts. Pictures and link targets do
+    not count as text."""
     read = letters(unescape(_NO_TEXT.sub("", markdown)))
     for text in texts:
         if letters(text) not in read:

@@ -22,8 +22,7 @@ def merge_remarks(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, 
 
 
 def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
-    """Merge the remarks that other work kept a host busy into one sentence for each host, with the count of
-    its cells."""
+    """Merge the remarks about other work on a host into one sentence per host, with the number of its cells."""
     found: dict[Hashable, list[tuple[str, str, int]]] = {}
     for number, row in enumerate(rows):
         text = row[1]
@@ -35,7 +34,7 @@ def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, i
 
 
 def busy_host(text: str) -> str:
-    """Return the host that was busy with other work according to a remark, or "" for any other remark."""
+    """Return the host that a remark reports as busy with other work, or "" for other remarks."""
     is_busy = isinstance(text, Message) and text.code in (
         "busy",
         "busy_meanwhile",
@@ -56,7 +55,7 @@ def _busy(texts: Sequence[str]) -> Message:
 
 
 def shape_of(text: str) -> Hashable:
-    """Return a sentence without its numbers, which is the same for all sentences that differ only in their numbers."""
+    """Return a sentence without its numbers. The result is equal for sentences that differ only in numbers."""
     return text.shape if isinstance(text, Message) else text
 
 

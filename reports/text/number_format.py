@@ -1,4 +1,4 @@
-"""Writes numbers, dates and lists for people: readable units, equal digits for a whole column, and a language's
+"""Writes numbers, dates and lists for people: with readable units, equal digits in a column, and a language's
 conventions.
 
 Numbers are first written in the form of Python's format language (1,234.5), and converted by the Unicode CLDR when they
@@ -46,8 +46,7 @@ class Locale:
         self.units = units
 
     def counted_unit(self, unit: str, text: str = "") -> str:
-        """Return the name of a unit after a number that reads as `text`, such as node after 1 and nodes after
-        others."""
+        """Return a unit's name after a number that reads as `text`, such as node after 1 and nodes after other numbers."""
         return (self.units.get(f"{unit}=1") if text == "1" else None) or self.units.get(unit, unit)
 
     @cached_property
@@ -143,10 +142,10 @@ _MOST_DECIMALS = 12
 _WHOLE_NODES = 3
 """The first version of printing that writes whole nodes."""
 FEW_NODES = 3
-"""Numbers of nodes below this one get a decimal, because a whole node is a large part of them. Only later versions of
-printing do so."""
+"""The number of nodes below which a decimal is shown, because a whole node is a large part of it. Only later versions
+of printing do so."""
 _SMALLEST_PRICE = 0.01
-"""The smallest price that is shown in its own unit. Something cheaper is priced for a larger number of units."""
+"""The smallest price shown in its own unit. Anything cheaper is priced for a larger number of units."""
 _MICRO = re.compile(r"(?<![A-Za-z])us\b")
 
 
@@ -173,8 +172,7 @@ def number(value: object) -> float | None:
 
 
 def key_text(label: str, value: object) -> str:
-    """Return the label of a dimension's key. A number is written in the language, and stays on one line with
-    its unit."""
+    """Return the label of a dimension's key. A number is written as usual in the language, on one line with its unit."""
     return locale().numerals(label).replace(" ", NBSP) if isinstance(value, float) else label
 
 
@@ -255,8 +253,8 @@ def decimals_for(values: Iterable[float | None]) -> int:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write 1234.5 as 1,234.5 with a true minus sign. A number that rounds to zero has no sign. NaN or an infinity is a
-    dash."""
+    """Write 1234.5 as 1,234.5, with a true minus for negative numbers. A number that rounds to zero has no sign. NaN
+    and infinity become a dash."""
     if not math.isfinite(value):
         return "–"
     text = precision.formatted(value, f",.{decimals}f")
@@ -279,8 +277,8 @@ def automatic(value: float) -> str:
 
 
 ROUNDED: Mapping[str, Literal["down", "up"]] = {"\N{DOWNWARDS ARROW}": "down", "\N{UPWARDS ARROW}": "up"}
-"""The marks before a format, known only to this program, that round numbers in one direction, as a claim about them
-does."""
+"""The marks before a format that round numbers in one direction, like a claim about them. Only this program knows these
+marks."""
 
 
 def formatted(value: float, spec: str, unit: str) -> str:
@@ -310,8 +308,8 @@ def formatted(value: float, spec: str, unit: str) -> str:
 
 
 def for_all(values: Iterable[float], spec: str, unit: str) -> str:
-    """Return a format with enough digits for each of these numbers. A format that does not round as a claim stays the
-    same."""
+    """Return a format with enough digits for each of these numbers. Formats that do not round like a claim are
+    unchanged."""
     rounded = ROUNDED.get(spec[:1])
     if rounded is None or precision.printing() <= 3:
         return spec
@@ -321,8 +319,8 @@ def for_all(values: Iterable[float], spec: str, unit: str) -> str:
 
 
 def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> str:
-    """Write a percentage, with more digits if it would otherwise read the same as the share `unlike`. For example,
-    write 94.7 % for a share below 95 %."""
+    """Write a percentage. If it would read the same as the share `unlike`, it gets more digits, such as 94.7 % for a
+    share below 95 %."""
 
     def shown(of: float) -> str:
         return fixed(100 * of, decimals)
@@ -333,8 +331,7 @@ def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> 
 
 
 def with_unit(text: str, unit: str) -> str:
-    """Join a number and its unit, so that they stay on one line. The author's format may already have written
-    the `%`."""
+    """Join a number and its unit so that they stay on one line. The `%` may already be part of the author's format."""
     unit = unit_text(unit)
     return f"{text}{NBSP}{unit}" if unit and not (unit == "%" and text.endswith("%")) else text
 
@@ -361,8 +358,7 @@ def spelled_unit(unit: str, follows: str) -> str:
 
 
 def belonging(unit: str, follows: str) -> str:
-    """Return what belongs to a number at the start of the text after it: its unit, a joined letter (`X`), or
-    else ""."""
+    """Return the text after a number that belongs to it: its unit, a joined letter (`X`), or ""."""
     spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
     found = spelled or _JOINED.match(follows)
     return found.group() if found else ""
@@ -432,7 +428,7 @@ def duration(seconds: float) -> str:
 
 
 def _in_prose(unit: str) -> str:
-    """Return a unit of time as sentences write it, such as 秒 in Japanese, whose figures and tables have s."""
+    """Return a unit of time as in sentences, such as 秒 in Japanese, although figures and tables have s."""
     return locale().units.get(f"duration_{unit}", unit)
 
 

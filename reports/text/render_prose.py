@@ -1,4 +1,4 @@
-"""Converts Markdown with computed numbers to HTML, and lets nothing harmful from the author or from a label through.
+"""Converts Markdown with computed numbers to HTML, and removes anything harmful in the author's texts and in labels.
 
 Raw HTML and images are disabled, and links are limited to http, https and mailto. Numbers are inserted as escaped text
 after the Markdown is parsed, so that no value can open a tag or an emphasis.
@@ -46,12 +46,11 @@ class Citation:
 
 
 class UnsaidClaim(ValueError):
-    """A text has a claim's name instead of the claim's sentence, because it did not pass through
-    `reports/view/said_claims.py`."""
+    """A text has a claim's name instead of its sentence, because `reports/view/said_claims.py` did not process it."""
 
 
 Insert = Callable[[Value | Citation, str], Inserted]
-"""A function that returns the number to print for a value and the text after it, or the mark of a footnote."""
+"""A function that takes a value and the text after it and returns the number to print, or the mark of a footnote."""
 
 # A private-use character marks a number's place. Markdown sees a letter, and authors' texts have none.
 _OPEN, _CLOSE, _JOINT = "\ue000", "\ue001", "\ue002"
@@ -62,8 +61,8 @@ _ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # except Korean, which has word spaces
 _OUTWARD = re.compile(rf"(?<=[^\w\s*])(\*\*?)(?={_CJK.pattern})")
 _INWARD = re.compile(rf"(?<={_CJK.pattern})(\*\*?)(?=[^\w\s*])")
-"""Matches asterisks between punctuation and a Japanese letter, which Markdown does not read as emphasis unless a letter
-is in between."""
+"""Matches asterisks between punctuation and a Japanese letter, which Markdown reads as emphasis only with a letter
+between them."""
 _STOP = r"[.,;:!?)]*[.,;:!?](?=[\s<]|$)|\)+(?=<|$)"
 """Matches the end of a clause, after which a note's mark is placed."""
 _CLAUSE = re.compile(
@@ -91,8 +90,8 @@ def inline(prose: Prose, insert: Insert) -> Markup:
 
 
 def heading(prose: Prose, insert: Insert) -> tuple[str, Markup, tuple[int, ...]]:
-    """Return a title, whose parts are plain text, without and with the positions of its numbers. Also return the
-    numbers of the footnotes on these, whose marks come after the title."""
+    """Return a title, whose parts are plain text, without and with marked numbers. Also return the numbers of its
+    footnotes, whose marks come after the title."""
     text, html, notes = list[str](), list[str](), dict[int, None]()
     taken = 0
     for index, part in enumerate(prose.parts):
@@ -179,10 +178,8 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
 
 
 def _with_marks(html: str, numbers: list[Inserted]) -> str:
-    """Return the text with the marks of notes moved to the ends of the clauses that contain their numbers. There a mark
-    is next to a word, while next to the number it would look like a digit. A mark is not moved into brackets that open
-    after its number. The author's own marks stay where they are.
-    """
+    """Move the marks of notes to the ends of the clauses with their numbers. A mark beside a number would look like a
+    digit. Marks are not moved into brackets that open after the number, and the author's own marks are unchanged."""
     found, pending, in_link, end = list[str](), dict[int, None](), 0, 0
     brackets = 0
 
@@ -217,7 +214,7 @@ def _with_marks(html: str, numbers: list[Inserted]) -> str:
 
 
 def _opened(text: str) -> int:
-    """Return how many more brackets a text opens than it closes."""
+    """Return by how many the opening brackets in a text exceed the closing ones."""
     return sum((sign in "(（") - (sign in ")）") for sign in text)
 
 
@@ -233,7 +230,7 @@ def _flat(tokens: list[Token]) -> list[Token]:
 
 
 def _drop_breaks_between_cjk(token: Token) -> None:
-    """Remove the blank of a line break in Japanese text, also next to 、 or （, which bring their own space."""
+    """Remove the blank of a line break in Japanese text, also next to 、 or （, which have their own space."""
     children = token.children or []
     for before, mid, after in zip(children, children[1:], children[2:], strict=False):
         if mid.type != "softbreak":

@@ -30,11 +30,11 @@ from benchbrief.reports.text.html_markup import lift_marks, note_marks, plain_te
 from benchbrief.reports.text.line_ends import keep_units_beside_numbers
 
 _BESIDE = 350
-"""The fewest characters of text that a lead box needs beside it."""
+"""The fewest characters of text beside a lead box."""
 _CLAIM, _LEAD_IN = 150, 460
 """The most characters of a text that heads a slide, and of the texts under its head."""
 _FIGURE_LINES = 3.5
-"""The most lines of text above a figure on a slide. The end of each paragraph counts as half a line."""
+"""The most lines of text above a figure on a slide. Each paragraph adds half a line at its end."""
 
 
 _SLIDE_HEIGHT, _HEADS, _TOPIC_LINE = 425.0, (42.0, 72.0), 20.0
@@ -53,7 +53,7 @@ _HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
 """The most of the width that a number with a sentence beside it takes, and how much wider bold letters are."""
 _FEW_ROWS = 6
-"""The most rows of a table that leaves room for a text below it."""
+"""The most rows of a table on a slide with room for a text below it."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
 """Points of height that a slide's head and a caption leave, and the height of a line of text."""
 _SLIDE_WIDTH, _COLUMN_WIDTH = 850.0, 405.0
@@ -82,7 +82,7 @@ _ALONE_PT, _ALONE_LINES = (20.0, 24.0), 14.0
 _FEW_FACTS = 4
 """The most rows of facts that go with the method on the last slide."""
 _FEW_COLUMNS = 2
-"""The most columns of numbers with which a table's type may be enlarged."""
+"""The most columns of numbers in a table with enlarged type."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
 _TEXT_COLUMN, _NUMBER_COLUMN = (0.12, 0.45), 0.19
@@ -118,8 +118,7 @@ def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
 
 
 def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return as many limits as fit in the first page's line, following the limits in `after`. If `after` is empty,
-    return at least one limit."""
+    """Return as many limits as fit on the first page's line after those in `after`, and at least one if there are none."""
     room = _LIMITS_LINE - sum(text_width(text, _LIMITS_PT) for text in after)
     said = list[str]()
     for text in limits:
@@ -147,8 +146,7 @@ def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
 
 
 def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """Return a brief's result, which is its first texts and boxes up to the first box, or nothing if there is
-    no box."""
+    """Return a brief's result: its texts and boxes up to the first box, or nothing if there is no box."""
     for at, block in enumerate(blocks, 1):
         if isinstance(block, CalloutView):
             return tuple(blocks[:at]), tuple(blocks[at:])
@@ -158,8 +156,7 @@ def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block,
 
 
 def take_figure(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """Return the first figure or row of figures, and all other elements. A section that contained nothing else is
-    dropped."""
+    """Return the first figure or row of figures, and all other elements. A section left without contents is dropped."""
     found: list[Block] = []
     rest: list[Block] = []
     for block in blocks:
@@ -198,7 +195,7 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 @dataclass(frozen=True)
 class Slide:
     """A slide. `head` is its claim, and `topic` its section. `texts` come above the blocks, and `after` below them.
-    `topics` are the text-only slides that it was made from."""
+    `topics` are text-only slides that were merged into this one."""
 
     topic: str
     head: Markup
@@ -210,7 +207,7 @@ class Slide:
 
     @property
     def head_width(self) -> str:
-        """The width at which the lines of the slide's head have about the same length."""
+        """The width at which the lines of the slide's head are about equally long."""
         return balanced_width(self.head.striptags(), _HEAD_PT)
 
     @property
@@ -220,7 +217,7 @@ class Slide:
 
     @property
     def facts_pt(self) -> float:
-        """The type size in points of a table of facts that fits the slide and is still readable."""
+        """The largest readable type size in points at which a table of facts fits on the slide."""
         return round(min(_FACTS_PT[1], max(_FACTS_PT[0], self._fact_pitch / _FACT_LINE)), 1)
 
     @property
@@ -244,7 +241,7 @@ class Slide:
 
     @property
     def said_pt(self) -> float:
-        """The type size in points of a text without a figure, and of topics that fill two columns."""
+        """The type size in points of a text without a figure, or of topics in two columns."""
         if not self.topics:
             lines = max(1.0, _lines(self.texts, _SLIDE_WIDTH))
             return round(min(_ALONE_PT[1], max(_ALONE_PT[0], 13.0 * math.sqrt(_ALONE_LINES / lines))), 1)
@@ -265,8 +262,7 @@ class Slide:
 
     @property
     def _pitch(self) -> float:
-        """The distance in points between the lines of a table at which it fills the slide, next to the slide's texts
-        and notes."""
+        """The distance in points between the lines of a table that fills the slide along with texts and notes."""
         tables = [block for block in self.blocks if isinstance(block, TableView)]
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = 2 * sum(len(table.notes) + (table.note is not None) for table in tables)
@@ -284,7 +280,7 @@ def _row_lines(row: TableRow) -> int:
 
 
 def balanced_width(text: str, points: float) -> str:
-    """Return the width at which a head's lines have about the same length, or "none" for one line."""
+    """Return the width at which a head's lines are about equally long, or "none" for a single line."""
     width = text_width(text, points) * _BOLD
     lines = math.ceil(width / _SLIDE_WIDTH)
     return "none" if lines < 2 else f"{round(min(_SLIDE_WIDTH, width / lines * 1.08 + points))}pt"
@@ -296,14 +292,14 @@ def title_width(title: str, language: str) -> str:
 
 
 def even_width(title: Markup, letters: int, language: str) -> str:
-    """Return the width at which a title's lines have about the same length. A line has room for this many `letters`,
-    and a number is not broken."""
+    """Return the width at which a title's lines are about equally long. A line has room for `letters` letters, and
+    numbers are not broken."""
     close = 0.0 if language == "ja" else _CLOSE
     return _even_width(title, min(_TITLE_EMS[language == "ja"], letters * _LETTER), close)
 
 
 def even_subtitle_width(subtitle: Markup, language: str) -> str:
-    """Return the same width for a subtitle. Japanese has none, because its lines break between phrases."""
+    """Return the same width for a subtitle, or none for Japanese, whose lines break between phrases."""
     return "none" if language == "ja" else _even_width(subtitle, _SUBTITLE_EMS, 0.0)
 
 
@@ -338,8 +334,8 @@ def _widths(most: float) -> Iterator[float]:
 
 
 def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return a slide for each figure, table and box, with its claim as the title. A text goes on the slide of the block
-    after it, or on a slide of texts. A short text waits for other texts, or goes above the last facts."""
+    """Return a slide for each figure, table and box, with its claim as the title. A text is put on the slide of the
+    next block, or on a slide of texts. A short text waits for other texts, or is put above the last facts."""
     found: list[Slide] = []
     waiting: list[Slide] = []
     slides = _slides(blocks)
@@ -358,7 +354,7 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
 
 
 _SHORT = 8.0
-"""The number of lines up to which a text alone leaves most of its slide empty."""
+"""The most lines of a text that, alone on a slide, would leave it mostly empty."""
 
 
 def _is_short(said: Sequence[Slide]) -> bool:
@@ -382,8 +378,8 @@ def _said(texts: Sequence[Slide]) -> list[Slide]:
 
 
 def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
-    """Return the slides. If the last facts are few, they move below the text before them, provided that it is short and
-    that no other text is left alone."""
+    """Return the slides with a last table of few facts moved below the text before it, if the text is short and no
+    other text is left alone."""
     match slides:
         case [*others, said, last] if not said.blocks and _holds_facts_alone(last) and _few_of(last):
             *rest, text = said.topics or (said,)
@@ -447,7 +443,7 @@ def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple
 
 
 def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide, ...]:
-    """Return the slides of a section. The section's title on the first slide has the marks of its notes."""
+    """Return the slides of a section. The first one's section title has the marks of the title's notes."""
     marks, told = note_marks(lift_marks(section.title_html)[1]), Markup.escape(section.title)
     if not marks or not slides or slides[0].topic != section.title:
         return slides
@@ -457,7 +453,7 @@ def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide,
 
 
 def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
-    """Return the slide of one block with the texts that were waiting for it. A short text becomes the slide's claim."""
+    """Return the slide of one block with the texts waiting for it. A short text becomes the slide's claim."""
     texts = list(waiting)
     waiting.clear()
     if isinstance(block, TableView | FactsView) and block.title and not (texts and _is_claim(texts[-1])):
@@ -474,7 +470,7 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
 
 
 def _lines_above(topic: str, figure: FigureView) -> float:
-    """Return how many lines of text fit between the head of a slide and its figure, which has its notes below."""
+    """Return how many lines of text fit between the slide's head and a figure with its notes."""
     head = _HEADS[balanced_width(str((figure.claim or _title(figure)).striptags()), _HEAD_PT) != "none"]
     told = [str(note.text) for note in figure.notes] + ([figure.note.striptags()] if figure.note else [])
     notes = sum(math.ceil(text_width(text, _NOTE_PT) / _SLIDE_WIDTH) for text in told)
@@ -529,8 +525,7 @@ def _lines_of(facts: FactsView) -> float:
 
 
 def _lines(texts: Iterable[TextView], width: float) -> float:
-    """Return how many lines texts take in this width, given in points. The end of each paragraph counts as
-    half a line."""
+    """Return how many lines texts take at this width in points. Each paragraph adds half a line at its end."""
     parts = (Markup(part).striptags() for text in texts for part in text.html.split("</p>"))  # noqa: S704  # was HTML
     return sum(math.ceil(text_width(part, 13.0) / width) + 0.5 for part in parts if part)
 

@@ -120,10 +120,8 @@ _NOTHING = TextView(Markup())
 
 
 class Footnotes:
-    """Gathers the footnotes of the current block until they are taken. A footnote's text is below the first block that
-    has it, and the marks of later blocks lead there. On slides, which are seen one at a time, each slide repeats its
-    footnotes.
-    """
+    """Collects the footnotes of the current block until they are taken. A footnote's text is below its first block, and
+    later blocks' marks lead there. Slides, which are seen one at a time, repeat their footnotes."""
 
     def __init__(self, results: Results, *, repeated: bool = False) -> None:
         self.cautions = Cautions(results)
@@ -155,17 +153,18 @@ class Footnotes:
         return tuple(self.note(text) for text in dict.fromkeys(texts) if text != said_once)
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> tuple[int, ...]:
-        """Add a footnote to numbers whose watts do not cover whole machines."""
+        """Add a footnote to numbers whose watts cover less or more than whole machines."""
         if not any(map(systems_under_test.is_of_power, queries)):
             return ()
         return tuple(self.note(text) for text in systems_under_test.cpu_packages_only(self._results))
 
     def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
-        """Return the footnote of a value that is published rather than computed, or nothing for other values."""
+        """Return the footnote of a value that comes from a publication instead of a computation, or nothing for other
+        values."""
         return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
 
     def tell_quoted(self, queries: Iterable[p.Query]) -> None:
-        """Add a footnote to a drawing that has published values in place of computed ones."""
+        """Add a footnote to a drawing with published values in place of computed ones."""
         self.numbered(text for query in queries for text in self.quoted(query))
 
     def tell_cautions(self, queries: Iterable[p.Query]) -> None:
@@ -174,26 +173,26 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
-        """Yield the cautions on a number in a text, and the points of a ramp that the number covers."""
+        """Yield the cautions about a number in a text, and the points of a ramp that it covers."""
         for query in queries:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
 
     @property
     def cited(self) -> tuple[int, ...]:
-        """The numbers of the current block's footnotes, including those whose texts are below an earlier block."""
+        """The numbers of the current block's footnotes, including those printed below an earlier block."""
         return tuple(sorted(self._cited))
 
     def taken(self) -> tuple[Footnote, ...]:
-        """Return the footnotes whose texts are below the current block, and begin the next block."""
+        """Return the footnotes to print below the current block, and begin the next block."""
         found, self._pending, self._cited = tuple(self._pending.values()), {}, {}
         if self._repeated:
             self._told.clear()
         return found
 
     def drop(self) -> tuple[Footnote, ...]:
-        """Replace the current block by a new one, and return the dropped block's footnotes, whose texts no block shows
-        then."""
+        """Discard the current block and begin a new one. Returns the footnotes that were to be printed below the
+        discarded block."""
         for name in self._pending:
             del self._told[name]
         for note in self._pending.values():
@@ -203,11 +202,11 @@ class Footnotes:
         return self.taken()
 
     def untold(self, notes: Iterable[Footnote]) -> tuple[Footnote, ...]:
-        """Return the footnotes of a dropped block whose texts no other block has."""
+        """Return the footnotes of a dropped block whose texts are in no other block."""
         return tuple(note for note in notes if note.text not in self._texts)
 
     def marks_of(self, notes: Iterable[Footnote]) -> Markup:
-        """Return the marks of the footnotes of a dropped block whose texts another block has."""
+        """Return the marks of a dropped block's footnotes whose texts are in another block."""
         return note_marks(sorted(self._texts[note.text] for note in notes if note.text in self._texts))
 
     def begin_document(self) -> None:
@@ -226,8 +225,7 @@ def subtracts(text: str) -> bool:
 
 
 def in_one_time(formula: str, units: Sequence[str]) -> str:
-    """If a formula divides rates per different times, such as per second and per hour, add the factor between the times
-    to it.
+    """If a formula divides rates with different times, such as per second and per hour, add the factor between them.
 
     For example, `{0} / {1}` becomes `{0} × 3,600 s/h / {1}`.
     """
@@ -243,7 +241,7 @@ _RATE = re.compile(r"[^/]+/(s|min|h)")
 
 
 def declared_text(results: Results, query: p.Query) -> str:
-    """Return a declared fact as written in the spec, such as `0.10 USD/h`, rather than in base units, or else ""."""
+    """Return a declared fact as written in the spec, such as `0.10 USD/h`, instead of in base units, or "" without one."""
     value, name = results.at(query), next(iter(query.names), "")
     for hardware in results.plan.hardware.values():
         fact = hardware.facts.get(name)
@@ -286,12 +284,12 @@ def shade_rows(rows: Sequence[TableRow], among: Among) -> list[TableRow]:
 
 
 def key_of(rows: Sequence[TableRow], among: Among) -> str:
-    """Return the catalogue's key for the meaning of the shades, or for why there are none."""
+    """Return the catalogue's key for the meaning of the shades, or for the reason why there are none."""
     return f"heat_{among}" if any(cell.heat for row in rows for cell in row.cells) else "heat_none"
 
 
 def step(value: float, among: Sequence[float]) -> int:
-    """Return which of STEPS equal parts of the range of `among` the value is in, counted from 1, or 0 if all values are
+    """Return the part of the range of `among` that the value is in, counted from 1 to STEPS, or 0 if all values are
     equal."""
     low, high = min(among), max(among)
     if low == high:
@@ -300,7 +298,7 @@ def step(value: float, among: Sequence[float]) -> int:
 
 
 _UNIT_FOLLOWS = 40
-"""How many characters after a number are kept with it, because they may contain its unit."""
+"""How many characters after a number are kept with it, since they may contain its unit."""
 
 
 def build(
@@ -333,7 +331,7 @@ def build(
 
 
 def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -> ReportView:
-    """Return the view of a report's elements. `computed` means that its published numbers follow from a source's
+    """Return the view of a report's elements. `computed` means that its published numbers are computed from a source's
     numbers."""
     results, report = builder.results, builder.report
     builder.sketch(elements)
@@ -457,8 +455,8 @@ class _Builder:
         """Whether the figure is to the right of another one, whose margins it shares."""
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
-        """Sketch each figure of the report that can be drawn, and find by its identity which values its axes must
-        cover."""
+        """Sketch each drawable figure of the report, and find the values that its axes must cover, by the figure's
+        identity."""
         known: dict[int, Sketch] = {}
         for figure in p.figures_in(elements):
             made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)
@@ -501,7 +499,7 @@ class _Builder:
         return draw_chart.margins_beside(charts)
 
     def block(self, element: p.Element, level: int, *, half: bool = False) -> Block:
-        """Return the view of an element, or a sentence in its place on why it cannot be made."""
+        """Return the view of an element, or a sentence saying why it can't be made."""
         made: Block | MissingPart
         match element:
             case p.TextElement():
@@ -539,8 +537,8 @@ class _Builder:
         return render_prose.heading(prose or p.Prose(parts=(text,)), self.insert)
 
     def title_html(self, heading: p.Prose | None) -> Markup:
-        """Return the title of an element with the numbers of its claims and the marks of their footnotes, or nothing if
-        it makes no claim."""
+        """Return an element's title with the numbers of its claims and the marks of their footnotes, or nothing without
+        a claim."""
         if heading is None:
             return Markup()
         _, html, notes = render_prose.heading(heading, self.insert)
@@ -554,8 +552,8 @@ class _Builder:
         return HeadlineView(numbers, self.foot.taken(), *headline_size(numbers))
 
     def headline_number(self, number: p.HeadlineNumber) -> HeadlineNumberView:
-        """Return a number set large, with the marks of its notes after its sentence. The number is grey if it shows no
-        difference. Between two hardware that are one machine, every difference is noise."""
+        """Return a number in large type, with the marks of its notes after its sentence. The number is grey if it shows
+        no difference. If both hardware are one machine, every difference is noise."""
         value, marks = lift_marks(render_prose.inline(number.value, self.insert))
         text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
         said = text + note_marks(sorted({*marks, *own})) if marks else sentence
@@ -609,8 +607,8 @@ class _Builder:
         return SectionView(element.title, level, anchor, inner, title_html)
 
     def cited(self, name: str) -> render_prose.Inserted:
-        """Return the mark of an author's footnote, or the text as written if the report has no such footnote or if it
-        is cited within a footnote."""
+        """Return the mark of an author's footnote, or the text as written if the report lacks the footnote or cites it
+        within a footnote."""
         prose = self.report.footnotes.get(name)
         if prose is None or self.citing:
             return render_prose.Inserted(f"[^{name}]", Markup.escape(f"[^{name}]"))
@@ -623,8 +621,8 @@ class _Builder:
         return text
 
     def insert(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
-        """Return a computed number for a text, or a dash with a footnote on why it cannot be computed. For a footnote
-        mark, return the mark of the author's footnote."""
+        """Return a computed number for a text, or a dash with a footnote that gives the reason. For a footnote mark,
+        return the mark of the author's footnote."""
         if isinstance(value, render_prose.Citation):
             return self.cited(value.name)
         made = self.gaps.made(id(value), lambda: self.computed(value, follows), "number")
@@ -636,8 +634,7 @@ class _Builder:
 
     def computed(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text, or a dash with a footnote if the number or an end of its range is
-        missing. A number also has a footnote if it comes from few operations, from measurements of different lengths,
-        or from a claim.
+        missing. A footnote is also added for few operations, for measurements of different lengths, and for a claim.
         """
         low = self.results.at(value.query)
         high = self.results.at(value.high) if value.high else None
@@ -668,7 +665,7 @@ class _Builder:
         return render_prose.Inserted(shown.text, shown.html(missing=missing), tuple(notes), takes)
 
     def insert_quoted(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
-        """Return a computed number. If the number is published, it has a footnote that says so."""
+        """Return a computed number, with a footnote if it is a published one."""
         made = self.insert(value, follows)
         if isinstance(value, render_prose.Citation):
             return made
@@ -692,7 +689,7 @@ class _Builder:
         return None if isinstance(made, MissingPart) else made
 
     def table_if_any(self, element: p.TableElement) -> TableView | TextView:
-        """Return a table, or a sentence in its place if it has no value at all."""
+        """Return a table, or a sentence if the table has no value at all."""
         if not is_empty(element, self.results):
             return self.table(element)
         self.tables -= 1
@@ -767,7 +764,7 @@ class _Builder:
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
     def published(self, element: p.PublishedElement | None = None) -> Iterable[TableView]:
-        """Return the metrics that the source of imported results states, using the brief's own table if it has one."""
+        """Return the metrics stated by the source of imported results, in the brief's own table if it has one."""
         title = element.title if element else ""
         room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1
@@ -958,7 +955,7 @@ class _Builder:
         return Markup(escape(self.words["rounded_up"])).format(exact=automatic(value), whole=shown)  # noqa: S704  # escaped just there
 
     def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
-        """Write one number with its unit. If `declared` has the text of a fact, that is printed unchanged."""
+        """Write a number with its unit. A fact in `declared` is printed unchanged."""
         missing = self.results.at(query) is None
         if missing:
             self.foot.note(self.results.why_missing(query))

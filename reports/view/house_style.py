@@ -50,8 +50,7 @@ def folder_of(spec: TemplateSpec) -> Traversable:
 
 
 def files_of_others(spec: TemplateSpec) -> tuple[str, ...]:
-    """Return the paths of the template files of another package, so that mistakes in them are reported by file and
-    line."""
+    """Return the paths of another package's template files, so that mistakes in them are reported by file and line."""
     own = spec.name in TEMPLATE_SPECS.own
     return () if own else tuple(str(file) for file in folder_of(spec).iterdir() if file.is_file())
 
@@ -62,7 +61,8 @@ def _unusable(spec: TemplateSpec, why: str) -> ReportError:
 
 
 Kept = Callable[[str, str], bytes]
-"""A function that returns a file by its name and SHA-256, as the file was when the spec was checked. Raises OSError."""
+"""A function that returns a file by its name and SHA-256, with the contents from when the spec was checked. Raises
+OSError."""
 _WEIGHTS = (
     (r"thin", 100), (r"extra-?light", 200), (r"light", 300), (r"medium", 500), (r"semi-?bold|demi", 600),
     (r"extra-?bold|heavy", 800), (r"black", 900), (r"bold", 700),
@@ -70,7 +70,7 @@ _WEIGHTS = (
 
 
 _READABLE = 4.5
-"""The least contrast of readable text by WCAG 2.2. On a brand colour too light for white text, black text is used."""
+"""The least contrast of readable text by WCAG 2.2. If white text has less on a brand colour, black is used."""
 _DARK_ON_BAND = "--band-text: #10181f; --band-ink: #10181f; --band-soft: #10181f;"
 _NOTHING = Markup("")
 _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
@@ -147,7 +147,7 @@ def family_of(theme: Theme) -> str:
 
 
 def typeface_of(report: Report) -> str:
-    """Return the only typeface of files to edit, which is the house's, or ours for the language."""
+    """Return the only typeface of files to edit: the house's, or ours for the language."""
     return report.theme.font or _USUAL_FONTS.get(report.language, _USUAL_FONTS["en"])
 
 
@@ -212,7 +212,7 @@ def missing_typefaces(report: Report) -> str:
 
 
 def unknown_typeface(font: str, fc_list: str | None = None) -> str:
-    """Return a sentence that a house style's typeface is not installed here, or "" if it is, or if that is unknown."""
+    """Return a sentence saying that a house style's typeface is not installed here, or "" if it is or this is unknown."""
     if not _is_missing(font, fc_list):
         return ""
     other = f"another{_taken_for(font)}"
@@ -220,7 +220,7 @@ def unknown_typeface(font: str, fc_list: str | None = None) -> str:
 
 
 def typeface_of_files(report: Report, fc_list: str | None = None) -> str:
-    """Return a sentence that the typeface of files to edit is not installed here, or "" if it is, or if that is
+    """Return a sentence saying that the typeface of files to edit is not installed here, or "" if it is or this is
     unknown."""
     font = typeface_of(report)
     if not _is_missing(font, fc_list):
@@ -260,7 +260,7 @@ _MOST_LETTERS = 8
 
 
 def letters_without_typeface(text: str, fc_list: str | None = None) -> str:
-    """Return which letters of a text, such as emoji, are in no installed typeface, and the next step, or "" if there
+    """Return the letters of a text (such as emoji) that no installed typeface has, with the next step, or "" if there
     are none."""
     rare = [
         letter for letter in dict.fromkeys(_USUAL_LETTERS.sub("", text)) if unicodedata.category(letter)[0] in "LNS"

@@ -1,5 +1,4 @@
-"""The limits of a brief's numbers, one sentence for each, beginning with those that a reader must know before any
-number."""
+"""The limits of a brief's numbers, one sentence each. The first ones must be known before reading any number."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _NOTICED_CELLS = 4
 _MOST_TAGS = 2
 """The most tags in a brief's band. Nobody would read more."""
 _NAMED = 3
-"""The most expectations that a limit names. The others are counted."""
+"""The most expectations to name in a limit. Any others are only counted."""
 
 
 def notices(
@@ -68,7 +67,7 @@ _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
     ("stand_in", "notice_stand_in", "tag_stand_in", "error"),
     ("other_server", "notice_other_server", "tag_other_server", "warning"),
 )
-"""Programs that may serve in place of a server's own product: the fact that records this, the title of the notice, the
+"""Programs that may replace a server's own product, each with the fact that records it, the title of the notice, the
 tag of the origin, and the notice's severity."""
 
 
@@ -99,7 +98,7 @@ def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Not
 
 
 def _modelled_power(results: Results) -> Iterator[Notice]:
-    """Return a notice that the watts come from a formula, or that nobody says what they cover."""
+    """Yield a notice if the watts come from a formula, or if it is unknown what they cover."""
     words = results.words
     if imported_briefs.is_imported(results) or run_row(results)["simulated"]:
         return
@@ -116,7 +115,7 @@ def _modelled_power(results: Results) -> Iterator[Notice]:
 
 
 def _one_machine(results: Results) -> Iterator[Notice]:
-    """Return a notice that all hardware is one machine, or folders on one disk, so that neither machines nor drives are
+    """Yield a notice if all hardware is one machine, or folders on one disk, so that neither machines nor drives are
     compared."""
     words, kind = results.words, one_machine(results)
     if kind:
@@ -131,7 +130,8 @@ _ONE_FOR_ALL = {
     "machine": ("tag_one_machine", "notice_one_machine", "notice_one_machine_body"),
     "disk": ("tag_one_disk", "notice_one_disk", "notice_one_disk_body"),
 }
-"""What may stand in for all hardware: the tag of the origin, and the title and the text of the notice."""
+"""The notices about replacements that affect all hardware: the tag of the origin, and the title and text of the notice.
+"""
 
 
 def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:
@@ -160,7 +160,7 @@ def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _not_made(gaps: Gaps, results: Results) -> Iterator[Notice]:
-    """Return a notice on what is missing from the brief: whole parts, and drawings of figures."""
+    """Yield a notice about missing parts of the brief and missing drawings of figures."""
     words = results.words
     for title, body, short, only_drawn in (
         ("notice_not_made", "notice_not_made_body", "limit_not_made", False),
@@ -199,8 +199,8 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Yield a notice for the expectations that fail, one for those that lack a value, and one each for those that fail
-    or hold only by their values, because the repeats do not decide them."""
+    """Yield a notice for expectations that fail, one for those without a value, and one each for those that fail or
+    hold although the repeats do not decide them."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)

@@ -1,4 +1,4 @@
-"""Puts the sentences of claims into a report, each with what a reader needs to know about its number."""
+"""Puts the sentences of claims into a report, each with the necessary information about its number."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ _Part = str | p.Value | p.Said
 _Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 LEAST_OVERSTATED = 0.01
-"""The smallest share of a highest value due to chance that is mentioned."""
+"""The smallest share of a highest value due to chance that is worth mentioning."""
 _LONGEST_START = 12
-"""The most characters before the number, as in `Up to 11X`, that are set large together with it."""
+"""The most characters before the number, as in `Up to 11X`, that are in large type together with it."""
 _JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
 """Matches text that joins a claim to the one before it in a sentence."""
 _BEGINS = re.compile(r"(?:(?<=[.!?。！？])\s*|\n\s*\n\s*|\n\s*(?:[-*]|\d+\.)\s+)\Z")
 _STOPS = re.compile(r"\A(?:[.!](?=\s|\Z)|[。！]|(?=\s*\Z|\s*\n\s*(?:\n|[-*]\s|\d+\.\s)))")
-"""Match the surroundings of a claim that is a sentence of its own, or an item of a list."""
+"""Match the surroundings of a claim that is a whole sentence, or an item of a list."""
 
 
 def claims_of(report: p.Report, results: Results) -> list[ClaimVerdict]:
-    """Return the verdicts on the claims that a report makes. They are decided together."""
+    """Return the verdicts on the claims in a report, which are decided together."""
     return verdicts_on(claims_said(results.plan, report), results)
 
 
@@ -80,14 +80,14 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
 
 
 def _headlined(report: p.Report, results: Results) -> list[p.Claim]:
-    """Return the claims whose numbers are set large on the first page."""
+    """Return the claims with their numbers in large type on the first page."""
     headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
     return claims_said(results.plan, headlines)
 
 
 def are_computed(report: p.Report, verdicts: Iterable[ClaimVerdict], results: Results) -> bool:
-    """Return whether all published numbers of the headline are computed from a source's figures and none is stated by
-    the source, so that the tag of the origin can say so for all of them."""
+    """Return whether all published numbers in the headline are computed from a source's figures and none is stated by
+    the source, so that one tag of the origin suffices."""
     headlined = {claim.name for claim in _headlined(report, results)}
     numbers = [each.claim.number for each in verdicts if each.claim.name in headlined and each.state == "published"]
     quoted = (number is None or results.is_quoted(number.query) for number in numbers)
@@ -111,8 +111,8 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. A remark
-    that the first page makes about all numbers in a `told` state is not repeated after single numbers."""
+    """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. For
+    states in `told`, the first page's remark about all numbers is not repeated after single numbers."""
 
     def __init__(
         self,
@@ -156,8 +156,8 @@ class _Writer:
     def prose(
         self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False, beneath: str = ""
     ) -> p.Prose | None:
-        """Return a text with the sentences of its claims. Titles are `short`: none of their claims repeats what the
-        rest of the title says, or what is `beneath` it."""
+        """Return a text with the sentences of its claims. Titles are `short`: their claims do not repeat the rest of
+        the title, or the text `beneath` it."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
         told = [
@@ -182,8 +182,7 @@ class _Writer:
         return p.Prose.of(parts)
 
     def _is_told(self, claim: p.Prose | None) -> bool:
-        """Return whether the headline already says that the repeats leave a figure's claim open, or where it is no
-        gain."""
+        """Return whether the headline already says that a figure's claim is open, or where it is no gain."""
         said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
         verdict = self.verdicts[said[0].claim] if len(said) == 1 else None
         if verdict is None or number_of(verdict.claim) not in self.headlined:
@@ -191,8 +190,8 @@ class _Writer:
         return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
-        """Return a verdict for a title without what the rest of the title already says: what the claim is compared
-        with, or that it was measured once, which only the title's last such claim says."""
+        """Return a verdict for a title, without what the rest of the title already says: the base of comparison, or
+        that it was measured once. The title's last such claim says the latter."""
         others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
         texts = [part for part in (*before, *after) if isinstance(part, str)]
         texts += [each.claim.base for each in others if each.is_said and each.claim.named]
@@ -203,9 +202,8 @@ class _Writer:
         return replace(verdict, state="absolute") if verdict.state == "once" and "once" in later else verdict
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
-        """Return the parts of a text in which only one place says which claims the repeats leave open, and the claims
-        whose places were removed. A place is removed if it is a sentence of its own, or joined to the text before it.
-        """
+        """Return the parts of a text, in which only one place says which claims are open, and the claims whose places
+        were removed. A place is removed if it is a whole sentence, or joined to the text before it."""
         found, gone = list[_Part](), list[ClaimVerdict]()
         is_first, behind = True, 0
         for at, part in enumerate(parts):
@@ -228,8 +226,8 @@ class _Writer:
         return found, gone
 
     def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False, noted: bool = True) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed, or a text that it is not shown. If a best
-        value is not a gain everywhere, return its range, and where it is a gain. If all pages of a brief are `tagged`
+        """Return the claim's sentence with its printable number, or a text saying that it is not shown. If a best value
+        is not a gain everywhere, also return its range, and where it is a gain. If all pages of a brief are `tagged`
         with their source, texts and titles do not repeat the source. `noted` means that a footnote has the range.
         """
         if not verdict.is_said:
@@ -247,7 +245,7 @@ class _Writer:
         return [*self._said(verdict, note), *([self._bracketed(notes)] if notes else [])]
 
     def _said(self, verdict: ClaimVerdict, note: str = "") -> list[_Part]:
-        """Return only the sentence, with its number as it may be printed, and with a footnote."""
+        """Return only the sentence, with its printable number and a footnote."""
         printed = verdict.printed
         if printed and note:
             printed = printed.model_copy(update={"note": note})
@@ -276,7 +274,7 @@ class _Writer:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
 
     def not_said(self, verdict: ClaimVerdict, *, short: bool = False, beside: Sequence[ClaimVerdict] = ()) -> str:
-        """Return the text that replaces the sentence of an open claim, and those of open claims `beside` it. Titles are
+        """Return the text that replaces the sentence of an open claim and of the open claims `beside` it. Titles are
         `short`, because they already name what was compared."""
         what = self._named((verdict, *beside))
         if verdict.state == "undecided":
@@ -297,9 +295,7 @@ class _Writer:
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
         """Return the text in brackets after the sentence: the base if the sentence does not name it, whether its point
-        was measured once, and which held-out repeats it lacks. Without held-out repeats, the text says how much of a
-        highest value may be chance.
-        """
+        was measured once, and missing held-out repeats, or without any, how much of a highest value may be chance."""
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=base_text(verdict.claim, self.words)))
@@ -326,12 +322,12 @@ class _Writer:
         return notes
 
     def _as_published(self) -> str:
-        """Return a text that a value is published, naming the publisher if there is a single source."""
+        """Return a text saying that a value is published, with the publisher's name if there is a single source."""
         by = {source.publisher for source in sources(self.results) if not source.is_own} - {""}
         return self.words["said_published_by"].format(by=by.pop()) if len(by) == 1 else self.words["said_published"]
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
-        """Return the numbers of the first page. A claim that may not be said has a dash with the reason."""
+        """Return the numbers of the first page. A claim that may not be stated has a dash with the reason."""
         said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
         ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
         mixed: set[str] = set()
@@ -358,8 +354,8 @@ class _Writer:
         return p.HeadlineNumber(value=value, text=_markdown([text]), shows_none=True)
 
     def _mixed(self, verdict: ClaimVerdict) -> p.HeadlineNumber:
-        """For a highest or lowest value that is not a gain everywhere, return at how many points there is a gain. This
-        replaces its sentence, with the range, so that no reader takes one end of the range for the result."""
+        """Return the number of points with a gain, for a highest or lowest value that is not a gain everywhere. It
+        replaces the sentence and the range, so that nobody takes one end of the range for the result."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
         what = "_workloads" if self._varied(claim.points) == ["workload"] else "_points"
@@ -402,7 +398,7 @@ class _Writer:
         return [*parts[:at], noted, *parts[at + 1 :]]
 
     def _where_better(self, verdict: ClaimVerdict) -> str:
-        """Return at how many points there is a gain, and at how many there is none."""
+        """Return a text on how many points have a gain, and how many have none."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
         return self.words["said_mixed" + kind if verdict.better else "said_worse"].format(
@@ -419,14 +415,14 @@ class _Writer:
         return [dim for dim, found in zip(query.dims, keys, strict=False) if len(set(found)) > 1]
 
     def _others(self, verdict: ClaimVerdict, key: str) -> str:
-        """Return at how many points there is no gain, and at how many there is no clear difference."""
+        """Return a text on how many points have no gain, and how many have no clear difference."""
         worse = f"{key}_worse" if verdict.claim.better else f"{key}_below"
         counts = ((worse, verdict.worse), (f"{key}_tied", verdict.tied))
         return "".join(self.words[word].format(n=n) for word, n in counts if n)
 
     def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
-        """Return a number of the first page. `ends` are the highest and lowest values that are named beside it. If both
-        ends of a range are among them, neither has the range after it."""
+        """Return a number of the first page. `ends` are the highest and lowest values named beside it. If they include
+        both ends of a range, the range is not repeated."""
         if isinstance(number, p.HeadlineNumber):
             return number
         verdict = self.verdicts[number.claim]
@@ -450,7 +446,7 @@ class _Writer:
         return self.words["said_repeats"].format(n=verdict.repeats, range=range_, wide=wide)
 
     def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:
-        """Join the notes and the range, which has its own brackets, in one pair of brackets."""
+        """Join the notes and the range, which has its own brackets, within one pair of brackets."""
         if not within:
             return [self._bracketed(notes)] if notes else []
         begin = within[0]
@@ -480,7 +476,7 @@ class _Writer:
 
 
 def _of_one_precision(numbers: Sequence[p.HeadlineNumber | p.Said]) -> tuple[p.HeadlineNumber | p.Said, ...]:
-    """Return the numbers of a headline with the same number of digits in all shares."""
+    """Return a headline's numbers, with all shares at the same number of digits."""
     texts = [text for each in numbers if isinstance(each, p.HeadlineNumber) for text in (each.value, each.text)]
     shares = [part for text in texts for part in text.parts if isinstance(part, p.Value)]
 
@@ -501,7 +497,7 @@ def base_text(claim: p.Claim, words: Words) -> str:
 
 
 def why_missing(claim: p.Claim, results: Results) -> str:
-    """Return why a claim has no value: its base is 0 or missing, or the results lack the value."""
+    """Return why a claim has no value: its base is 0 or missing, or its own value is missing."""
     why = results.why_missing(claim.number.query) if claim.number else results.words["no_value"]
     reads = [read for read in claim.points.reads or () if is_base(read, claim)]
 
@@ -522,7 +518,7 @@ def why_missing(claim: p.Claim, results: Results) -> str:
 
 
 def _is_open(verdict: ClaimVerdict) -> bool:
-    """Return whether the repeats leave a claim open, so that its sentence is not shown."""
+    """Return whether a claim is open, since the repeats do not decide it, so that its sentence is not shown."""
     return verdict.state == "undecided" and not verdict.is_said
 
 
@@ -536,8 +532,7 @@ def _why_open(verdict: ClaimVerdict) -> str:
 
 
 def _glued(claim: p.Claim) -> str:
-    """Return the sign joined to the number in the claim's sentence, such as the X of `8X`, or "" if there is
-    no sign."""
+    """Return the sign attached to the number in the claim's sentence, such as the X of `8X`, or ""."""
     parts = claim.sentence.parts
     at = next((index for index, part in enumerate(parts) if isinstance(part, p.Value)), len(parts))
     behind = "".join(part for part in parts[at + 1 : at + 2] if isinstance(part, str))
@@ -557,13 +552,13 @@ def _told_overstatement(verdict: ClaimVerdict) -> str:
 
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
-    """Return the claim's sentence as plain text, as a brief prints it."""
+    """Return the claim's sentence as plain text, in the form that a brief prints."""
     return _text(p.Prose.of(_Writer({}, results).sentence(verdict, noted=False)).parts, results)
 
 
 def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: Results) -> Iterator[StatedNumber]:
-    """Yield a brief's statements: each of its claims, in its words, then each expectation of the spec. If there are
-    neither, yield the numbers that the brief shows."""
+    """Yield a brief's statements: each of its claims in its own words, then each expectation of the spec. Without
+    either, yield the numbers shown in the brief."""
 
     def read(query: p.Query) -> Iterable[tuple[Sequence[p.DimKey | None], float | None]]:
         return results.rows(query).items()
@@ -606,7 +601,7 @@ def _text(parts: Sequence[_Part], results: Results) -> str:
 
 
 def _split(sentence: Sequence[_Part], beside: Sequence[_Part]) -> p.HeadlineNumber:
-    """Split a sentence into the number that is set large, with a short beginning and its unit, and the rest."""
+    """Split a sentence into the number in large type, with a short beginning and its unit, and the rest."""
     at = next((index for index, part in enumerate(sentence) if isinstance(part, p.Value)), 0)
     before = "".join(part for part in sentence[:at] if isinstance(part, str))
     behind = "".join(part for part in sentence[at + 1 : at + 2] if isinstance(part, str))

@@ -1,4 +1,4 @@
-"""Arranges a table's head and columns: shared names appear once above their columns, and a table that is too wide is
+"""Arranges a table's head and columns: shared names appear once above their columns, and tables that are too wide are
 split."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIRST, _NAMES = 0.34, 0.45
 """The most of the width that a long word in the rows' names takes from the numbers, and that whole names take before
 heads and texts are on one line."""
 _HEAD = 14.0
-"""The width, in multiples of the type size, up to which a head stays on one line if there is room."""
+"""The width, in multiples of the type size, of a head that stays on one line if there is room."""
 _SMALLEST, _LEGIBLE = 0.7, 7.0
 """The smallest type of a full table, as a share of the usual size, and in points."""
 _BOLD = 1.1
@@ -40,8 +40,8 @@ _MOST_CARDS = 6
 
 @dataclass(frozen=True)
 class TableRoom:
-    """The room for a table: its width in pixels, its usual type size in points, and the most columns. The type may be
-    `grown` by this factor."""
+    """The room for a table: its width in pixels, its usual type size in points, and the most columns. `grown` is the
+    factor by which the type may grow."""
 
     width: float
     points: float
@@ -54,7 +54,7 @@ class TableRoom:
 
 
 def room_of(slides: bool, *, boxed: bool) -> TableRoom:
-    """Return the room within the margins of a page or a slide or, if `boxed`, within a callout."""
+    """Return the room within the margins of a page or slide, or within a callout if `boxed`."""
     most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
     if slides:
         return TableRoom(1020 if boxed else 1136, 15, most, grown=1.34)
@@ -64,7 +64,7 @@ def room_of(slides: bool, *, boxed: bool) -> TableRoom:
 def parts_of(
     corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom
 ) -> tuple[TablePart, ...]:
-    """Split the table into pieces that fit the room, without breaking the words of heads if these fit a page.
+    """Split the table into pieces that fit the room, without breaking words in heads if they fit on a page.
 
     A group of columns stays together if it fits.
     """
@@ -109,7 +109,7 @@ class _Table:
         return (self._first + sum(wanted)) * self._room.smallest <= self._room.width + 1
 
     def scale(self, piece: Sequence[int]) -> float:
-        """Return the type size at which the columns fit side by side, as a share of the usual one."""
+        """Return the type size at which the columns fit side by side, as a share of the usual size."""
         least, wanted, _ = self._widths(piece)
         for needed in (wanted, least):  # words of the heads are broken last
             scale = min(1.0, (self._room.width + 1) / (self._first + sum(needed)))
@@ -148,8 +148,8 @@ class _Table:
         )
 
     def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float], list[float]]:
-        """Return three widths of each column at the usual type size: for its numbers, also for the words of its heads,
-        and for texts on one line and short heads."""
+        """Return three widths for each column at the usual type size: for its numbers, for these and the words of its
+        heads, and for texts on one line and short heads."""
         em, gap = self._em, _GAP * self._em
         heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
         least = [max((_cell_width(cell, em) for cell in self._cells[at]), default=0.0) + gap for at in piece]
@@ -178,7 +178,7 @@ class _Table:
 
 
 def _in_even_lines(width: float, most: float) -> float:
-    """Return the width of a text's lines if all have about the same length and none is wider than `most`."""
+    """Return the width at which a text's lines are about equally long, with none wider than `most`."""
     lines = math.ceil(width / most)
     return min(most, 1.15 * width / lines) if lines > 1 else width
 
@@ -195,8 +195,8 @@ _MARKS = re.compile(r"<sup\b.*?</sup>", re.DOTALL)
 
 
 def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
-    """Return the rows with room added after numbers, so that the decimal signs of a column line up whatever follows
-    them, such as more digits or a unit. The marks of notes hang in the margin and take no room. A column with a range,
+    """Return the rows with room added after numbers, so that the decimal signs of a column line up whatever comes after
+    them, such as more digits or a unit. The marks of notes are in the margin and need no room. A column with a range,
     which has two decimal signs, is aligned to the right.
     """
     tails = [[_tail(cell, decimal) for cell in row.cells] for row in rows]
@@ -241,14 +241,14 @@ def _tail(cell: TableCell, decimal: str) -> float | None:
 
 
 def shared_unit(heads: Sequence[TableHead]) -> str:
-    """Return the unit that several heads all have, so that it is shown only once above the table, or else ""."""
+    """Return the unit that several heads have in common, to be shown only once above the table, or ""."""
     units = {head.unit for head in heads}
     return next(iter(units)) if len(heads) > 1 and len(units) == 1 else ""
 
 
 def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
-    """Return the head's rows. A name that neighbours share spans them, and so does a unit that all columns below it
-    share."""
+    """Return the head's rows. A name that neighbours share spans their columns, as does a unit that all columns below a
+    name share."""
     depth = max((len(column.heads) for column in columns), default=0) + 1
     lowered = _units_raised(columns)
     found: list[tuple[HeadCell, ...]] = []
@@ -268,8 +268,8 @@ def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
 
 
 def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
-    """Return each column with the unit that its whole group shares, which is removed from the column itself, or with ""
-    if the group shares none."""
+    """Return each column with its group's common unit, which is removed from the column itself, or with "" if there is
+    none."""
     lowered: list[tuple[TableHead, str]] = []
     for path, group in groupby(columns, key=lambda column: column.heads[:1]):
         below = list(group)
@@ -281,8 +281,7 @@ def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
 def notes_at_heads(
     lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], keys: Sequence[TableHead]
 ) -> tuple[list[tuple[TableHead, tuple[TableCell, ...]]], list[TableHead]]:
-    """Return the lines and the keys of a table. If all values of a line or key have a note, the note moves to
-    its head."""
+    """Return the lines and keys of a table. If all values of a line or key have a note, its mark moves to the head."""
     own = [_of_all(cells) for _, cells in lines]
     lines = [
         (replace(head, notes=_joined(head.notes, notes)), tuple(_without(cell, notes) for cell in cells))
@@ -319,7 +318,7 @@ _LETTERS = '<span class="letters">'
 
 
 def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words: Words) -> list[TableRow]:
-    """Return the rows of a table whose lines run across. A shared name is on a line of its own above its rows."""
+    """Return the rows of a table with horizontal lines. A shared name has its own line above its rows."""
     if not all(head.heads for head, _ in lines):
         path = [words.locale.listed((*head.heads, head.label)) for head, _ in lines]
         return [TableRow(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
@@ -334,7 +333,7 @@ def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words
 
 
 def _longest_word(text: str) -> float:
-    """Return the width of the widest piece of a text that stays on one line, in multiples of the type size.
+    """Return the width of the widest unbreakable piece of a text, in multiples of the type size.
 
     Japanese may be broken between any two characters, but a column of single characters is hard to read. So words in
     katakana stay whole, and of other text a few characters stay together.

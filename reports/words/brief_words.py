@@ -39,11 +39,11 @@ _SKIPPED = {
     "rate_refused": "refused",
     "rate_broken": "refused",
 }
-"""The status that a brief gives to cells that the store calls skipped, by the code of the reason."""
+"""The statuses that a brief gives to cells that are skipped in the store, by the code of the reason."""
 
 
 class Words(Mapping[str, str]):
-    """The words of a language, and how it writes numbers. Looking up a word with plural forms gives its form `other`.
+    """The words of a language, and its number formats. A word with plural forms is looked up in its form `other`.
 
     `level` is the level of the brief's intervals over repeats, which replaces the placeholder `{level}` in every text.
     """
@@ -95,7 +95,7 @@ class Words(Mapping[str, str]):
         return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
-        """Return the words with what is needed to translate a run's sentences: their codes, by their English text."""
+        """Return the words with everything needed to translate a run's sentences: their codes, by their English text."""
         return self._with(sentences=sentences)
 
     def at_level(self, level: float) -> Words:
@@ -116,8 +116,8 @@ class Words(Mapping[str, str]):
         return self.factors.get(dim) or self.get(dim, dim)
 
     def dimension_within(self, dim: str) -> str:
-        """Return the name of a dimension for the middle of a sentence: the language's word in lower case, or the label
-        of a factor as written."""
+        """Return the name of a dimension within a sentence: the language's word in lower case, or a factor's label as
+        written."""
         return self.factors.get(dim) or self.get(f"over_{dim}") or self.get(dim, dim).lower()
 
     def said(self, text: str) -> str:
@@ -129,7 +129,7 @@ class Words(Mapping[str, str]):
         return _unbroken(known.in_words(self) if self.language != "en" else text, known)
 
     def said_briefly(self, text: str) -> str:
-        """Return a reason as `said` does. If it has more than two findings, return the first one and the number of the
+        """Return a reason like `said`, but shorten more than two findings to the first one and the number of the
         others."""
         known = self.sentences.get(text, text)
         short = shorten_reason(known)
@@ -140,14 +140,13 @@ class Words(Mapping[str, str]):
         )
 
     def status_of(self, status: str, reason: str) -> str:
-        """Return the status of a cell as a brief names it. A cell that the store calls skipped may have failed or been
-        left out, depending on its reason."""
+        """Return the brief's name for the status of a cell. A cell that is skipped in the store may have failed or been
+        left out, depending on the reason."""
         said = self.sentences.get(reason)
         return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Message) else status
 
     def named(self, name: str) -> str:
-        """Return the word for a name in a run, such as a status or a property, or the name itself if there is
-        no word."""
+        """Return the word for a name from a run, such as a status or a property, or the name itself without one."""
         return self.get(word_of_property(name), name)
 
     def form(self, key: str, count: float) -> str:
@@ -172,7 +171,7 @@ def _unbroken(found: str, sentence: Message) -> str:
 
 
 def _shares(sentence: Message) -> Iterator[str]:
-    """Rewrite the percentages of a recorded sentence. Present messages print "79 %", and earlier versions printed
+    """Rewrite the percentages of a recorded sentence, since current messages print "79 %" and earlier versions printed
     "79%"."""
     for value in sentence.args.values():
         if isinstance(value, Message):
@@ -199,7 +198,7 @@ def counted(words: Words, key: str, count: float, **holes: object) -> str:
 
 
 def some_of(words: Words, count: float, total: float, what: str = "measurement") -> str:
-    """Return words such as "3 of 12 measurements", "one of 12", "all 12" or "the only measurement". `what` may be
+    """Return a phrase such as "3 of 12 measurements", "one of 12", "all 12" or "the only measurement". `what` may be
     `ramp`, or `judged` for measurements that could be judged."""
     only, which, all_of_them = _SOME[what]
     if total == 1:
@@ -210,8 +209,7 @@ def some_of(words: Words, count: float, total: float, what: str = "measurement")
 
 
 def denied_of(words: Words, key: str, none: str, count: float, total: float, **holes: object) -> str:
-    """Return a sentence that something is not true of some of several measurements. `none` is the sentence for all of
-    them."""
+    """Return a sentence saying that something is not true of some measurements. `none` is the sentence for all of them."""
     if count == total > 1:
         return words[none].format(total=words.locale.numerals(f"{total:,.15g}"), **holes)
     return counted(words, key, count, which=some_of(words, count, total), **holes)

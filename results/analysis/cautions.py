@@ -29,8 +29,8 @@ class BusyGenerator(NamedTuple):
 
 
 def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
-    """Return the load generators whose processors a probe found busy, the busiest first. For RocksDB, the load
-    generator's host is also the engine's."""
+    """Return the load generators whose processors a probe found busy, the busiest first. RocksDB runs on the load
+    generator's host."""
     loads = {cell.id: cell.load_hosts for cell in plan.cells if cell.client is not None}
     if not loads:  # reading all samples takes long
         return []
@@ -44,15 +44,15 @@ def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
 
 
 def limited_points(plan: Plan, busy: Iterable[BusyGenerator]) -> frozenset[Point]:
-    """Return the points where the load generator may have been the limit: its host was busy, and no server
-    ran there."""
+    """Return the points where the load generator may have been the bottleneck, since its host was busy without running
+    a server."""
     serving = {host for hardware in plan.hardware.values() for host in hardware.hosts}
     cells = {each.cell for each in busy if each.host not in serving}
     return frozenset(Point.of(cell) for cell in plan.cells if cell.id in cells)
 
 
 class Patchy(NamedTuple):
-    """A probe that sampled too little in `cells` of its `of` measured cells, and nothing at all in `without` of them.
+    """A probe with too few samples in `cells` of its `of` measured cells, and with none at all in `without` of them.
 
     `share` is the lowest coverage, which was found in `cell`. In a cell with several hosts, the lowest coverage counts.
     """
@@ -120,8 +120,7 @@ class _Counted(NamedTuple):
 
 
 class Beyond:
-    """The number of operations beyond a percentile. The store's counts are read only once, when a percentile is first
-    asked for."""
+    """Counts the operations beyond a percentile. The store is read only once, when the first count is requested."""
 
     def __init__(self, store: Answering) -> None:
         self._store = store
@@ -159,7 +158,7 @@ class Beyond:
 
 
 def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of percentiles that have few operations beyond them in some repeat."""
+    """Return the comparisons of percentiles with few operations beyond them in some repeat."""
     metrics = {each.name: each.query.reads or () for each in side.plan.metrics}
     reading = [(row, reads) for row in rows if (reads := _latencies(row.quantity, metrics))]
     if not reading:

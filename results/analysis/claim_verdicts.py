@@ -37,7 +37,7 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 State = Literal[
     "decided", "undecided", "opposed", "once", "absolute", "declared", "published", "limited", "missing", "unheld"
 ]
-"""What is known about a claim:
+"""The possible verdicts on a claim:
 
 - `decided`: the repeats decide that there is a difference.
 - `opposed`: the repeats decide that there is a difference, on the worse side of the metric.
@@ -58,16 +58,16 @@ _FEWEST_DIGITS = 2
 FEWEST_REPEATS = 2
 """The least number of repeats that can decide anything."""
 _FEWEST_TYPICAL = 3
-"""The number of points from which the median of a range says more than its ends."""
+"""The number of points from which the median describes a range better than its ends."""
 SINGLE_NOISE, PUBLISHED_NOISE = 0.05, 0.02
 """The noise of a value that was measured once, and of a published one, as a share of it."""
 _MOST_MORE = 3
-"""The most digits that are added to a format to make a decided difference visible."""
+"""The most digits to add to a format to make a decided difference visible."""
 
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What is known about a claim's number, in the unit of its sentence.
+    """The verdict on a claim, with its number in the unit of its sentence.
 
     `at` is the point of a highest or lowest value, which is one of `points` that have a value. `opposite` is the other
     end of their range. `low` and `high` are the confidence interval at `level`, or None if there is none. `claims` is
@@ -102,7 +102,7 @@ class ClaimVerdict:
 
     @property
     def is_borne_out(self) -> bool:
-        """Return whether the numbers allow a brief to state this claim without an exception."""
+        """Return whether the numbers support this claim, so that a brief may state it without an exception."""
         return self.state not in _NOT_SAID
 
     @property
@@ -171,7 +171,7 @@ class ClaimVerdict:
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
-        """Return a value that prints the number `found` in the way the claim is printed."""
+        """Return a value that prints the number `found` in the same way as the claim's number."""
         if value.query.unit == "nodes":
             return value  # nodes are rounded up to whole ones when printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
@@ -184,7 +184,7 @@ class ClaimVerdict:
         return value.model_copy(update={"format": format_, "step": step, "rounded": direction})
 
     def _looks_equal(self, found: float, step: float) -> bool:
-        """Return whether rounding a number to this step makes it look like "no difference"."""
+        """Return whether the number, rounded to this step, looks like "no difference"."""
         same = self.claim.no_difference
         if self.state != "decided" or same is None or found != self.value or not step:
             return False
@@ -192,7 +192,7 @@ class ClaimVerdict:
 
     @property
     def _most_gained(self) -> float:
-        """Return the share by which rounding may favour the claim, or 0 if the claim states the worst of several
+        """Return the largest share by which rounding may favour the claim, or 0 if it states the worst of several
         values."""
         return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
@@ -208,7 +208,7 @@ class ClaimVerdict:
 
 
 def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
-    """Return a percentage with as many digits as the finest of the percentages beside it."""
+    """Return a percentage with as many digits as the most precise of the `others`."""
     shares = [each for each in (value, *others) if each.step and each.format.endswith("%")]
     if value not in shares:
         return value
@@ -222,7 +222,7 @@ def _prints_alike(value: float, format_: str, shown: Value) -> bool:
 
 
 def _rounding(format_: str, value: float, known: float | None, more: int = 0) -> tuple[str, float]:
-    """Return the format and the rounding step for a value that is known to plus or minus `known`. `more` is a number of
+    """Return the format and the rounding step for a value with an error of plus or minus `known`. `more` is a number of
     additional digits. If the format does not set the digits, the step keeps three."""
     found = _FORMAT.fullmatch(format_)
     if found is None or not math.isfinite(value) or value == 0:
@@ -273,8 +273,8 @@ def _may_be_decided(claim: Claim) -> bool:
 
 
 def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
-    """Return the verdict on a claim whose words promise more or less. If the number shows no such change, the claim is
-    not decided."""
+    """Return the verdict on a claim whose words promise more or less. Without such a change in the number, the claim is
+    undecided."""
     claim = verdict.claim
     if (
         not claim.directed
@@ -287,7 +287,7 @@ def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
 
 
 def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> ClaimVerdict:
-    """Return the verdict on a claim whose load generator may have been the limit.
+    """Return the verdict, changed if the claim's load generator may have been the bottleneck.
 
     If the load generator limited the claim's own value, that value is a lower bound. If it limited the value that the
     claim compares with, the claim shows nothing.
@@ -363,7 +363,7 @@ def _sides(
 
 
 def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float, read: Read, single: float) -> float:
-    """Return how far noise alone may move a comparison of two measurements from "no difference"."""
+    """Return how much noise alone may change a comparison of two measurements that do not differ."""
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
     if len(values) == FEWEST_REPEATS:
         return statistics.stdev(values)
@@ -388,7 +388,7 @@ def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOut
 
 
 def _state(claim: Claim, low: float | None, high: float | None, without: State) -> State:
-    """Return the state that an interval decides. `without` is the state if there is no interval."""
+    """Return the state that follows from an interval, or `without` if there is none."""
     if claim.no_difference is None:
         return "once" if without == "once" else "absolute"
     if low is None or high is None:
@@ -416,8 +416,8 @@ def _overstated(
 
 
 def _chance(claim: Claim, plan: Plan, repeats: int) -> float:
-    """Return an interval's chance of an error after this many repeats. If a budget looks at the points several times,
-    this is only a part of the whole chance."""
+    """Return the chance of an error of an interval after this many repeats. If a budget looks several times, this is
+    only part of the whole chance."""
     sides = (claim.repeats,) if claim.repeats else ()
     seen = looks_at(plan, Expect(text="", label="", query=claim.points, repeats=sides, origin=claim.origin))
     looks = seen.until(repeats)

@@ -23,7 +23,7 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, DimKey | None], ...]
 Read = Callable[[Query], Iterable[tuple[Sequence[DimKey | None], float | None]]]
-"""A function that answers a query. Each row of the answer has the keys of the query's dims, and the value."""
+"""A function that answers a query with rows. Each row has the keys of the query's dims, and the value."""
 
 
 def reading(store: Store) -> Read:
@@ -32,7 +32,7 @@ def reading(store: Store) -> Read:
 
 @dataclass(frozen=True)
 class Differences:
-    """The left side of an expectation minus its right side at one place, for each repeat that both sides have.
+    """The left side of an expectation minus its right side at one place, for each repeat on both sides.
 
     `are_logs` means that the differences are between logarithms, so that their mean is the logarithm of a ratio.
     """
@@ -43,8 +43,8 @@ class Differences:
 
 
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
-    """Yield the differences at each place where at least one side has values. With `points`, yield them for each of
-    these points instead.
+    """Yield the differences at each place where at least one side has values or, with `points`, at each of these
+    points.
 
     The differences use the same scale as the test of two contenders (`significance.p_value`).
     """
@@ -93,7 +93,7 @@ class ExpectInterval:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the values say about an expectation. `holds` is None if a value is missing and no other value fails.
+    """The result of judging an expectation. `holds` is None if a value is missing and no other value fails.
 
     `intervals` are the intervals behind the verdict: all of them if the expectation holds, otherwise those of the
     places that fail. Each has the confidence `level` for all `looks` together. If one of several places is enough, the
@@ -125,8 +125,8 @@ class Judgement:
 
     @property
     def vague(self) -> list[ExpectInterval]:
-        """Return the intervals that do not decide the verdict yet but could do so with more repeats. Once the verdict
-        is decided, there are none."""
+        """Return the intervals that leave the verdict open but may decide it with more repeats. A decided verdict has
+        none."""
         return [] if self._is_decided else [each for each in self.intervals if not each.decides]
 
     @property
@@ -135,7 +135,7 @@ class Judgement:
 
 
 def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
-    """Judge an expectation. In at most 5 % of cases, the interval of some look misses the true value
+    """Judge an expectation. In at most 5 % of cases, an interval of some look misses the true value
     (`budgets.looks_at`).
 
     The highest of several values is above a limit if at least one value is, and below the limit if all values are. So
@@ -166,8 +166,8 @@ def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
 def _by_verdict(
     expect: Expect, places: Sequence[Mapping[Dimension, DimKey | None]], found: Iterable[Differences]
 ) -> list[list[Differences]]:
-    """Return the differences behind the verdict at each place: a single one, or with `points`, those of all points at
-    the place."""
+    """Return the differences that the verdict at each place is based on: a single one, or with `points`, those of all
+    points there."""
     known = list(found)
     dims = set(expect.query.dims)
     return [
@@ -283,7 +283,7 @@ class ExpectVerdict:
 
     @property
     def judged(self) -> str:
-        """Return `holds`, `does not hold, but the repeats do not decide it`, or `can't be known`."""
+        """Return `holds`, `does not hold, but the repeats do not decide it`, `can't be known`, or the like."""
         said = _SAID[self.holds]
         return f"{said}, but the repeats do not decide it" if self.decided is False else said
 
@@ -349,8 +349,8 @@ def _known(query: Query, store: Store) -> list[KeyedValue]:
 
 
 def _spans(found: Judgement, plan: Plan) -> str:
-    """Return the intervals in words, such as `95 % intervals of the means over the repeats: threads 4: throughput is 12
-    ops/s to 18 ops/s (3 repeats)`."""
+    """Return a text of the intervals: `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s
+    to 18 ops/s (3 repeats)`."""
     vague = found.vague
     points = [
         ": ".join(part for part in (_place(each.place, plan), _of(each, found.first_look)) if part)
@@ -378,7 +378,7 @@ Sides = Sequence[tuple[Query, Sequence[KeyedValue], Mapping[tuple[DimKey | None,
 
 
 def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, sides: Sides, plan: Plan) -> str:
-    """Say how many rows decide the verdict, and show the first three of them with their numbers."""
+    """Describe how many rows decide the verdict, and show the first three with their numbers."""
     if not rows:
         return "there is no result to judge it by"
     dims = expect.query.dims
@@ -392,7 +392,7 @@ def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, side
 
 
 def _row_text(dims: Sequence[Dimension], row: KeyedValue, sides: Sides, plan: Plan) -> str:
-    """Return a row in words, such as `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why
+    """Return a text of a row, such as `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why
     its value is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
     place = _place(keys, plan)
@@ -408,8 +408,8 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
-    """Return a place in words, such as `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, the
-    only hardware is left out."""
+    """Return a text of a place, such as `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, a
+    lone hardware is left out."""
     alone = len(plan.hardware) == 1 and bool(plan.factors)
     return ", ".join(
         f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"
@@ -424,7 +424,7 @@ def _side(
     open_: Mapping[tuple[DimKey | None, ...], Doubt],
     keys: dict[Dimension, DimKey | None],
 ) -> str:
-    """Describe a side of an expectation, unless the side is a plain number of the spec, which says nothing new."""
+    """Describe a side of an expectation, unless it is just a number from the spec."""
     wanted = [keys.get(dim) for dim in query.dims]
     value = next((row.value for row in found if list(row.keys) == wanted), None)
     mark = open_.get(tuple(wanted), KNOWN).mark

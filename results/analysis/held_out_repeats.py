@@ -1,5 +1,4 @@
-"""Held-out repeats of a run's claims: the point where each claim's extreme was found, and the values from measuring
-that point again.
+"""Held-out repeats of a run's claims: the point of each claim's extreme, and the values from measuring it again.
 
 They are kept as separate runs below the run's folder, so that no table, figure or mean of the run includes them.
 """
@@ -36,9 +35,9 @@ class Winner:
 
 @dataclass(frozen=True)
 class HeldOutRepeats:
-    """The held-out repeats of a claim. `values` are the good ones of the `times` repeats that were asked for. `attempt`
-    counts how often held-out repeats were measured for the claim; 0 means never. `busy` are the points whose load
-    generator may have been the limit.
+    """The held-out repeats of a claim. `values` are from the good ones among the requested `times` repeats. `attempt`
+    counts how often held-out repeats were measured for the claim; 0 means never. `busy` are the points where the load
+    generator may have been the bottleneck.
     """
 
     times: int
@@ -50,7 +49,8 @@ class HeldOutRepeats:
 
 
 def winner_of(claim: Claim, read: Read) -> Winner | None:
-    """Return where the ordinary repeats of a run put a claim's extremes, or None if an extreme is missing."""
+    """Return the places of a claim's extremes according to the run's ordinary repeats, or None if an extreme is
+    missing."""
     if claim.held_out is None:
         return None
     found = [_best(each, read) for each in claim.held_out.extremes]
@@ -72,7 +72,7 @@ def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
 
 
 def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
-    """Return whether the record belongs to this claim, and not to another claim that had the same name."""
+    """Return whether the record belongs to this claim instead of another one that had the same name."""
     return began.sha256 == number_digest(claim)
 
 
@@ -108,8 +108,8 @@ def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepe
 
 
 def _value(claim: Claim, values: Sequence[float], whole: float | None) -> float | None:
-    """Return the claim's number. If a repeat failed, the store has no number, so the mean of the other repeats is
-    returned."""
+    """Return the claim's number. If a repeat failed and the store thus has no number, return the mean of the other
+    repeats."""
     if whole is not None or not values:
         return whole
     if claim.points.by_ratio and min(values) > 0:

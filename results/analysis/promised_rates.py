@@ -1,4 +1,4 @@
-"""The results of searches for a promise in the form that reports read, with the runs at each rate."""
+"""The results of searches for a promise, as reports read them, with the runs at each rate."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from benchbrief.results.store.searched_doubts import Doubt, of_search
 
 
 class RateRuns(NamedTuple):
-    """How many runs at a rate kept a promise, broke it, or asked too much of the load generator. Held-out runs are
-    counted separately."""
+    """How many runs at a rate kept a promise, broke it, or were beyond the load generator. Held-out runs are counted
+    separately."""
 
     rate: float
     met: int
@@ -36,7 +36,7 @@ class RateRuns(NamedTuple):
 
     @property
     def late(self) -> int:
-        """How many runs say nothing about the system because their load generator was late."""
+        """How many runs are inconclusive because their load generator was late."""
         return self.beyond + self.held_beyond
 
     @property
@@ -51,7 +51,7 @@ class RateRuns(NamedTuple):
 
     @property
     def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
-        """What the runs say about the rate, or None if all runs failed."""
+        """The verdict of the runs at the rate, or None if all of them failed."""
         if self.refuted:
             return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
         if not self.judged:
@@ -91,7 +91,7 @@ class Promised(NamedTuple):
 
     @property
     def is_lower_bound(self) -> bool:
-        """True if the sustained rate may be higher than the rate that the search found."""
+        """True if the sustained rate may be higher than the found one."""
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
 
     @property
@@ -100,8 +100,7 @@ class Promised(NamedTuple):
 
     @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
-        """The rates above the sustained rate at which held-out runs were late. Such runs lower the sustained rate, but
-        say nothing about the system."""
+        """The highest rate above the sustained one at which most runs kept the promise, or None."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
 
     @property
@@ -112,5 +111,5 @@ class Promised(NamedTuple):
 
     @property
     def is_undecided(self) -> bool:
-        """True if the search found a rate, but without the confidence that was asked for."""
+        """True if the search found a rate, but without the required confidence."""
         return self.sustained is not None and not self.sure

@@ -1,4 +1,4 @@
-"""Whether a second run confirms the claims of a first run, claim by claim.
+"""Judges whether a second run confirms the claims of a first one, claim by claim.
 
 A number is reproduced if the second run's number is near it, and the repeats leave no room for a change that matters. A
 change matters if it is larger than a margin, 10 % by default. For a claim that compares, the margin is at most the
@@ -38,9 +38,9 @@ from benchbrief.results.statistics.significance import (
 )
 
 MARGIN = 0.1
-"""The share by which a number may differ and still be the same number to a reader."""
+"""The share by which numbers may differ and still be the same to a reader."""
 MOST_REPEATS = 200
-"""The largest number of repeats that is suggested for reaching a decision."""
+"""The most repeats to suggest for reaching a decision."""
 _SHARES = {"": 1.0, "1": 1.0, "%": 100.0}
 """The number that means "the whole" in each unit of shares."""
 
@@ -77,8 +77,8 @@ Why = Literal[
 StatementName = tuple[Literal["claim", "expect", "number"], str]
 """The kind and the name of a stated number."""
 Unlike = Literal["", "machine", "settings", "origin"]
-"""Why absolute numbers of the two runs can't be compared. If it is `origin`, relative numbers can't be
-compared either."""
+"""The reason why absolute numbers of the two runs can't be compared. For `origin`, relative numbers can't be compared
+either."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def judge_reproduction(
     margin: float = MARGIN,
     refused_for: Mapping[StatementName, Why] = MappingProxyType({}),
 ) -> list[Reproduced]:
-    """Return the verdict on each number that a first run states, given the numbers of a second run. `refused_for` has
-    the reasons why some numbers can't be compared, because the second run measured something else for them."""
+    """Return the verdict on each number of a first run, given the numbers of a second run. `refused_for` has the
+    reasons for numbers that can't be compared because the second run measured something else."""
     here = {(each.kind, each.name): each for each in now}
     pairs = [(each, here.get((each.kind, each.name))) for each in before]
     refused = [_why_unlike(one, other, unlike) or refused_for.get((one.kind, one.name)) for one, other in pairs]
@@ -168,8 +168,8 @@ def _not_judged(one: StatedNumber, other: StatedNumber | None, why: Why) -> Repr
 
 
 def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin: float) -> Reproduced:
-    """Return the verdict on the numbers at the place where they differ most. A claim has only one place. A number that
-    a brief shows holds only if it does so at every place."""
+    """Return the verdict on numbers at the place where they differ most. A claim has only one place. A number shown in
+    a brief holds only if it holds at every place."""
     there = {each.place: each for each in other.values}
     if one.kind == "claim":
         pairs = [(each, next(iter(other.values), ValueAt(value=None))) for each in one.values]
@@ -211,14 +211,14 @@ def _of_number(
 
 
 def _within(one: StatedNumber, share: float) -> tuple[float, float]:
-    """Return the range of the ratio's logarithm that counts as reproduced: within a share of 1, and unlimited on the
-    better side of a promised bound."""
+    """Return the range of the ratio's logarithm that counts as reproduced: within a share of 1, and without limit on
+    the better side of a promised bound."""
     lowest = -math.inf if one.bound == "high" else math.log1p(-share)
     return lowest, math.inf if one.bound == "low" else math.log1p(share)
 
 
 def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_exact: bool) -> Reproduced:
-    """Return the verdict on numbers that do not vary. Equal numbers hold, and for exact numbers the ratio decides."""
+    """Return the verdict on numbers without variation. Equal numbers hold; for exact numbers, the ratio decides."""
     if min(len(a), len(b)) > 1 and math.isclose(a[0], b[0], rel_tol=1e-12):
         return _changed(made, "holds", "equal")
     if not is_exact or min(a[0], b[0]) <= 0:
@@ -231,8 +231,8 @@ def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_ex
 
 
 def _undecided(made: Reproduced, a: Sequence[float], b: Sequence[float], wanted: float) -> Reproduced:
-    """Return an undecided verdict that says how many repeats would decide it, or which side has too much noise. A
-    number that the second run measured only once is assumed to vary as much as the first run's number."""
+    """Return an undecided verdict, with the number of repeats that would decide it or the side with too much noise. A
+    number measured only once in the second run is assumed to vary as in the first."""
     if more := repeats_until(a, b if len(b) > 1 else a, wanted, made.level, MOST_REPEATS):
         return _changed(made, "open", "wide", more)
     with_still = repeats_until(a, [b[0], b[0]], wanted, made.level, MOST_REPEATS)
@@ -274,7 +274,7 @@ def _ratio(one: StatedNumber, a: Sequence[float], b: Sequence[float], level: flo
 
 
 def _of_expectation(one: StatedNumber, other: StatedNumber, shown: Reproduced) -> Reproduced:
-    """Return the verdict on an expectation: it holds if both runs meet it, or both do not."""
+    """Return the verdict on an expectation, which holds if both runs meet it or neither does."""
     if one.holds is None or other.holds is None:
         return _changed(shown, "open", "missing_before" if one.holds is None else "missing")
     repeated = any(len(each.repeats) > 1 for each in other.values)

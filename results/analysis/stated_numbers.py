@@ -1,7 +1,5 @@
-"""The numbers that a run states: the number of each claim and the verdict on each expectation, with the repeats behind
-them, in a form that another run can be compared with. For a run that claims and expects nothing, see
-`stated_quantities.py`.
-"""
+"""The numbers that a run states, which are each claim's number and each expectation's verdict, with their repeats, in a
+form for comparison with another run. For a run without claims and expectations, see `stated_quantities.py`."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ class ValueAt(Node):
 
 
 class StatedNumber(Node):
-    """A number that a run states in a claim or an expectation, or shows in its brief.
+    """A number that a run states by a claim or an expectation, or shows in its brief.
 
     `expression` distinguishes numbers of the same name. `bound` is `low` if the number promises at least its value,
     because it is the worst of several values, and `high` if it promises at most its value; a number beyond the bound is
@@ -57,7 +55,7 @@ class StatedNumber(Node):
 
 
 def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) -> StatedNumber:
-    """Return the number that a claim states. It has no value if the value is missing."""
+    """Return the number that a claim states, without a value if that is missing."""
     claim, found = verdict.claim, list[float]()
     if verdict.held is not None:
         found = list(verdict.held.values)
@@ -83,15 +81,14 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
 
 
 def _expression(claim: Claim) -> str:
-    """Return a text that distinguishes the number of a claim from others, and that other versions of benchbrief also
-    use. The highest and the lowest value of the same points are two different numbers."""
+    """Return a text that identifies a claim's number, also across versions of benchbrief. The highest and the lowest
+    value of the same points are two different numbers."""
     return f"{claim.bound} of {claim.points.text}" if claim.bound else claim.points.text
 
 
 def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
-    """Return the bound that a claim promises, because it states the worst of several values or because the load
-    generator was the limit. If the metric has no better side, a comparison is better the further it is from "no
-    difference".
+    """Return the bound that a claim promises, because it states the worst of several values or the load generator was
+    the bottleneck. Without a better side of the metric, a comparison is better the further it is from "no difference".
     """
     claim, better = verdict.claim, verdict.claim.better
     if better is None and claim.no_difference is not None and verdict.value is not None:
@@ -171,5 +168,5 @@ def _is_percentile(query: Query) -> bool:
 
 
 def distinct_numbers(stated: Iterable[StatedNumber]) -> int:
-    """Return how many numbers are judged together. Claims that state the same number in two languages count once."""
+    """Return how many numbers are judged together. Claims about one number in two languages count once."""
     return len({(each.kind, each.expression) for each in stated})

@@ -1,5 +1,4 @@
-"""The numbers that a run states if its brief claims nothing: the metrics and measures that the brief shows, at each
-point."""
+"""The numbers that a run states if its brief has no claims: the metrics and measures shown in the brief, at each point."""
 
 from __future__ import annotations
 
@@ -81,7 +80,7 @@ def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Ga
 
 
 def _quantity(read: Reading) -> str:
-    """Return the name that comparisons give to the quantity of a query, without its operation."""
+    """Return the name used in comparisons for the quantity of a query, without its operation."""
     return f"latency.{read.statistic.replace('.', '')}" if read.view == "latency" else read.view
 
 

@@ -1,4 +1,4 @@
-"""The quantities that two contenders of a comparison have in common, at each point, with their repeats.
+"""The quantities that both sides of a comparison have, at each point, with their repeats.
 
 A contender is a run, or one hardware or level of a run. A point is an experiment, a workload, a load, and everything
 else that varies but is not compared, such as the hardware if whole runs are compared. If a planned repeat of a point
@@ -29,7 +29,7 @@ from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
-"""A small rate that replaces a rate of 0, so that one can divide by it."""
+"""A small rate used in place of 0, to allow division by it."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, levels, kept_to, broken_from FROM main.promises "
     "WHERE kind IS NOT NULL ORDER BY ALL"
@@ -43,15 +43,14 @@ def is_searched(query: Query) -> bool:
 
 
 def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return why a metric of searched rates can't be judged between two plans, or "" if it can."""
+    """Return why a metric of searched rates can't be judged for two plans, or "" if it can."""
     named = [read.keys.get("experiment") for read in query.reads or () if read.view == "sustained"]
     read = (name for name in plans[0].experiments if any(keys is None or name in keys for keys in named))
     return why_mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
 
 
 def why_mixed(query: Query) -> str:
-    """Return why no interval covers a query that reads both searched rates and measures of repeats, or "" for other
-    queries."""
+    """Return why a query of both searched rates and measures of repeats has no interval, or "" for other queries."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:
         return ""
@@ -70,7 +69,7 @@ def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) 
 
 
 def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float, float]]:
-    """Return the least and the largest possible value of a metric for each place (its keys), given the results of its
+    """Return the least and the largest possible value of a metric by place (its keys), given the results of its
     searches.
 
     Both bounds may be infinite. Keys whose values can't be computed are left out.
@@ -117,8 +116,8 @@ class Gathered:
     doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
     def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> PointValues | None:
-        """Return the values at a point. `planned` is the point's number of repeats in the plan; it is 0 if the plan has
-        no such number, or several."""
+        """Return the values at a point. `planned` is the number of repeats planned there, or 0 if there is none or
+        several."""
         if point not in self.values and not planned:
             return None
         value, reason = self.values.get(point, (None, ""))
@@ -135,8 +134,8 @@ class Gathered:
 
 
 class Measurements:
-    """The measurements behind a contender's cells. A measurement is identified by the digests of its raw outputs, or
-    else by the run that made it.
+    """The measurements that a contender's cells come from, each identified by the digests of its raw outputs, or else
+    by the run that made it.
 
     A file with several cells of a run, such as an imported table, counts as one measurement for each cell.
     """
@@ -291,7 +290,7 @@ SUSTAINED = "sustained"
 
 @dataclass(frozen=True)
 class _Side:
-    """The quantities that one contender measured, and its metrics that can be compared."""
+    """One contender's quantities, and its comparable metrics."""
 
     of: Contender
     planned: Mapping[PointKeys, int]
@@ -324,7 +323,7 @@ def pairs(
 
 
 def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
-    """Yield each quantity of one contender, compared with itself. Errors are included even if no operation failed."""
+    """Yield each quantity of one contender compared with itself. Errors are included even if no operation failed."""
     found = _side(side, metrics=True)
     yield from _in_common(found, found, without_errors=True)
 
@@ -351,8 +350,8 @@ def _side(side: Contender, metrics: bool) -> _Side:
 def _in_common(
     *sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False
 ) -> Iterator[ComparedQuantity]:
-    """Yield each quantity that both sides have. With `without_errors`, errors are included even if no
-    operation failed."""
+    """Yield each quantity found on both sides of a comparison. `without_errors` includes errors even if no operation
+    failed."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool = False
@@ -417,12 +416,12 @@ def _quantity(
 
 
 def _is_not_given(values: PointValues) -> bool:
-    """Return whether a statistic is missing because the tool does not report it, and not because something failed."""
+    """Return whether a statistic is missing only because the tool does not report it."""
     return not values.is_known and not values.repeats and is_not_given(values.reason)
 
 
 def is_not_given(reason: str) -> bool:
-    """Return whether a value is missing because the tool does not report it, according to the reason."""
+    """Return whether the reason for a missing value is that the tool does not report it."""
     if not isinstance(reason, Message):
         return False
     if reason.code == "over_repeats" and isinstance(said := reason.args.get("said"), Message):

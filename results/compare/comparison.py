@@ -1,5 +1,4 @@
-"""Comparison of two contenders, point by point: the values of both, their ratio, and whether the difference is more
-than noise.
+"""Compares two contenders point by point: the values of both, their ratio, and whether the difference exceeds noise.
 
 The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are in
 `results/statistics/significance.py`.
@@ -82,7 +81,7 @@ class PointValues:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A compared measure or metric. `points` has the values of both contenders, the first contender's first.
+    """A compared measure or metric. `points` has the values of the first contender and then of the second.
 
     `unlike` says, for each point that can't be judged, why the two contenders did not measure the same thing. `signed`
     is whether the true value could be below 0. `by_ratio` is whether the logarithms of the repeats are tested. `exact`
@@ -106,7 +105,7 @@ _PERCEPTIBLE = 0.02
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity at one point. `ratio` is the second contender's value over the first's, as tested.
+    """One quantity at one point. `ratio` is the second contender's value divided by the first's, as tested.
 
     With repeats, `ratio` is computed from the repeats, not from the shown values. It is None for values below 0, or if
     the first value is 0. `difference` is the second value minus the first, in the quantity's unit. The tested one of
@@ -139,7 +138,7 @@ class Comparison:
     by_ratio: bool = False
     """Whether the logarithms of the repeats are tested."""
     exact: bool = False
-    """Whether the values are exact and do not vary on either side, so that any difference is real."""
+    """Whether the values on both sides are exact, so that any difference is real."""
 
     @property
     def fewest(self) -> int:
@@ -159,8 +158,7 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the change computed from the repeats visibly differs from the change between the two shown
-        values."""
+        """Return whether the change in the repeats is visibly different from the change between the two shown values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):
@@ -182,7 +180,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """The result of a comparison: all comparisons, and the points that only one contender has."""
+    """The result of a comparison: the comparisons of all points, and the points of only one contender."""
 
     comparisons: tuple[Comparison, ...]
     only_first: tuple[str, ...] = ()
@@ -194,17 +192,17 @@ class PairOutcome:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Return the points of the first contender where it is unknown whether something became worse."""
+        """Return the points of the first contender where it is unknown whether anything got worse."""
         return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
 
 
 def compare(found: Iterable[ComparedQuantity], threshold: float = 0.0) -> PairOutcome:
-    """Judge all points of each quantity together. A change smaller than `threshold`, a share, does not count."""
+    """Judge all points of each quantity together. Changes below `threshold`, a share, do not count."""
     return compare_all([found], threshold)[0]
 
 
 def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 0.0) -> list[PairOutcome]:
-    """Judge several pairs of contenders, each by its own quantities, as one set of comparisons.
+    """Judge several pairs of contenders as one set of comparisons, each pair by its own quantities.
 
     A family of tests answers one question, such as "has throughput changed at some point?" See R. Bender and S. Lange,
     "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other metrics, with
@@ -324,7 +322,7 @@ def _ratio(
 
 
 def _bounded_ratio(first: PointValues, second: PointValues) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values that are known by bounds, or None if a value itself is unknown, or below 0."""
+    """Return the ratio of two values with known bounds, or None if a value itself is unknown or negative."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
     (low, high), (other_low, other_high) = first.bounds, second.bounds
@@ -376,7 +374,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
 
 
 def _why_missing(row: Comparison) -> str:
-    """Return why a side has no value: one reason if both sides share it, otherwise a reason for each side."""
+    """Return why values are missing: one reason if both sides share it, or else a reason for each side."""
     lacking: dict[str, list[str]] = {}
     for name, side in zip(row.names, (row.first, row.second), strict=True):
         if side is None or side.value is None:
@@ -389,8 +387,7 @@ def _why_missing(row: Comparison) -> str:
 
 
 def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
-    """Return the comparison with its verdict if the sides can't be compared or are the same measurement; otherwise
-    None."""
+    """Return the comparison with a verdict if the sides can't be compared or are the same measurement, or else None."""
     if row.reason:
         return row
     if _same_measurement(first, second):

@@ -21,8 +21,8 @@ class ReadSide(Answering, Protocol):
 
 @dataclass(frozen=True)
 class Contender:
-    """A finished run, or only its cells on one `hardware` and at the `levels` of some factors. `label` is the user's
-    name for the contender.
+    """A finished run, or only its cells on one `hardware` and at the `levels` of some factors. `label` is its name as
+    given by the user.
 
     `origin` says whether its numbers were measured, simulated or imported.
     """
@@ -55,13 +55,13 @@ class Contender:
 
 
 _PASSING = ("free space of ",)
-"""Prefixes of the names of facts that change from hour to hour, and therefore explain no difference."""
+"""Prefixes of facts that change from hour to hour, and therefore explain no difference."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference between two contenders: `what` is `first` on one side and `second` on the other. A missing value is
-    ""."""
+    """A difference between two contenders: the property `what` is `first` on one side and `second` on the other. A
+    missing value is ""."""
 
     what: str
     first: str
@@ -103,8 +103,7 @@ def facts_of_both(first: Contender, second: Contender) -> Iterator[Difference]:
 
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
-    """Return the values of each fact over the compared hosts. If whole runs are compared, each hardware has its own
-    facts."""
+    """Return the values of each fact over the compared hosts. For whole runs, each hardware has its own facts."""
     rows = side.store.sql("SELECT kind, hardware, node, name, value, unit FROM facts ORDER BY ALL").rows
     found: dict[str, dict[str, None]] = {}
     for kind, hardware, node, name, value, unit in rows:

@@ -60,7 +60,7 @@ class Ranking:
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """Return the first contender of the order, and the contenders that do not differ from it."""
+        """Return the first contender of the order, and all others that do not differ from it."""
         return tuple(each for each in self.order if not self.are_apart(self.order[0], each))
 
 
@@ -116,7 +116,7 @@ def _spread(groups: Sequence[frozenset[int]], count: int) -> tuple[str, ...]:
 
 
 def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset[int]]:
-    """Group the contenders' indexes so that two of them share a group exactly if they are not in `apart`.
+    """Group the contenders' indexes so that two of them share a group exactly if their pair is not in `apart`.
 
     Uses Piepho's insert-and-absorb algorithm. Each letter stands for one group, and the groups are in the order of
     their best members.

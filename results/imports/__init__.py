@@ -1,2 +1,1 @@
-"""Imports of results that were measured elsewhere: published tables and tools' outputs. Each import is kept as
-a run."""
+"""Imports results that were measured elsewhere: published tables and tools' outputs. Each import is kept as a run."""

@@ -1,4 +1,4 @@
-"""Finding the cells of a plan that numbers belong to, by their coordinates."""
+"""Finds the cells of a plan that numbers belong to, by their coordinates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NoPlace(Wrong):
 
 
 class SeveralLevels(NoPlace):
-    """Raised when the level of a factor is not given and the `cells` that fit are at several levels."""
+    """Raised if a factor's level is not given although the matching `cells` have several."""
 
     def __init__(self, text: str, hint: str, cells: Sequence[Cell]) -> None:
         super().__init__(text, hint)
@@ -60,8 +60,7 @@ class Places:
             levels: {name: levels.keys.get(name, factor.default) for name, factor in plan.factors.items()}
             for levels in {cell.levels for cell in plan.cells}
         }
-        """The level of each factor. In an experiment that does not vary a factor, the factor is at its
-        default level."""
+        """The level of each factor, which is the default in an experiment that does not vary it."""
         self._hardware = _names((key, each.label) for key, each in plan.hardware.items())
         self._workloads = _names((name, each.label) for name, each in plan.workloads.items() if "?" not in name)
         self.names = (*CELL, *plan.factors, "host", "operation", "node", "probe")
@@ -151,8 +150,7 @@ class Places:
         return fitting
 
     def _require_levels(self, cells: Sequence[Cell], at: Coordinates) -> None:
-        """Raise SeveralLevels if the cells are at several levels of a factor and the coordinates do not give
-        its level."""
+        """Raise SeveralLevels if the cells have several levels of a factor that the coordinates leave open."""
         for name, factor in self._plan.factors.items():
             found = dict.fromkeys(self._levels[cell.levels][name] for cell in cells)
             if name not in at.levels.keys and len(found) > 1:
@@ -231,8 +229,8 @@ _PART = re.compile(r"\{([^{}]*)\}|\*")
 
 
 def compile_pattern(pattern: str, names: Sequence[str]) -> re.Pattern[str]:
-    """Compile a pattern that matches the end of a path, starting at a file's or folder's name. `names` are the names of
-    all coordinates.
+    """Compile a pattern that matches the end of a path from the start of a file's or folder's name on. `names` are the
+    names of all coordinates.
 
     Raises ResultsError for unknown or repeated names.
     """
@@ -358,8 +356,8 @@ class CellFiles:
 def find_files(
     pattern: str, suffix: str, places: Places, where: Where
 ) -> Iterator[tuple[Path, dict[str, str], Cell | ImportProblem]]:
-    """Yield the files that match a pattern. Each comes with its coordinates, and with its cell or the reason why no
-    cell fits.
+    """Yield the files that match a pattern, each with its coordinates, and with its cell or the reason why no cell
+    fits.
 
     If a cell is given, files of other cells are left out.
     """

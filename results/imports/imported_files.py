@@ -1,5 +1,5 @@
-"""Checks of imported files: what is wrong with a file, whether the file is complete and from the named tool, and what
-times it contains."""
+"""Checks of imported files: problems of a file, whether it is complete and from the named tool, and what times it
+contains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.text_encoding import text_encoding
 
 WRONG_CELL = "name the cell that it is of, or write into the spec what was run"
-"""The hint for an output that does not belong to its cell."""
+"""The hint for an output that does not match its cell."""
 _SHOWN = 20
 
 
@@ -131,8 +131,7 @@ def refuse_no_text(name: str, path: Path) -> None:
 
 
 def tool_that_wrote(text: Sequence[str]) -> str:
-    """Return a hint that names the tool that wrote this output and says how to import it, or "" if no tool is
-    recognised."""
+    """Return a hint that names the tool that wrote this output and how to import it, or "" if no tool is recognised."""
     for name, spec in IMPORTER_SPECS.own.items():
         if spec.line and any(re.match(spec.line, line) for line in text):
             return f"it looks like one of `bench import {name}`"

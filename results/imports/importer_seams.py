@@ -1,4 +1,4 @@
-"""The seams of imports: what each of the three kinds of importers does, and how importers are loaded.
+"""The seams of imports: the interface of each of the three kinds of importers, and how importers are loaded.
 
 An importer's `spec.py` describes the importer. Each output of a tool belongs to one cell, a log of samples comes with
 such outputs, and a table has the numbers of many cells.
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass
 class CellNumbers:
-    """What a table says about one cell. `all_repeats` means that the numbers belong to all repeats together."""
+    """A table's numbers for one cell. `all_repeats` means that they belong to all repeats together."""
 
     cell: Cell
     all_repeats: bool = False
@@ -69,21 +69,19 @@ class OutputImporter(ABC):
         return {}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield contradictions between an output and its cell, other than those in settings and in the mix of
-        operations."""
+        """Yield contradictions between an output and its cell, except those in settings and in the mix of operations."""
         return iter(())
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
-        """Return the name under which a file is kept: STDOUT for the output itself. `said` are the
-        file's coordinates."""
+        """Return the name for keeping a file: STDOUT for the output itself. `said` are the file's coordinates."""
         return STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Return whether a file that is kept under this name may have the same bytes as another cell's file."""
+        """Return whether a file kept under this name may have the same bytes as another cell's file."""
         return False
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the given files to which a file without coordinates may belong."""
+        """Return the given files that a file without coordinates may belong to."""
         return ()
 
     def complete(
@@ -112,7 +110,7 @@ class TableImporter(ABC):
     def prepare(
         self, path: Path, plan: Plan, given: StatedSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
-        """Return everything that an import would keep. `given` is the source that the command line names.
+        """Return everything that an import would keep. `given` is the source named on the command line.
 
         Raises ImportRefused with all problems, unless `skip_bad` is set and some rows are good.
         """
@@ -200,7 +198,7 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
 
 
 def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
-    """Raise BadLog if times in the window go backwards, as when a clock is set, or if one time has two values."""
+    """Raise BadLog if times in the window go backwards (as when a clock is set), or if one time has two values."""
     last: dict[tuple[str, str, str], Sample] = {}
     for each in found:
         of = each.measure, each.node, each.device

@@ -52,7 +52,7 @@ class CellValue(BaseModel):
 
 
 class ImportManifest(BaseModel):
-    """How to read a cell's files. `kind` is the importer. `names` maps the kept names to the files' own names.
+    """Says how to read a cell's files. `kind` is the importer. `names` maps the kept names to the files' own names.
 
     `experiment` is the experiment of those table rows that name none.
     """
@@ -103,7 +103,7 @@ FACTS = "facts"
 REST = "rest"
 NOT_PUBLISHED = "not published"
 OWN = "own measurements"
-"""The title of the user's own numbers if they have no other title."""
+"""The title of the user's own numbers, by default."""
 LONGEST: Mapping[str, int] = {
     **dict.fromkeys(KEYS, LINE),
     "url": PARAGRAPH,
@@ -116,14 +116,14 @@ LONGEST: Mapping[str, int] = {
 }
 """The largest allowed number of characters for each kind of statement."""
 _SLIPPED = 2
-"""By how many letters at most a misspelt topic may be longer or shorter than the correct one."""
+"""The largest difference in length, in letters, between a misspelt topic and the correct one."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 
 @dataclass(frozen=True)
 class StatedSource:
-    """The source of imported numbers. `said` maps `KEYS` to values. `statements` are the source's other remarks, in
-    words, and `limits` say what the numbers do not show.
+    """The source of imported numbers. `said` maps `KEYS` to values. `statements` are further remarks by the source, and
+    `limits` say what the numbers do not show.
 
     `told` are the versions and settings that the source states, each with a name and a text. `facts` are the names of
     the spec's facts that the source states, or None if the file does not give them.
@@ -136,7 +136,7 @@ class StatedSource:
     facts: tuple[str, ...] | None = None
     rest_not_published: bool = False
     mine: bool = False
-    """True if the numbers are the importing user's own measurements, which nobody published."""
+    """True if the numbers are unpublished measurements by the importing user."""
 
     def given(self, options: StatedSource) -> StatedSource:
         """Return the source with the statements of the command line. They replace the file's own title, licence and so
@@ -184,7 +184,7 @@ def source_of_options(
     *,
     mine: bool = False,
 ) -> StatedSource:
-    """Return the source that the command line gives. `told` and `facts` are written as in a table's comment lines.
+    """Return the source given on the command line. `told` and `facts` are written as in a table's comment lines.
 
     `topics` are the topics that a brief lists as not stated. Raises ImportRefused with all problems. A misspelt topic
     in `told` is a problem, because the brief would still list the correct topic as not stated.
@@ -257,7 +257,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def too_long(key: str, text: str) -> str:
-    """Return the problem with the length of a statement, or "" if the statement is within its limit or has no limit."""
+    """Return the problem with the length of a statement, or "" if it is within its limit or has none."""
     most = LONGEST.get(key)
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 
@@ -272,7 +272,7 @@ def _setting(text: str, file: str, line: int | None, problems: list[ImportProble
 
 
 def _slip(name: str, topics: Collection[str]) -> str | None:
-    """Return the topic that a name misspells, or None if the name is a topic itself, or does not resemble one."""
+    """Return the topic that a name misspells, or None if it is a topic itself or resembles none."""
     known = {topic.casefold(): topic for topic in topics}
     if not name or name.casefold() in known:
         return None
@@ -301,7 +301,7 @@ SHARED = "raw/imported"
 
 @dataclass(frozen=True)
 class KeptJob:
-    """The files of one job of a cell, by the names under which they are kept."""
+    """The files of one job of a cell, by the names in which they are kept."""
 
     job: str
     host: str
@@ -312,8 +312,7 @@ class KeptJob:
 
 @dataclass(frozen=True)
 class CellImport:
-    """The imported data of a cell. `not_needed` are the other repeats of its point, if its numbers represent all
-    repeats.
+    """The imported data of a cell. `not_needed` are the other repeats of its point, if its numbers are for all repeats.
 
     `failed` is the share of operations that failed, or 0 if unknown.
     """
@@ -326,7 +325,7 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Say which of the files was imported before, and by which run of the folder. Returns "" if none was."""
+    """Return which of the files was imported before, and by which run of the folder, or "" if none was."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)
@@ -353,7 +352,7 @@ class Prepared:
     problems: tuple[ImportProblem, ...] = ()
     remarks: tuple[str, ...] = ()
     not_published: tuple[Cell, ...] = ()
-    """Cells whose numbers the source says it does not publish."""
+    """Cells whose numbers are unpublished according to the source."""
 
 
 def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepared) -> Path:

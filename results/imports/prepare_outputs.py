@@ -1,4 +1,4 @@
-"""Preparation of an import of tools' outputs. Each file is matched to its cell, and read once."""
+"""Prepares an import of tools' outputs. Each file is matched to its cell, and read once."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ from benchbrief.runners.plugins import spec_of
 
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
-"""The largest difference between the measured and the declared mix of operations, as a share, in addition to chance."""
+"""How far the measured mix of operations may differ from the declared one, as a share, in addition to chance."""
 _MOST_BUSY = 1.1
 """The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ and histogram
 buckets have widths."""
 _LEAST_BUSY = 0.3
-"""The least share of their time that the threads of a closed loop wait for the server (Little's law)."""
+"""The least share of their time that a closed loop's threads must wait for the server (Little's law)."""
 _CLIENT_S = 200e-6
 """The mean latency, in seconds, below which a client may spend most of its time between operations."""
 _CONNECTING_S = 10.0
 """The longest time, in seconds, that a run may spend on connecting before its first operation."""
 _FAILED = 0.05
-"""The share of failed operations above which the mix of the counted operations proves nothing."""
+"""The share of failed operations above which the mix of the counted ones proves nothing."""
 
 
 def contradictions(
@@ -121,7 +121,7 @@ def _same(said: float | str, planned: float | str | bool) -> bool:
 def _busy(
     files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload, *, closed: bool
 ) -> Iterator[ImportProblem]:
-    """Yield a problem if the sum of all latencies is longer than the time of the cell's threads, or far too short.
+    """Yield a problem if all latencies add up to more than the time of the cell's threads, or to far too little.
 
     A thread runs one operation at a time; with `io_depth`, each place in its queue does. The first and the last
     operation may reach beyond the window. Intended latencies include waiting times, which overlap, so at an offered
@@ -176,7 +176,7 @@ def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Impo
 
 
 def _wanted(workload: Workload, name: str) -> float:
-    """Return the planned share of an operation. If a load is measured, all its operations are inserts."""
+    """Return the planned share of an operation. In a measured load, all operations are inserts."""
     if workload.phase == "load":
         return 1.0 if name == "insert" else 0.0
     return float(workload.properties.get(name, 0.0))
@@ -233,7 +233,7 @@ def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: t
 
 
 _LEAST_SHARE = 0.9
-"""The least share of the declared time that a measurement must last. Drivers refuse a shorter measurement."""
+"""The smallest share of the declared time that a measurement must last, as drivers also require."""
 
 
 def prepare_outputs(
@@ -245,7 +245,7 @@ def prepare_outputs(
     *,
     skip_bad: bool = False,
 ) -> Prepared:
-    """Prepare outputs for import. `source` is the source that the command line gives.
+    """Prepare outputs for import. `source` is the source given on the command line.
 
     Raises ImportRefused with all problems, unless `skip_bad` is set and some files are good.
     """
@@ -376,8 +376,8 @@ def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
 
 
 def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[ImportProblem]:
-    """Yield a problem for each load generator whose kinds of latencies differ from those of the first one. A cell has
-    only one kind."""
+    """Yield a problem for each load generator that measures other kinds of latencies than the first one, since a cell
+    has only one kind."""
     kinds = {host: {each.kind for each in of_host.operations} for host, of_host in measured.items()}
     (first, has), *others = kinds.items() if kinds else (("", set()),)
     for host, other in others:
@@ -396,7 +396,7 @@ def _short(of: CellFiles, host: str, measured: Measurement) -> str:
 
 
 def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, ImportProblem]:
-    """Return the files that have the same bytes as an earlier file. The outputs of two measurements are never
+    """Return the files with the same bytes as an earlier one, since the outputs of two measurements are never
     identical."""
     first: dict[str, Path] = {}
     again: dict[Path, ImportProblem] = {}

@@ -1,1 +1,1 @@
-"""Conversion of a run's directory to typed rows. The raw outputs are parsed again."""
+"""Converts a run's directory to typed rows, parsing the raw outputs again."""

@@ -29,8 +29,7 @@ from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
 from benchbrief.runners.world.world_seams import World
 
 _SAME_S = 0.001
-"""The smallest drift of a clock during a measurement, in seconds, that makes it necessary to move the
-samples' times."""
+"""The smallest drift of a clock during a measurement, in seconds, that requires an adjustment of the samples' times."""
 
 
 @cache
@@ -66,7 +65,7 @@ class CellMeasurement:
 
 
 def parse_cell(evidence: Evidence, verdict: CellVerdict, problems: dict[str, Problem | None]) -> CellMeasurement:
-    """Parse the measured jobs of a good cell. `problems` maps raw files to what is wrong with them."""
+    """Parse the measured jobs of a good cell. `problems` maps raw files to their problems."""
     jobs = [job for job in verdict.jobs if job.job == MEASURE]
     if not jobs:
         return CellMeasurement({}, "the journal names no measured output")
@@ -173,8 +172,8 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
 def probe_gaps(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
-    """Say which of a probe's readings failed while others succeeded. Returns "" if none failed, or if this kind of
-    probe can't tell."""
+    """Return which of a probe's readings failed while others succeeded, or "" if none did or if this kind of probe
+    can't tell."""
     kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
@@ -183,7 +182,7 @@ def probe_gaps(
 
 
 def _there(verdict: CellVerdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
-    """Return the window in the time of the host that took the samples, which may be the controller."""
+    """Return the window by the clock of the host that took the samples, which may be the controller."""
     offset = verdict.offset(CONTROLLER.id if probe.on == "controller" else job.host).of_job(job.booted)
     return offset.there(window[0]), offset.there(window[1])
 
@@ -218,8 +217,7 @@ def throughput_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement
 def _operations(
     run_id: str, cell_id: str, phase: int | None, seconds: float, together: Together
 ) -> list[ThroughputRow]:
-    """Return the rates of single operations. An operation with both service and intended latencies is counted only
-    once."""
+    """Return the rates of single operations. An operation with both service and intended latencies counts once."""
     counts: dict[str, list[int]] = {}
     errors: dict[str, int] = {}
     for place, measurement in enumerate(together.each):

@@ -36,17 +36,16 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""The longest duration of the whole jobs, as a multiple of the window, that can represent the window without
-a remark."""
+"""How many times longer than the window the whole jobs may be to represent it without a remark."""
 _NEAR = 0.1
-"""The largest distance of a reading from an end of the window, as a share of the window, at which the counters at that
-end are certain."""
+"""The distance from an end of the window, as a share of it, within which a reading makes the counters at that end
+certain."""
 
 
 @dataclass(frozen=True)
 class CounterSpan:
-    """The counters at both ends of the window. `reason` says why they do not match the window, or match it only
-    roughly. It is None if they match."""
+    """The counters at both ends of the window. `reason` says why they do not match the window, or only roughly, and is
+    None if they do."""
 
     before: dict[str, float]
     after: dict[str, float]
@@ -85,8 +84,7 @@ def _nearest(time: float, around: Sequence[_Reading]) -> float:
 
 
 def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
-    """Return the last reading up to a time, and the first reading from that time on. Returns None if either
-    is missing."""
+    """Return the last reading before (or at) a time, and the first one from then on, or None if either is missing."""
     before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
     after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
     return (before, after) if before and after else None
@@ -189,7 +187,7 @@ def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> 
 
 
 def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why an event has no recovery time, or no values at all. Returns None if it has a recovery time."""
+    """Return why an event has no recovery time, or no values at all, or None if it has a recovery time."""
     if found is None:
         return say_of_run.event_nothing_before(label=event.label)
     if found.recovery_s is None:
@@ -200,7 +198,7 @@ def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | No
 
 
 def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why it is unknown when the latency had recovered. Returns None if it is known."""
+    """Return why the recovery time of the latency is unknown, or None if it is known."""
     if found is None or found.latency_s is not None:
         return why_missing(event, found, left_s) if found is None else None
     if not found.has_latency:
@@ -384,8 +382,7 @@ def _note_rows(
     problems: dict[str, Problem | None],
     gaps: dict[str, SampleGap],
 ) -> Iterator[NoteRow]:
-    """Yield notes about numbers that can't be trusted, remarks of the run, and warnings of the tool. A repeated warning
-    is noted once.
+    """Yield notes about numbers that can't be trusted, remarks of the run, and warnings of the tool, each only once.
 
     The origin of a note about a probe is the probe's job, so that the store knows which numbers the probe lacks.
     """
@@ -420,7 +417,7 @@ def _note_rows(
 
 
 def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
-    """Yield a note on each clock whose error was larger than its uncertainty, and large enough to matter."""
+    """Yield a note on each clock whose error exceeded its uncertainty and was large enough to matter."""
     for clock in verdict.clocks:
         if clock.when == "before" and abs(clock.offset_s) > max(_CLOCK_S, clock.uncertainty_s):
             off = say.clock_ahead if clock.offset_s > 0 else say.clock_behind
@@ -430,7 +427,7 @@ def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
 
 
 def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
-    """Yield a note on each host whose times matter but whose clock was not read, although other clocks were read."""
+    """Yield a note on each host with relevant times whose clock was not read, although other clocks were."""
     cell = verdict.cell
     known = {clock.host for clock in verdict.clocks if clock.when == "before"}
     sampled = (host for probe in cell.probes if probe.on == "node" for host in probe.hosts)

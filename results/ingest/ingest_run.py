@@ -1,5 +1,4 @@
-"""Conversion of a run's directory to typed rows. They are parsed again from the journal and the raw outputs, which are
-the source of truth.
+"""Converts a run's directory to typed rows, by parsing the journal and the raw outputs, which are the source of truth.
 
 Only the attempt that a cell's last verdict calls good gives measurements. If a raw file is missing or was changed, the
 numbers from that file are missing.
@@ -168,12 +167,11 @@ def _row(
 
 
 PUBLISHED = "published"
-"""The origin of a latency that comes from a table. Such a latency has no histogram, so it can't be merged
-with others."""
+"""The origin of latencies from a table. Without a histogram, they can't be merged with others."""
 
 
 class TableRows:
-    """Makes the rows of a run whose numbers come from tables. Each table is read only once."""
+    """Makes the rows of a run with numbers from tables. Each table is read only once."""
 
     def __init__(self, evidence: Evidence, importer: TableImporter) -> None:
         self._evidence, self._importer = evidence, importer
@@ -235,8 +233,8 @@ def _cell(run_id: str, verdict: CellVerdict, cell: CellNumbers) -> Iterator[Row]
 
 
 def _latencies(run_id: str, verdict: CellVerdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
-    """Yield the published latencies of the repeat, and of all repeats together. With several repeats, the latter have
-    no value."""
+    """Yield the published latencies of the repeat, and of all repeats together, which have no value if there are
+    several repeats."""
     for value in cell.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
@@ -257,7 +255,7 @@ def _latency(
 
 
 def ingest(evidence: Evidence) -> Iterator[Row]:
-    """Yield all rows of the store, point by point, so that only one point's repeats are in memory."""
+    """Yield all rows of the store point by point, to hold only one point's repeats in memory."""
     yield run_row(evidence)
     yield from factor_rows(evidence)
     yield from source_rows(evidence)
@@ -296,7 +294,7 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
 
 
 def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
-    """Return the verdicts, marking cells as not needed if an unfinished search or adaptive ramp has not asked for them.
+    """Return the verdicts. Cells that an unfinished search or adaptive ramp has not asked for are marked as not needed.
 
     Then no measurement counts as missing at the point, and what was measured there so far has values.
     """
@@ -395,12 +393,11 @@ def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
 
 
 _NAMED = 10
-"""The most cells that a message names. The other cells are only counted."""
+"""The most cells to name in a message. Any others are only counted."""
 
 
 def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
-    """Say which cells have a good attempt that is not their first, including attempts after `bench resume`. Returns ""
-    if none has."""
+    """Return which cells have a good attempt that is not their first, also after `bench resume`, or "" if none has."""
     later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
     if not later:
         return ""

@@ -1,4 +1,4 @@
-"""Latency statistics of one or more distributions, which are merged by their buckets and never averaged."""
+"""Latency statistics of one or more distributions. Distributions are merged by their buckets, never averaged."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def percentile_name(percent: float) -> str:
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:
-    """Return the statistics of several distributions together. All belong to one operation and kind of latency, and
-    come from several sources or repeats.
+    """Return the joint statistics of several distributions from different sources or repeats, all of one operation and
+    kind of latency.
 
     The mean is weighted by count. Percentiles come from merged histograms. For a single distribution without a
     histogram, they are the percentiles that the tool printed.
@@ -78,8 +78,7 @@ def _percentiles(some: Sequence[Operation]) -> list[Statistic]:
 
 
 def _of_histogram(histograms: Sequence[Histogram], some: Sequence[Operation]) -> list[Statistic]:
-    """Return the merged percentiles. If the tool prints the smallest and the largest latency, they are kept between
-    these."""
+    """Return the merged percentiles, kept between the smallest and the largest latency if the tool prints these."""
     try:
         merged = histograms[0] if len(histograms) == 1 else merge(histograms)
     except ValueError as error:

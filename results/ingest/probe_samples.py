@@ -1,4 +1,4 @@
-"""A cell's probe samples, how much of the measured window they cover, and the energy.
+"""A cell's probe samples, their coverage of the measured window, and the energy.
 
 Missing readings are gaps, which are not filled. Means cover only the sampled time, and the coverage says how much of
 the window that is.
@@ -32,7 +32,7 @@ from benchbrief.runners.sampling import longest_step
 
 
 def require_declared(probe: str, samples: Sequence[Sample]) -> None:
-    """Check that measures and units are those of the specs, on which metrics and briefs rely.
+    """Check that measures and units are as in the specs, since metrics and briefs rely on that.
 
     Raises BadOutput for a measure that neither the probe's spec nor a probe of benchbrief declares, and for a unit
     other than the declared one.
@@ -83,8 +83,7 @@ def broken_alone(probe: str) -> Iterator[None]:
 
 
 FEWEST = 3
-"""The fewest power readings from which an energy is computed. With fewer, a momentary value would represent the whole
-window."""
+"""The fewest power readings for computing an energy. With fewer, a momentary value would represent the whole window."""
 
 
 class Stretch(NamedTuple):
@@ -111,7 +110,7 @@ class Coverage:
 
 
 def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list[Stretch]:
-    """Return the stretch of the window that each sample represents, in the order of the samples."""
+    """Return the stretch of the window that each sample stands for, in the order of the samples."""
     found = [_UNSET] * len(samples)
     gauges: dict[tuple[str, str, str], list[int]] = {}
     for place, (measure, node, device, time, _, _, over) in enumerate(samples):
@@ -120,7 +119,7 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
         else:
             gauges.setdefault((measure, node, device), []).append(place)
     read: dict[tuple[float, ...], list[Stretch]] = {}
-    """The stretches by reading time, computed only once, because a probe reads all its measures at the same times."""
+    """The stretches by reading time, computed only once, since a probe reads all its measures at the same times."""
     at = [sample.time for sample in samples]
     for places in gauges.values():
         places.sort(key=at.__getitem__)
@@ -160,7 +159,7 @@ def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage
 
 
 def _taken(times: Sequence[float], every_s: float) -> int:
-    """Return how many readings were taken of those that were due, one in each interval from the first reading on.
+    """Return how many of the due readings were taken. One is due in each interval from the first reading on.
 
     A reading may be up to half an interval early, or less than one interval late. Each reading counts at most once.
     """
@@ -321,8 +320,7 @@ def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str,
 def _coverage(
     times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
 ) -> Coverage:
-    """Return the smaller of two coverages: the coverage of rates, by the seconds that they cover, and the coverage of
-    gauges, by their number."""
+    """Return the smaller of two coverages: that of rates, by the seconds covered, and that of gauges, by their number."""
     if not any(over):
         return coverage(times, every_s, seconds)
     rates = list(compress(of, over))
@@ -343,8 +341,7 @@ def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: floa
 
 
 def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: float) -> str:
-    """Say why there is no energy although there are readings: there are too few, or they cover too little of the
-    window."""
+    """Return why there is no energy despite readings: there are too few, or they cover too little of the window."""
     if len(of) < FEWEST:
         return say.energy_readings(host=host, least=FEWEST, readings=len(of))
     share = min(covered.share, share_spanned(of, seconds))
@@ -381,8 +378,8 @@ def _samples(
 
 
 def _interval(times: Sequence[float]) -> float:
-    """Return the interval between readings, estimated from their times. If a host is simulated or was measured
-    elsewhere, the interval may be longer than requested."""
+    """Return the interval between readings, estimated from their times. On a simulated or foreign host, it may be
+    longer than requested."""
     return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 

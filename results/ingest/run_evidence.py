@@ -29,12 +29,12 @@ from benchbrief.runners.world.world_choice import world_for
 from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
-"""How a cell ended. A skipped cell was not needed, so no measurement is missing."""
+"""How a cell ended. A skipped cell was not needed, so that its measurement is not missing."""
 
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """How a planned cell ended. `places` say where the journal has the other records of `attempt`.
+    """How a planned cell ended. `places` are the journal's places of the other records of `attempt`.
 
     The records are read on first use, and kept as long as the verdict. A copy (`replace`) reads its own. `cell` has the
     threads and the target that a search found for the cell, once they are known.
@@ -51,11 +51,11 @@ class CellVerdict:
     """The throughput that the run recorded when the cell ended successfully."""
     places: tuple[JournalPlace, ...] = ()
     by_plan: bool = False
-    """Whether the plan itself caused the failure, so that the cell would fail again."""
+    """Whether the plan itself caused the failure, which would thus recur."""
     by_host: bool = False
     """Whether a host caused the failure."""
     no_room: j.NoRoom = ""
-    """What did not fit in the budget: a repeat, which is then skipped, or a whole point, which is then missing."""
+    """What the budget had no room for: a repeat, which is then skipped, or a whole point, which is then missing."""
 
     @cached_property
     def _kept(self) -> tuple[j.AnyRecord, ...]:
@@ -79,7 +79,7 @@ class CellVerdict:
 
     @cached_property
     def measuring_ended(self) -> j.MeasuringEnded | None:
-        """How the measurement ended, if it is one that continues until it is steady, or None otherwise."""
+        """How a measurement until steady ended, or None for other measurements."""
         return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
 
     @cached_property
@@ -149,7 +149,7 @@ Problem = str
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run's plan and the contents of its journal at the time of reading.
+    """A run's plan, and its journal's contents at the time of reading.
 
     `journal_bytes` is the size of the complete lines read, and `journal_sum` is their checksum
     (`runners/journal/journal_file.py`). `verdicts` has one verdict for each planned cell, in the plan's order.
@@ -260,8 +260,8 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
 
 
 def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
-    """Return the problem with each file of a job: it is missing, changed since it was kept, not a plain file, or
-    outside the run's directory. None for a file without a problem.
+    """Return the problem with each file of a job (missing, changed since it was kept, not a plain file, or outside the
+    run's directory), or None for a good file.
 
     `root` is that directory without symbolic links.
     """
