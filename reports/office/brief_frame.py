@@ -12,6 +12,7 @@ from benchbrief.model.plan import Report
 from benchbrief.reports.data.view_model import Item, ReportView
 from benchbrief.reports.office.packages import time_of
 from benchbrief.reports.office.rich_text import Paragraph, joined, paragraphs, runs_of
+from benchbrief.reports.render.companion import SHORT
 from benchbrief.reports.text.html_markup import code_in_backticks, writable
 from benchbrief.reports.view.house_style import template_of
 from benchbrief.reports.words.brief_words import Words
@@ -84,8 +85,10 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
         yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items, words["colon"])
     items = []
     if other := view.companion:
-        where = filter(None, (f"{other.file}, SHA-256 {other.sha256[:16]}", other.address))
-        items.append(Item(words["full_disclosure"], " ".join((words["companion_has"], *where))))
+        items.append(Item(words["full_disclosure"], words["companion_has"]))
+        items.append(Item("", f"`{other.file}`, SHA-256 {other.sha256[:SHORT]}"))
+        if other.address:
+            items.append(Item("", Markup('<a href="{0}">{0}</a>').format(other.address)))
     if view.repeat:
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:

@@ -45,7 +45,7 @@ from benchbrief.reports.office.brief_frame import Chapter, Front, endings_of, fr
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import opened, settled
 from benchbrief.reports.office.rich_text import Paragraph as Said
-from benchbrief.reports.office.rich_text import Run, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.rich_text import Run, closed, joined, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
 from benchbrief.reports.office.text_fit import column_widths
 from benchbrief.reports.office.word_parts import (
@@ -53,6 +53,7 @@ from benchbrief.reports.office.word_parts import (
     add_field,
     add_jump,
     add_link,
+    add_picture,
     element,
     has_marks,
     line,
@@ -81,12 +82,10 @@ _LANGUAGES = {"en": "en-US", "ja": "en-US"}
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """What is written on the band of the first page, and the tag there that says where the numbers are from."""
-_TAG_EDGE = 32
-"""The room around the text of the tag, in eighths of a point."""
-_BOX_PAD, _QR = 8.0, Mm(20)
-"""The room within a box, and the size of the code that leads to the disclosure."""
-_MARGIN_OF_DRAWINGS = 8.0
-"""The free pixels at the left side of a drawing with the page's width."""
+_TAG_PAD = 4.0
+"""The room around the text of the tag."""
+_BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
+"""The room within a box, the size of the code that leads to the disclosure, and about how much of it is its margin."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 
@@ -106,21 +105,21 @@ class _Style:
 
 _STYLES = {
     "Title": _Style(24, True, _ON_BAND, 2, 2),
-    "Subtitle": _Style(12, False, _ON_BAND, 0, 3),
-    "Heading 1": _Style(16, True, _BAND, 13, 3, next_to=True),
-    "Heading 2": _Style(13.5, True, _BAND, 12, 3, next_to=True),
+    "Subtitle": _Style(12, False, _ON_BAND, 2, 4),
+    "Heading 1": _Style(16, True, _BAND, 11, 3, next_to=True),
+    "Heading 2": _Style(13.5, True, _BAND, 10, 3, next_to=True),
     "Heading 3": _Style(12, True, _BAND, 10, 2, next_to=True),
-    "Caption": _Style(9.5, False, INK, 8, 4, next_to=True),
+    "Caption": _Style(9.5, False, INK, 6, 3, next_to=True),
     "List Bullet": _Style(),
     "List Number": _Style(),
     "footnote text": _Style(8.5, False, SOFT, 0, 1),
     "Brief Kicker": _Style(9.5, True, _ON_BAND, 0, 2),
-    "Brief Origin": _Style(_TAG_PT, True, _TAG_INK, 2, 2),
+    "Brief Origin": _Style(_TAG_PT, True, _TAG_INK, 4, 3),
     "Brief Headline": _Style(_HEADLINE_PT, True, _BAND, 0, 0, next_to=True),
     "Brief Headline Text": _Style(11, False, INK, 0, 2),
     "Brief Limits": _Style(9, False, INK, 0, 6),
-    "Brief Claim": _Style(11.5, True, INK, 10, 0, next_to=True),
-    "Brief Figure": _Style(0, None, "", 0, 4),
+    "Brief Claim": _Style(11.5, True, INK, 8, 0, next_to=True),
+    "Brief Figure": _Style(0, None, "", 0, 3),
     "Brief Note": _Style(8.5, False, SOFT, 0, 2),
     "Brief Box": _Style(10, False, INK, 2, 2),
     "Brief Box Number": _Style(_CARD_PT, True, _BAND, 2, 0),
@@ -187,33 +186,44 @@ class _Writer:
         self.write_blocks(blocks)
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
-        for chapter in endings_of(view, self.words) if view.disclosed else ():
-            self.write_chapter(chapter)
+        chapters = list(endings_of(view, self.words)) if view.disclosed else []
+        for chapter in chapters:
+            self.write_chapter(chapter, last=chapter is chapters[-1])
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
 
     def write_front(self, front: Front) -> None:
         """Write the title and the lines below it, on a band in the brand's colour, or without a band in the house's
         styles."""
-        with nullcontext() if self.brief.template else self.inside(self.box(self.brand, pad=12.0)):
+        with nullcontext() if self.brief.template else self.inside(self.box(self.brand, self.brand, pad=12.0)):
             parts = (front.kicker, front.byline) if not self.brief.template else (front.kicker,)
             kicker = self.paragraph("Brief Kicker", [Run("\t".join(map(str, filter(None, parts))))])
             kicker.paragraph_format.tab_stops.add_tab_stop(self.width, WD_TAB_ALIGNMENT.RIGHT)
-            self.paragraph("Title", runs_of(front.title))
+            self.paragraph("Title", closed(runs_of(front.title)))
             if front.subtitle:
-                self.paragraph("Subtitle", runs_of(front.subtitle))
+                self.paragraph("Subtitle", closed(runs_of(front.subtitle)))
             if front.origin:
-                tag = self.paragraph("Brief Origin", [Run(f"\u00a0{front.origin}\u00a0")])
-                for run in tag.runs if not self.brief.template else ():
-                    if text_width(front.origin, _TAG_PT) * _BOLD > self.width.pt:
-                        run.font.size = Pt(_TAG_PT - 1)
-                    look = run._r.get_or_add_rPr()
-                    look.append(element("w:bdr", val="single", sz=_TAG_EDGE, space=0, color=_TAG[1:]))
-                    look.append(element("w:shd", val="clear", color="auto", fill=_TAG[1:]))
+                tag = self.paragraph("Brief Origin", [Run(front.origin)])
+                if not self.brief.template:
+                    self.set_ground(tag, text_width(front.origin, _TAG_PT))
             if front.byline and self.brief.template:
                 self.paragraph("Brief Note", runs_of(front.byline))
         self.write_notes(self.view.title_notes)
         if not self.brief.template:
             self.gap()
+
+    def set_ground(self, tag: Any, wide: float) -> None:
+        """Give a line a ground that is as `wide` as its text. A ground of runs shows seams between their parts."""
+        room = self.width.pt - 2 * _TAG_PAD
+        for run in tag.runs if wide > room else ():
+            run.font.size = Pt(_TAG_PT - 1)
+        borders = element("w:pBdr")
+        for side in ("top", "left", "bottom", "right"):
+            borders.append(line(side, _TAG, 2, int(_TAG_PAD)))
+        put(tag._p.get_or_add_pPr(), borders)
+        shade(tag._p.pPr, _TAG)
+        layout = tag.paragraph_format
+        layout.left_indent = Pt(_TAG_PAD)
+        layout.right_indent = Pt(max(_TAG_PAD, room - wide))
 
     def write_limits(self, said: Iterable[Said]) -> None:
         """Write the line about limits, with a link at its end to the full list."""
@@ -226,44 +236,56 @@ class _Writer:
             line = self.paragraph("Brief Limits", (*each.runs[:-1], before))
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
-    def write_chapter(self, chapter: Chapter) -> None:
-        """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure."""
+    def write_chapter(self, chapter: Chapter, *, last: bool) -> None:
+        """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure. A
+        short part is not divided by the end of a page, and the legal lines stay on the page of the `last` one."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
+        code = self.code_of(chapter)
+        whole = len(chapter.said) <= _KEPT_ROWS
+        said = self.write_paragraphs(chapter.said_alone if code else chapter.said, "Brief Ending", leads=whole)
+        if said and not code:
+            said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal)
+        if code:
+            self.write_coded(chapter, code)
+
+    def code_of(self, chapter: Chapter) -> bytes:
+        """Return the drawing of the code that leads to the disclosure, or nothing if this part does not name it."""
         other = self.view.companion
-        coded = (
-            other is not None and other.qr and chapter.items and chapter.items[0].term == self.words["full_disclosure"]
-        )
-        self.write_paragraphs(chapter.said_alone if coded else chapter.said, "Brief Ending")
-        if not coded or other is None:
-            return
+        named = any(item.term == self.words["full_disclosure"] for item in chapter.items)
+        if other is None or not other.qr or not named:
+            return b""
         try:
-            content = self.brief.converter.png(str(other.qr), 12.0)
+            return self.brief.converter.png(str(other.qr), 12.0)
         except NotDrawn as error:
             self.brief.faults.append(f"the code of the disclosure is missing from the file for Word: {error}")
-            self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
-            return
+            return b""
+
+    def write_coded(self, chapter: Chapter, code: bytes) -> None:
+        """Write the lines of a part beside the code of the disclosure."""
         table = self.grid(1, 2, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         left, right = table.rows[0].cells
-        wide = Emu(_QR + Pt(_CELL_GAP))
-        for cell, width in ((left, wide), (right, Emu(self.width - wide))):
-            cell.width = width
+        wide = Emu(_QR + Pt(2 * _CELL_GAP))
+        for place, width in ((left, wide), (right, Emu(self.width - wide))):
+            place.width = width
         for column, width in zip(table.columns, (wide, Emu(self.width - wide)), strict=True):
             column.width = width
-        picture = left.paragraphs[0].add_run().add_picture(io.BytesIO(content), width=_QR)
-        picture._inline.docPr.set(
-            "descr", writable(f"{self.words['full_disclosure']} (QR): {other.address or other.file}")
-        )
+        beside = self.paragraph("Brief Figure", (), left, first=True)
+        beside.paragraph_format.left_indent = -Emu(int(_QR * _QUIET))
+        beside.paragraph_format.space_before = Pt(2)
+        other = self.view.companion
+        name = f"{self.words['full_disclosure']} (QR)"
+        add_picture(beside, code, _QR, name, f"{name}: {other and (other.address or other.file)}")
         with self.inside(right):
             self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
 
-    def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> None:
-        """Write paragraphs in a style. List items get the list style, with our own marks if that style has none.
-        Paragraphs that introduce a figure or a table stay on its page."""
+    def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> list[Any]:
+        """Write paragraphs in a style and return them. List items get the list style, with our own marks if that style
+        has none. Paragraphs that introduce a figure or a table stay on its page."""
         lists = {"bullet": "List Bullet", "number": "List Number"}
-        numbering, count = None, 0
+        numbering, count, written = None, 0, []
         for each in said:
             count = count + 1 if each.item == "number" else 0
             own = self.document.styles[lists.get(each.item, style)]
@@ -277,6 +299,8 @@ class _Writer:
                 made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
             if leads:
                 made.paragraph_format.keep_with_next = True
+            written.append(made)
+        return written
 
     # --- the blocks --------------------------------------------------------------------------------------------------
 
@@ -370,7 +394,7 @@ class _Writer:
             self.write_message,
             self.write_drawing,
             lambda figure: self.write_below(figure, keys.get(figure.number, "")),
-        )
+        )[: 3 if any(figure.key or figure.note or figure.notes for figure in figures) else 2]
         if len(figures) == 1:
             for part in parts:
                 part(figures[0])
@@ -387,8 +411,10 @@ class _Writer:
 
     def write_message(self, block: FigureView) -> None:
         if block.claim:
-            self.paragraph("Brief Claim", runs_of(block.claim))
-        self.caption("figure", block.number, block.title_html or block.title, block.marks)
+            self.paragraph("Brief Claim", closed(runs_of(block.claim)))
+        caption = self.caption("figure", block.number, block.title_html or block.title, block.marks)
+        if block.claim:
+            caption.paragraph_format.space_before = Pt(2)
 
     def write_drawing(self, block: FigureView) -> None:
         picture = self.picture(block)
@@ -419,12 +445,7 @@ class _Writer:
             self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
             return None
         paragraph = self.paragraph("Brief Figure", ())
-        if self.cell is None:  # its axis is then aligned with the text's left edge
-            paragraph.paragraph_format.left_indent = -Pt(_MARGIN_OF_DRAWINGS * wide.pt / pixels)
-        inline = paragraph.add_run().add_picture(io.BytesIO(content), width=wide)
-        properties = inline._inline.docPr
-        properties.set("descr", writable(block.alt))
-        properties.set("name", f"{self.words['figure']} {block.number}")
+        add_picture(paragraph, content, wide, f"{self.words['figure']} {block.number}", block.alt)
         return paragraph
 
     @contextmanager
@@ -483,11 +504,12 @@ class _Writer:
 
     def caption(
         self, kind: Literal["table", "figure"], number: int, title: str | Markup, marks: Sequence[int] = ()
-    ) -> None:
+    ) -> Any:
         paragraph = self.paragraph("Caption", ())
         paragraph.add_run(f"{self.words[kind]} ").bold = True
         add_field(paragraph, f"SEQ {kind.capitalize()} \\* ARABIC", str(number), bold=True)
-        self.add_runs(paragraph, (Run(self.words["colon"] if title else ""), *runs_of(title, marks)))
+        self.add_runs(paragraph, (Run(self.words["colon"] if title else ""), *closed(runs_of(title, marks))))
+        return paragraph
 
     def write_notes(self, notes: Iterable[Footnote]) -> None:
         for note in notes:
@@ -572,18 +594,18 @@ class _Writer:
         place = place or self.cell
         made = place.paragraphs[0] if place and first else (place or self.document).add_paragraph()
         made.style = self.document.styles[style]
-        self.add_runs(made, runs, links=place is None)
+        self.add_runs(made, runs, notes=place is None)
         return made
 
-    def add_runs(self, paragraph: Paragraph, runs: Iterable[Run], *, links: bool = True) -> None:
-        """Add runs to a paragraph, with footnotes and links unless the paragraph is in a table's cell."""
+    def add_runs(self, paragraph: Paragraph, runs: Iterable[Run], *, notes: bool = True) -> None:
+        """Add runs to a paragraph, with footnotes (`notes`) unless the paragraph is in a table's cell."""
         for run in (replace(run, text=writable(run.text)) for run in runs):
-            if run.note in self.notes and links:
+            if run.note in self.notes and notes:
                 note = self.notes[run.note]
                 text = runs_of(code_in_backticks(note.text))
-                write = partial(self.add_runs, runs=text, links=False)
+                write = partial(self.add_runs, runs=text, notes=False)
                 self.footnotes.add(paragraph, note.number, run.text, (_MARK, _NOTE), write)
-            elif run.link and links:
+            elif run.link:
                 add_link(paragraph, run.link, run.text, "Brief Link")
             else:
                 made = paragraph.add_run(run.text, style="Brief Code" if run.code else None)
@@ -659,12 +681,14 @@ class _Writer:
             size = (Mm(215.9), Mm(279.4)) if self.brief.report.paper == "letter" else (Mm(210), Mm(297))
             section.page_width, section.page_height = size
             section.left_margin = section.right_margin = Mm(20)
-            section.top_margin, section.bottom_margin = Mm(16), Mm(17)
+            section.top_margin, section.bottom_margin = Mm(16), Mm(15.5)
             section.different_first_page_header_footer = True
             feet.append(section.first_page_footer)
             for mode in self.document.settings.element.iter(qn("w:compatSetting")):
                 if mode.get(qn("w:name")) == "compatibilityMode":  # the mode of Word since 2013
                     mode.set(qn("w:val"), "15")
+            for spacing in self.document.settings.element.iter(qn("w:characterSpacingControl")):
+                spacing.set(qn("w:val"), "compressPunctuation")  # without it, Japanese has gaps between 」 and 、
         for place in ("header_distance", "footer_distance"):  # that LibreOffice's templates may lack
             if not self.brief.template or (getattr(section, place) or 0) < Mm(5):
                 setattr(section, place, Mm(8))

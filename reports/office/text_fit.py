@@ -54,29 +54,34 @@ def height_of(text: str, width: float, points: float, *, bold: bool = False) -> 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
     """Return column widths of a table that add up to `width`. If possible, all texts are on one line, or else heads are
-    on two lines; otherwise the widths are between that and those of the longest words. Each cell has a `gap` beside its
-    text.
+    on two lines or more; otherwise the widths are between that and those of the longest words. Each cell has a `gap`
+    beside its text.
     """
-    least = least_widths(grid, points, gap)
-    for of_head in (_line, _halved):
-        whole = list(least)
-        for cell in grid.cells:
+    wanted: list[float] = []
+    for of_head, of_body in ((_line, _line), (_halved, _line), (_longest_word, _line), (_longest_word, _longest_word)):
+        least = least_widths(grid, points, gap)
+        for cell in grid.cells if of_body is _line else ():
             if cell.columns == 1 and cell.plain:
-                line = (of_head if cell.row < grid.heads else _line)(cell.text)
-                whole[cell.column] = max(whole[cell.column], line * _scale(cell, grid, points) + gap)
-        if sum(whole) <= width:
+                line = (of_head if cell.row < grid.heads else of_body)(cell.text)
+                least[cell.column] = max(least[cell.column], line * _scale(cell, grid, points) + gap)
+        if sum(least) <= width:
             break
-    if sum(whole) <= width:
-        spare = (width - sum(whole)) / grid.columns
-        return tuple(each + spare for each in whole)
-    if sum(least) >= width:
+        wanted = least
+    spare = width - sum(least)
+    if spare < 0:
         return tuple(each * width / sum(least) for each in least)
-    share = (width - sum(least)) / (sum(whole) - sum(least))
-    return tuple(low + share * (high - low) for low, high in zip(least, whole, strict=True))
+    if not wanted:
+        return tuple(each + spare / grid.columns for each in least)
+    share = spare / (sum(wanted) - sum(least))
+    return tuple(low + share * (high - low) for low, high in zip(least, wanted, strict=True))
 
 
 def _line(text: str) -> float:
     return sum(map(_ems, _WORD.findall(text))) + _BLANK * text.count(" ")
+
+
+def _longest_word(text: str) -> float:
+    return max(map(_ems, _WORD.findall(text)), default=0.0)
 
 
 def _halved(text: str) -> float:
@@ -97,10 +102,8 @@ def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
     least = [gap] * grid.columns
     for cell in grid.cells:
         if cell.columns == 1:
-            word = max((_ems(word) for word in _WORD.findall(cell.text)), default=0.0)
-            least[cell.column] = max(
-                least[cell.column], min(word * _scale(cell, grid, points), _LONGEST * points) + gap
-            )
+            word = _longest_word(cell.text) * _scale(cell, grid, points)
+            least[cell.column] = max(least[cell.column], min(word, _LONGEST * points) + gap)
     return least
 
 

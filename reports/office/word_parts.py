@@ -3,6 +3,7 @@ chapter 17)."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,10 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import XmlPart
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls, qn
+from docx.shared import Length
 from docx.text.paragraph import Paragraph
+
+from benchbrief.reports.text.html_markup import writable
 
 _FOOTNOTES = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _RULES = """<w:footnotes {names}>
@@ -107,6 +111,15 @@ def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
     run = paragraph.add_run(text, style=style)
     link.append(run._r)
     paragraph._p.append(link)
+
+
+def add_picture(paragraph: Paragraph, content: bytes, width: Length, name: str, alt: str) -> None:
+    """Add a picture without margins (LibreOffice would give it some) and with a text for those who can't see it."""
+    inline = paragraph.add_run().add_picture(io.BytesIO(content), width=width)._inline
+    for side in "TBLR":
+        inline.set(f"dist{side}", "0")
+    inline.docPr.set("name", writable(name))
+    inline.docPr.set("descr", writable(alt))
 
 
 def mark(paragraph: Paragraph, name: str) -> None:
