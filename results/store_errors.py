@@ -1,4 +1,4 @@
-"""The errors of this package. They are shown in the same way as the runners' errors."""
+"""The errors of this package, which are shown like the runners' errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a driver knows of a cell: everything that the plan says about the cell, and what was found at run time."""
+"""Everything that a driver knows about a cell, from the plan and from the run so far."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
 
 _LEAST_RECORDS = 1000
-"""If a data set has fewer records per host than this, one host loads the whole data set."""
+"""The number of records per host below which one host loads the whole data set."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How the load reaches the system under test: a URI (MongoDB), or a directory on the load generator's host
+    """The way from the load to the system under test: a URI (MongoDB), or a directory on the load generator's host
     (RocksDB)."""
 
     uri: Secret | None = None
@@ -24,8 +24,8 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell from the point of view of one of its load generators, with the plan's objects that the cell names and with
-    what was found at run time.
+    """A cell as seen by one of its load generators, with the plan's objects that it names and with findings at run
+    time.
 
     `load_host` is that load generator's host, or None when the cell has only one load generator.
     """

@@ -20,15 +20,15 @@ class RunnerError(BenchError):
 
     code = "run"
     by_plan = False
-    """Whether the plan itself is the cause, so that another attempt at the same plan fails in the same way."""
+    """Whether the plan itself is the cause, so that it would fail in the same way again."""
     by_host = False
-    """Whether a host is the cause, so that another attempt at the same plan succeeds once the host is fixed."""
+    """Whether a host is the cause, so that the same plan succeeds once the host is fixed."""
     is_server_lost = False
-    """Whether the lane's server, or the connection to it, can no longer be relied on."""
+    """Whether the lane's server, or the connection to it, is no longer reliable."""
     is_worth_another_attempt = False
     """Whether another attempt at the cell may succeed, assuming that the plan is not the cause."""
     refused_by: Refused = ""
-    """Who caused the numbers to be refused, or "" when the cause says nothing about the offered load."""
+    """The cause of refused numbers, or "" if the cause is unrelated to the offered load."""
     is_tried_once_more = False
     """Whether this error gives the cell one more attempt than its experiment's `retries`."""
 
@@ -54,7 +54,7 @@ class HostError(RunnerError):
 
 
 class HostBusy(HostError):
-    """Another run holds the host. `while_waiting` says what can be done besides waiting for that run."""
+    """Another run claims the host. `while_waiting` names things to do besides waiting for that run."""
 
     code = "host_busy"
     is_worth_another_attempt = False
@@ -68,14 +68,14 @@ class NoHost(HostError):
 
 
 class Outdated(RunnerError):
-    """Other runs have ended while this run waited for its hosts, and this run may take their results. It has not begun
-    yet."""
+    """Other runs have ended while this run waited for its hosts, so that this run, which has not begun, may reuse their
+    results."""
 
     code = "outdated"
 
 
 class OneMachine(HostError):
-    """Two host names of a plan lead to one machine, so two cells would be measured on that machine at the same time."""
+    """Two host names of a plan lead to one machine, where two cells would be measured at the same time."""
 
     code = "one_machine"
 
@@ -127,7 +127,7 @@ class NotServed(BadOutput):
 
 
 class GeneratorLate(BadOutput):
-    """The load generator itself was so late that the numbers would describe the load generator, not the database."""
+    """The load generator itself was so late that the numbers would describe it instead of the database."""
 
     code = "generator_late"
     refused_by = "generator"
@@ -154,7 +154,7 @@ class PlanRefused(RunnerError):
 
 
 class NoKnee(RunnerError):
-    """A search that other cells wait for has measured all its points, and found no knee or an unusable one."""
+    """A search that other cells wait for has measured all its points and found no usable knee."""
 
     code = "no_knee"
     by_plan = True
@@ -183,7 +183,7 @@ class TeardownFailed(RunnerError):
 
 
 class NotKept(RunnerError):
-    """Nothing more of a run can be stored, so the run stops."""
+    """Nothing more of a run can be saved, so the run stops."""
 
     ends_with = ExitCode.INTERRUPTED
 
@@ -208,4 +208,4 @@ class HostFull(RunnerError):
 
 
 class Interrupted(Exception):
-    """The run was asked to stop during a wait. This is neither a failure nor a verdict."""
+    """The run was asked to stop while it waited. This is neither a failure nor a verdict."""

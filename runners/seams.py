@@ -100,11 +100,11 @@ class TellsInterim(Protocol):
 
 @runtime_checkable
 class TellsBeginning(Protocol):
-    """A driver whose tool reports when the measured part of its job began, so that events come at their times."""
+    """A driver whose tool reports when the measured part of its job began, so that events happen at their times."""
 
     def measured_from(self, context: CellContext, text: str) -> float | None:
-        """Read from the end of the output when measuring began, in seconds since the host booted. Returns None if it
-        has not begun.
+        """Return when measuring began, in seconds since the host booted, from the end of the output, or None if it has
+        not begun.
 
         The context is the same as for `measure`. Never raises for odd text.
         """
@@ -174,7 +174,7 @@ class RecordsStatus(Protocol):
     """A probe kind whose readings come from the engine (`TellsStatus`). It has no job."""
 
     def reading(self, status: Mapping[str, float]) -> str:
-        """Return the text of a reading, in the form in which `parse` finds it in the lines of a `Reading`."""
+        """Return a reading as text, in the form that `parse` finds in the lines of a `Reading`."""
         ...
 
 
@@ -204,7 +204,7 @@ class Restores(Protocol):
     """An engine that can restore a data set without a load, if the database declares how."""
 
     def restore(self, cell: Cell) -> str:
-        """Restore the cell's data set, and return in a few words how. Raises RunnerError.
+        """Restore the cell's data set, and return a short description of how. Raises RunnerError.
 
         Only called when `holds` has returned that this is possible.
         """
@@ -213,7 +213,7 @@ class Restores(Protocol):
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows which facts shape the bytes of a data set in addition to the plan and the load generator."""
+    """An engine that knows facts which shape the bytes of a data set, in addition to the plan and the load generator."""
 
     def shaping(self) -> dict[str, str]:
         """Return the facts that shape the data, by name: contents of files, the server's build and the like. Called
@@ -301,7 +301,7 @@ class Transport(Protocol):
     given_up_at: float
     """When calls to the host last failed for good, by the monotonic clock, or minus infinity while it answers."""
     session: Session
-    """The objects that one command shares among all its hosts. In its `underway`, an engine notes what a stop has to
+    """The objects that one command shares among all its hosts. An engine notes in its `underway` what a stop has to
     wait for."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
@@ -339,7 +339,7 @@ class Transport(Protocol):
         ...
 
     def claimed_as(self) -> str:
-        """Return the id under which the run last claimed this machine, or "" when it holds no claim."""
+        """Return the id under which the run last claimed this machine, or "" without a claim."""
         ...
 
     def release(self, *, keep_jobs: bool = False) -> int:
@@ -352,7 +352,7 @@ class Transport(Protocol):
     def get(self, path: str, to: Path) -> None: ...
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        """Yield an address on the controller that leads to host:port as seen from this host."""
+        """Yield an address on the controller that leads to host:port as reached from this host."""
         ...
 
     def close(self) -> None: ...
@@ -437,7 +437,7 @@ class OutlivesController(Protocol):
     """
 
     def take_over(self) -> None:
-        """Skip everything that comes before the first `start`, such as hooks, as an earlier controller has done it."""
+        """Skip everything before the first `start`, such as hooks, since an earlier controller has done it."""
         ...
 
     def job_keys(self) -> Mapping[str, str]:
@@ -462,8 +462,7 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers what cells did to a data set, and so can keep the data set for cells that are not
-    affected.
+    """An engine that remembers what cells did to a data set, and so can keep it for cells that are not affected.
 
     From `begin` to `finish`, a cell that writes counts as a cell that leaves unknown data.
     """
@@ -473,7 +472,7 @@ class KnowsChanges(Protocol):
         ...
 
     def doubt(self, cell: Cell) -> str:
-        """After `holds` returned False, return why a data set that should be there is not, or "" when that is no
+        """Return why a data set that should be there is not, after `holds` returned False, or "" if its absence is no
         surprise."""
         ...
 
@@ -490,10 +489,10 @@ class KnowsUnchanged(Protocol):
 
 @runtime_checkable
 class CountsWriters(Protocol):
-    """An engine that records, next to the data, which cells have written to them."""
+    """An engine that records beside the data which cells have written to them."""
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Count the cell among the cells that write, if it writes, as its load generator is about to start.
+        """Count the cell as a writer, if it writes, just before its load generator starts.
 
         Only from now on does the data set differ from what its load left. A cell that is interrupted earlier, such as
         while it waits for its turn, leaves the data set as it was. Returns remarks about the cells before this one.
@@ -521,7 +520,7 @@ class Undoes(Protocol):
 
 @runtime_checkable
 class NamesKeys(Protocol):
-    """A driver that knows the keys of the records that it inserts."""
+    """A driver that knows the keys of the records that its tool inserts."""
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
         """Return the key of the record with this number. The first record of the load has the number 0.

@@ -25,7 +25,7 @@ from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_mac
 
 
 def find_driving_processes() -> Iterator[tuple[int, Path]]:
-    """Yield the processes on this machine that drive runs, each with its run's folder, as far as we may see them.
+    """Yield the processes on this machine that drive runs, each with its run's folder, as far as permissions allow.
 
     A process that drives a run has its journal open for writing, or its identity file while the brief is made. Works
     only on Linux.
@@ -91,14 +91,13 @@ def is_here(claim: Mapping[str, Any], owner: str) -> bool:
 
 
 def is_ours(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether we may end a job or claim, because a controller on this machine left it, or its run's folder is
+    """Return whether we may end a job or claim, since a controller on this machine left it, or its run's folder is
     here."""
     return is_this_machine(claim) or _owner_at(claim) == owner
 
 
 def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether it is certain that no process drives the run. That can be certain only for a run on this
-    machine."""
+    """Return whether it is certain that no process drives the run, which is possible only for a run on this machine."""
     try:
         if is_here(claim, owner):
             return not is_driven_here(Path(str(claim["folder"])))
@@ -132,9 +131,9 @@ def _owner_at(claim: Mapping[str, Any]) -> str | None:
 
 
 _AT_ONCE = 32
-"""How many hosts are sent heartbeats in parallel. A host that does not answer holds its thread until its time-out."""
+"""How many hosts get heartbeats in parallel. A host that does not answer occupies its thread until its time-out."""
 _FAILING_AT_ONCE = 8
-"""How many of the hosts that are sent heartbeats in parallel may be hosts whose last heartbeat failed."""
+"""How many of the hosts that get heartbeats in parallel may have missed their last one."""
 _TIMES = 6
 """How many heartbeats a host gets within the time after which its jobs would end themselves."""
 _AT_LEAST_EVERY_S = 60.0
@@ -142,7 +141,7 @@ _AT_LEAST_EVERY_S = 60.0
 
 @dataclass
 class _Kept:
-    """A host with jobs. `holds` has, for each job, how long it waits for a sign of life, in seconds.
+    """A host with jobs. `holds` is, for each job, how many seconds it waits for a sign of life.
 
     `due` is when the next heartbeat must be sent, by the monotonic clock.
     """
@@ -227,7 +226,7 @@ class Heartbeats:
                 self._changed.notify_all()
 
     def _next(self) -> _Kept | None:
-        """Wait for the next host that is due, and return it, or None when there is no host left for this thread."""
+        """Wait for the next host that is due, and return it, or None if this thread has no host left."""
         with self._changed:
             while True:
                 if self._threads > min(_AT_ONCE, len(self._hosts)):
@@ -246,7 +245,7 @@ class Heartbeats:
 
 
 class Underway:
-    """The things that the run waits for. `tell` is called when a wait begins after the run was asked to stop."""
+    """Everything that the run waits for. `tell` is called when a wait begins after the run was asked to stop."""
 
     def __init__(self) -> None:
         self._jobs: dict[int, str] = {}
@@ -255,8 +254,8 @@ class Underway:
         self.tell: Callable[[str], None] | None = None
 
     def job(self, what: str) -> Callable[[], None]:
-        """Note a job that runs on a host. Call the returned function when the job has ended, or its controller has lost
-        it."""
+        """Note a job that runs on a host. The returned function must be called when the job has ended or its controller
+        has lost it."""
         number = next(self._numbers)
         self._jobs[number] = what
 
@@ -267,8 +266,8 @@ class Underway:
 
     @contextmanager
     def waited_for(self, what: str, most_s: float, *, short: bool = False) -> Iterator[None]:
-        """Name a wait that a stop does not cut short. The wait lasts at most `most_s` seconds after the run was asked
-        to stop.
+        """Name a wait that a stop does not interrupt. It lasts at most `most_s` seconds after the run was asked to
+        stop.
 
         A `short` wait, which seldom takes long, is only reported when the stop comes during it.
         """

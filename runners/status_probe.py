@@ -35,15 +35,14 @@ class StatusProbe(ABC):
     """The names of the counters in the status that `of_whole` needs."""
 
     def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
-        """Return measures of the whole measurement, from how much each counter in `counted` grew during it.
+        """Return measures of the whole measurement from the growth of each counter in `counted`.
 
         A counter is missing in `grew` if a part of its growth is not known.
         """
         return {}
 
     def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
-        """Return a reading under the current names. An earlier version may have written other names, and its runs are
-        still read."""
+        """Return a reading under the current names. Earlier versions wrote other names, and their runs are still read."""
         return status
 
     def reading(self, status: Mapping[str, float]) -> str:
@@ -71,7 +70,7 @@ class StatusProbe(ABC):
         return tuple(sorted(samples, key=lambda sample: sample.time))
 
     def _whole(self, steps: list[SampleStep], output: JobOutput, length: float) -> Iterator[Sample]:
-        """Yield the samples of the whole measurement, or nothing if a part of the measured time is not known."""
+        """Yield the samples of the whole measurement, or nothing if part of the measured time is unknown."""
         grew = {name: sum(self._grew(step, name) for step in steps) for name in self.counted}
         gap = any(one.after is not other.before for one, other in pairwise(steps))
         if steps and not gap:
@@ -84,7 +83,7 @@ class StatusProbe(ABC):
         return Sample(measure, output.host, "", time, value, self.spec.measures[measure].unit, seconds)
 
     def _grew(self, step: SampleStep, name: str) -> float:
-        """Return by how much a counter grew, or NaN if that is unknown."""
+        """Return the growth of a counter, or NaN if it is unknown."""
         before, after = (self._status(each).get(name, math.nan) for each in (step.before, step.after))
         return after - before if after >= before else math.nan
 

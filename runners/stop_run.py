@@ -40,8 +40,8 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
-"""A live controller's heartbeats to a host are never further apart than this, in seconds, even when it has lost another
-host."""
+"""The longest time, in seconds, between a live controller's heartbeats to a host, even after it has lost another host.
+"""
 
 
 def refuse_driven_here(owner: str, run_dir: Path) -> None:
@@ -117,7 +117,7 @@ class Stopped:
 
 
 def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
-    """End a run, and leave nothing of it on its hosts. Calls `say` with the things that it waits for. Raises
+    """End a run and remove all its traces from its hosts. Calls `say` with the things that it waits for. Raises
     RunnerError."""
     if is_driven_here(run_dir):
         _ask(run_dir, say)
@@ -156,8 +156,8 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
 
 
 def _controller(run_dir: Path) -> int | None:
-    """Return the pid of the process that drives the run. On Linux, the process is looked up, as a pid in the journal
-    may be old."""
+    """Return the pid of the process that drives the run. On Linux, the process is looked up, since the journal's pid
+    may be outdated."""
     if sys.platform != "linux":
         starts = read_run(run_dir).starts
         return starts[-1].controller_pid if starts else None
@@ -201,7 +201,7 @@ def _cleaned_up(run_dir: Path) -> Stopped:
 
 
 def nodes_ever(plan: Plan, record: RunRecord) -> dict[str, Host]:
-    """Return all nodes that the lane was ever given, as hosts of their own."""
+    """Return all nodes that the lane ever had, each as a host."""
     return {
         node: plan.hosts[host].model_copy(update={"id": node, "name": node, "asked": None})
         for each in record.given
@@ -224,8 +224,7 @@ def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> li
 
 
 def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
-    """Return whether a job or claim belongs to the run under an owner derived from its folder's earlier path or host
-    name.
+    """Return whether a job or claim belongs to the run under an owner made from an earlier folder path or host name.
 
     Only runs of earlier versions have such an owner, until they are driven again.
     """

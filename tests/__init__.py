@@ -1,1 +1,1 @@
-"""The suite; it mirrors the rooms."""
+"""The test suite. Its folders mirror the rooms."""

@@ -1,4 +1,4 @@
-"""Search for runs in the folder that holds them, by id, by folder name, or by how they ended."""
+"""Finds runs in the folder that contains them, by id, by folder name, or by how they ended."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the one that was asked
-    for, because its name begins with `name` and it is later than the run `after`."""
+    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested one,
+    because its name begins with `name` and it is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):
@@ -190,7 +190,7 @@ def _id_in_journal(run_dir: Path) -> str:
 
 
 def _refuse_without_plan(out: Path, name: str, runs: list[RunInFolder]) -> None:
-    """Raise Damaged if the name fits only a run that lost its plan."""
+    """Raise Damaged if only a run that lost its plan matches the name."""
     if any(run.run_id.startswith(name) for run in runs):
         return
     for path in (Path(name), *_without_plan(out)):
@@ -222,7 +222,7 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 
 def run_state(run_dir: Path) -> RunState:
-    """Return "running" while a process drives the run or one of its lanes; otherwise, return how the run ended.
+    """Return "running" while a process drives the run or one of its lanes, and otherwise how the run ended.
 
     A run without an end is interrupted. So is a run whose journal can't be read; the error is reported when the journal
     is read.

@@ -1,5 +1,5 @@
 """Interim results of a run in progress: its tables in memory, the expectations that repeats can still decide, and the
-samples that reports ask for.
+samples that reports need.
 
 Each look reads only the raw outputs of points whose cells have changed since the last look. Nothing is written to disk.
 Only the tables behind the `measure` views are filled; the others are empty.
@@ -139,7 +139,7 @@ class GrowingTables:
 
 
 def _so_far(rows: Iterable[Row]) -> list[Row]:
-    """Return a point's rows. Once one repeat is done, repeats that have yet to come are marked as not needed.
+    """Return a point's rows. As soon as one repeat is done, the outstanding repeats are marked as not needed.
 
     The mean is then computed from the repeats so far, instead of being missing.
     """
@@ -161,7 +161,7 @@ def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:
 
 
 class OpenExpectations:
-    """The expectations of a plan that repeats can decide. The points that other expectations read remain undecided."""
+    """The expectations of a plan that repeats can decide. Points read by other expectations remain undecided."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -179,7 +179,7 @@ class OpenExpectations:
         return any(read.view == "sample" for read in reads)
 
     def read(self, store: Store, record: RunRecord) -> UndecidedPoints:
-        """Return the points that undecided expectations read, and the points at which every expectation is decided.
+        """Return the points read by undecided expectations, and the points at which all expectations are decided.
 
         Each undecided point comes with its distance from a decision (`ExpectInterval.distance`), and with the points
         that it is compared with. An expectation over cells that other hosts have not measured yet is undecided.
@@ -228,7 +228,7 @@ def _fits(keys: _Place, place: _Place) -> bool:
 
 
 _LEAST_SHARE = 0.01
-"""The least size of a mean, as a share of the largest mean. Smaller means count as having this size, because their
+"""The smallest size of a mean, as a share of the largest mean. Smaller means are treated as this large, because their
 intervals are invisible beside the others."""
 _Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
@@ -264,7 +264,7 @@ class AskedSamples:
         return any(self._points_of.values())
 
     def of(self, cell: Cell) -> set[str]:
-        """Return what the plan asks for at the point of a cell: the names of measures, and the SQL of metrics."""
+        """Return what the plan needs at a cell's point: the names of measures, and the SQL of metrics."""
         found = {of for of, points in self._points_of.items() if Point.of(cell) in points}
         return {self._metrics[of].sql if of in self._metrics else of for of in found}
 
@@ -299,7 +299,7 @@ def _add(
 
 
 def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[DimKey | None]]) -> list[tuple[_Place, list[float]]]:
-    """Return, by place, the values over the repeats. Each row has the keys of `dims`, followed by a value."""
+    """Return the values over the repeats, by place. Each row has the keys of `dims`, followed by a value."""
     found: dict[tuple[tuple[Dimension, DimKey | None], ...], list[float]] = {}
     for *row, value in rows:
         keys = dict(zip(dims, row, strict=True))
@@ -323,8 +323,7 @@ def _is_sampled(query: Query) -> bool:
 
 
 class AskedSoFar:
-    """The undecided points of a run in progress. Each look reads only the data that have changed since the
-    last look."""
+    """The undecided points of a run in progress. Each look reads only data that have changed since the last one."""
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._expectations, self._samples = OpenExpectations(plan), AskedSamples(plan)

@@ -1,4 +1,4 @@
-"""Checks of the files that a run keeps, its raw outputs and reports, against the SHA-256 digests in the journal."""
+"""Checks a run's raw outputs and reports against the SHA-256 digests in the journal."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
 
 
 def kept_outputs(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each raw output behind the results, by path, including the outputs of held-out repeats. For
-    each cell, only the last attempt counts.
+    """Return the SHA-256 of each raw output that the results come from, by path, including held-out repeats. Only each
+    cell's last attempt counts.
 
     Raises RunnerError if the plan or the journal can't be read.
     """
@@ -131,8 +131,8 @@ class MadeReports:
         return any(sha256 in record.files.values() for record in self.records)
 
     def has_kind(self, path: Path) -> bool:
-        """Return whether the report ever had a file with the suffix of `path` (such as a PDF or a page), wherever that
-        file is now."""
+        """Return whether the report ever had a file with the suffix of `path` (such as a PDF or a page), wherever it is
+        now."""
         return any(Path(name).suffix == path.suffix.lower() for record in self.records for name in record.files)
 
     def at_home(self, path: Path, run_dir: Path) -> list[ReportMade]:
@@ -209,10 +209,8 @@ def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]
 
 
 class KeptFiles(NamedTuple):
-    """The raw outputs and report files that a run keeps: how many `raw` outputs the journal names, and which are
-    `missing`; how many files the `reports` have, and which of them were `edited` since they were made or are
-    `unrecorded`.
-    """
+    """The raw outputs and report files that a run keeps: the number of `raw` outputs in the journal and the `missing`
+    ones, and the number of files in `reports` with the `edited` and the `unrecorded` ones."""
 
     raw: int
     missing: tuple[str, ...]
@@ -222,7 +220,7 @@ class KeptFiles(NamedTuple):
 
 
 def look_at_kept(run_dir: Path) -> KeptFiles:
-    """Check that the raw outputs behind the results exist, and compute the SHA-256 of each file of a report.
+    """Check that the raw outputs that results come from exist, and compute the SHA-256 of each report's files.
 
     Raises RunnerError.
     """

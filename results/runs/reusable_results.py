@@ -1,5 +1,4 @@
-"""Search for cells of a plan that need no new measurement, because earlier runs have good results of the same
-measurement.
+"""Finds cells of a plan that need no new measurement, because earlier runs have good results of the same measurement.
 
 Engineers distrust a comparison of results from several days. So results are reused in blocks, each complete and from a
 single run:
@@ -56,7 +55,8 @@ from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 
 
 def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carried]:
-    """Return the results that adaptive ramps and searches for promises would choose again, given the other results.
+    """Return the results without those that adaptive ramps and searches for promises would no longer choose, given the
+    other results.
 
     A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. This includes
     any point that an earlier ramp left out, so such a skip is never reused.
@@ -87,7 +87,7 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
 
 
 def _asked_for(search: Search, record: RunRecord) -> set[str]:
-    """Return the ids of the cells that have results and that a search asks for in turn, from its beginning."""
+    """Return the ids of the cells with results that a search would ask for in turn, from its beginning."""
     votes: dict[str, Vote] = {}
     while (cell := search.next(votes)[1]) is not None:
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
@@ -98,7 +98,7 @@ def _asked_for(search: Search, record: RunRecord) -> set[str]:
 
 
 def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
-    """Return whether all cells of a point have results, and at least one cell on each curve was measured.
+    """Return whether all cells of a point have results, and at least one cell of each curve was measured.
 
     A rule for repeats skips some cells of a point. An adaptive ramp that does not choose the point skips all of them.
     """
@@ -127,8 +127,8 @@ class Neighbours:
         self._found: dict[tuple[_Unit, bool], dict[_Group, int]] = {}
 
     def rank(self, cell: Cell) -> int:
-        """Return what the cell's experiment allows on other hardware at the same time: nothing, loads
-        or measurements."""
+        """Return the rank of the work that the cell's experiment allows on other hardware at the same time: nothing,
+        loads or measurements."""
         return _RANKS[self._plan.experiments[cell.experiment].overlap]
 
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
@@ -154,8 +154,8 @@ class Neighbours:
 
 
 def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
-    """Return the work that may have run beside an earlier cell, but may not run beside the cell that would reuse its
-    result. Returns "" if there is no such work.
+    """Return the work that may have run beside an earlier cell but must not run beside the cell that would reuse its
+    result, or "" if there is none.
 
     `reused` means that the earlier run had itself reused the result. Then all that is known about the run that measured
     the result is that its plan allowed no more beside the cell than the earlier run's plan.
@@ -175,8 +175,8 @@ def _unit(cell: Cell) -> _Unit:
 
 
 def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
-    """Return whether `cell` in the plan `now` remains left out, like the cell that the rules of the plan `then` left
-    out."""
+    """Return whether `cell` is still left out in the plan `now`, like the cell left out by the rules of the plan
+    `then`."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
         return False
@@ -325,8 +325,8 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 
 
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
-    """Return whether a run may have a wanted block. For a run in progress, this is False. The check is fast, because a
-    folder may hold hundreds of runs."""
+    """Return whether a run may have a wanted block, which a run in progress never does. Must be fast, since a folder
+    may hold hundreds of runs."""
     try:
         hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -370,8 +370,8 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: CellVerdict, cell: Cell) -> bool:
-        """Return whether the result of an earlier cell can be used for a cell. A search needs the latency that decides
-        it, and skipped cells depend on the rules of their plan."""
+        """Return whether an earlier cell's result can be used for a cell. A search needs the latency that decides it,
+        and skipped cells depend on their plan's rules."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
             if was.promise or now.promise:
@@ -384,7 +384,7 @@ class _EarlierRun:
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _is_left_out(self, taken: Iterable[Carried]) -> bool:
-        """Return whether the results can't be reused because they skip points that an adaptive ramp left out.
+        """Return whether the results skip points that an adaptive ramp left out, and thus can't be reused.
 
         If hardware takes turns without sharing hosts, one ramp may have chosen a point that another left out. An
         adaptive ramp reuses the chosen points. Other experiments need all points.
@@ -400,8 +400,8 @@ class _EarlierRun:
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Say that a cell's results lack the latency of its search, or that a repeat was left out by a budget that has
-        changed."""
+        """Return whether a cell's results lack the latency of its search, or a repeat that a since-changed budget left
+        out, as reasons."""
         search = self._plan.experiments[cell.experiment].search
         found = self._good.get(cell.hash, ())
         if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
@@ -535,8 +535,7 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _torn(plan: Plan, planned: Collection[str]) -> str:
-    """Return a cell that is missing from a block that the run has only in part, or "" if the run has a whole block of
-    the plan."""
+    """Return a cell that is missing in an incomplete block of the run, or "" if the run has a whole block of the plan."""
     torn = ""
     for block in blocks(plan):
         lacking = [cell.id for cell in block if cell.hash not in planned]

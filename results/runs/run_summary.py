@@ -1,4 +1,4 @@
-"""A summary of a run, made only from its plan and journal, so that it is available while the run is in progress."""
+"""A summary of a run from its plan and journal alone, so that it is available during the run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CellState = Literal[
 
 Kept = Literal["kept", "broken", "not offered"]
 KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
-"""What a cell says about the promise of its search, by the cell's vote. A failed cell has no entry."""
+"""The meaning of a cell's vote for the promise of its search. A failed cell has no entry."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class CellStatus:
     now: LiveLoad | None
     """The current numbers of the cell's load generators while the cell is measured."""
     measuring: SteadyEnd | None = None
-    """How the measurement ended, if it is one that continues until it is steady, or None otherwise."""
+    """How a measurement until steady ended, or None for other measurements."""
     promise: Kept | None = None
-    """Whether the promise of the cell's search was kept. None for a failed cell, and if there is no search."""
+    """Whether the promise of the cell's search was kept; None for a failed cell, or without a search."""
     candidate_of: str = ""
     """The experiment whose ramp or search has not chosen the cell yet, or "" for any other cell."""
 
@@ -123,17 +123,17 @@ class RunStatus:
     done: int
     failed: int
     refused: int
-    """The number of cells whose numbers were refused. A refusal answers the cell's search for a promise."""
+    """The number of cells with refused numbers, which a search for a promise takes as an answer."""
     no_room: int
-    """The number of cells that the budget had no time for, so that their points are missing."""
+    """The number of cells without time left in the budget, so that their points are missing."""
     skipped: int
-    """The number of cells that were not needed, including repeats that the budget had no time for."""
+    """The number of unneeded cells, including repeats without time left in the budget."""
     unrepeated: int
     """The number of repeats that the budget had no time for."""
     reused: int
     """The number of done cells that were reused from earlier runs."""
     total: int
-    """The largest number of cells that are to be measured, without candidates that ramps and searches leave out."""
+    """The largest number of cells to measure, without candidates that ramps and searches leave out."""
     not_chosen: int
     """The number of cells that ramps and searches have left out so far."""
     elapsed_s: float
@@ -142,7 +142,7 @@ class RunStatus:
     hosts: dict[str, dict[str, float]]
     """The current values of the probes, by host and measure."""
     waits: tuple[str, ...] = ()
-    """What a run in progress is waiting for, in sentences."""
+    """Sentences on what a run in progress is waiting for."""
     budgets: tuple[BudgetSpent, ...] = ()
     choices: tuple[RampChoice, ...] = ()
     promises: tuple[Promised, ...] = ()
@@ -211,7 +211,7 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
 
 
 def _interrupted(reason: str | None) -> str | None:
-    """Return the reason for an attempt without an end in a run that no process drives."""
+    """Return the reason to give for an attempt without an end if no process drives the run."""
     match reason:
         case Message(code="unended", args=args):
             return say.interrupted_attempt(**args)
@@ -285,7 +285,7 @@ def remaining_s(
     reused: Container[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> float | None:
-    """Estimate the longest time, in seconds, for which some host is still needed. None if nothing is left.
+    """Estimate the longest time, in seconds, that any host is still needed; None if nothing is left.
 
     Cells that share a host or other equipment run one after another, and so do cells of one turn while they are
     measured. Each cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of
@@ -303,7 +303,7 @@ def remaining_s(
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     needed: dict[str, dict[str, float]] = {}
-    """The remaining seconds on each host, and on equipment that several groups share, by experiment."""
+    """The remaining seconds on each host, and on equipment shared by several groups, by experiment."""
     spent: dict[str, dict[str, float]] = {}
     turns: dict[str, _Turn] = {}
     for cell, state, seconds in planned:
@@ -343,7 +343,7 @@ class _Turn:
 
 
 def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:
-    """Return the longest time, in seconds, for which a host is needed, given what each experiment still needs and has
+    """Return the longest time, in seconds, that any host is needed, given what each experiment still needs and has
     spent there."""
     if plan is None:
         return sum(needed.values())
@@ -356,7 +356,7 @@ def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], pla
 
 @dataclass(frozen=True)
 class RampChoice:
-    """The `number`th point that a ramp chose for all of its hardware, and the reason."""
+    """The `number`th point chosen by a ramp for all of its hardware, with the reason."""
 
     experiment: str
     hardware: tuple[str, ...]
@@ -369,7 +369,7 @@ class RampChoice:
 
 
 def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
-    """Yield the choices of one ramp after another, in the order in which they were made."""
+    """Yield the choices of each ramp in turn, in the order in which they were made."""
     for of_ramp in evidence.record.choices.values():
         for each in of_ramp.values():
             place = (each.experiment, each.hardware, each.workload, each.levels, each.axis)

@@ -1,4 +1,4 @@
-"""The time that a run took, according to its journal: seconds by activity for each attempt at a cell."""
+"""The time that a run took, according to its journal, as seconds by activity for each attempt at a cell."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _READ = tuple(
         *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
-"""The types of records that contain times. A journal has many records of other types, which are not parsed."""
+"""The types of records with times. The many records of other types in a journal are not parsed."""
 _HEAD = 80
-"""The number of bytes at the beginning of a line that contain the record's type."""
+"""The number of bytes at the start of a line that are sure to contain the record's type."""
 
 
 @dataclass
@@ -94,7 +94,7 @@ class AttemptTimes:
 
 @dataclass
 class TimesTaken(RunRecord):
-    """A run's record, with its attempts at cells. Attempts that were reused from other runs are left out.
+    """A run's record with its attempts at cells, except those reused from other runs.
 
     `reports` has the seconds that each report took when it was first made, if known.
     """
@@ -109,8 +109,7 @@ class TimesTaken(RunRecord):
 
     @property
     def hostnames(self) -> dict[str, str]:
-        """Return the host names that the hosts report for themselves, by host. Hosts whose own name is unknown are left
-        out."""
+        """Return the names that hosts report for themselves, by host, as far as they are known."""
         return {host: name for host, known in self.hosts.items() if (name := known.facts.get("hostname"))}
 
     def _on_cell_started(self, record: j.CellStarted) -> None:
@@ -181,10 +180,10 @@ def _records(journal: Path) -> Iterator[j.AnyRecord]:
 
 
 _RUNS = 20
-"""How many of a folder's last runs are read."""
+"""How many of a folder's last runs to read."""
 _UNREADABLE = (BenchError, OSError, ValueError)
 _RESETS = {"snapshot": "copy"}
-"""How a database gets its data set back, by its `reset`, if the two have different names."""
+"""How a database restores its data set, by its `reset`, where the two have different names."""
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
@@ -199,8 +198,8 @@ def timed_plan(plan: Plan, run_dir: Path) -> Plan:
 
 
 def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
-    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each time is from the last run that
-    had such a step.
+    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each time is from the last run with
+    such a step.
 
     `before` limits the search to runs that are earlier than this one. A run that can't be read is ignored, because
     `bench status` reports the problem.
@@ -259,8 +258,8 @@ def _median(steps: list[_Step], run: str) -> SeenStep:
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether the hosts that are the plan's controller are this machine. A folder may have been copied from
-    another machine."""
+    """Return whether the hosts that the plan calls the controller are this machine, since a folder may have been copied
+    from another one."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
@@ -274,7 +273,7 @@ _Kind = tuple[str, str, str]
 
 @dataclass
 class Pace:
-    """How many seconds steps took so far, compared with their estimates."""
+    """How many seconds steps have taken so far, compared with their estimates."""
 
     _planned: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
     _took: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
@@ -301,8 +300,7 @@ class Pace:
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind in ("warm_up", "measure"))
 
     def stepped(self, cell: Cell) -> float:
-        """Return how many seconds the cell's ended steps took. If no step has ended, return the estimate for all its
-        steps."""
+        """Return how many seconds the cell's ended steps took, or the estimate for all its steps if none has ended."""
         return self._cells.get(cell.id) or self.expected(cell)
 
     def _seconds(self, cell: Cell, step: Step) -> float:
@@ -328,7 +326,7 @@ def pace_of(plan: Plan, taken: TimesTaken) -> Pace:
 
 
 class ActivityTimes(NamedTuple):
-    """The seconds of one activity: estimated and taken."""
+    """The estimated and the actual seconds of one activity."""
 
     activity: Activity
     estimated_s: float
@@ -337,7 +335,7 @@ class ActivityTimes(NamedTuple):
 
 @dataclass(frozen=True)
 class TimeCompared:
-    """A run's time, estimated and taken. `wall_estimated_s` and `wall_taken_s` are from beginning to end.
+    """A run's estimated and actual time. `wall_estimated_s` and `wall_taken_s` are from beginning to end.
 
     `in_all` and `experiments` add up the time of hosts that worked at the same time. `runs` are the earlier runs that
     the estimate was learned from. `of_those_made` is whether the estimate covers only the cells that were run, because

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LENGTHS = (1, 2, 3, 5, 7)
-"""How many of the last values are tested as a new level. The longer a change lasts, the easier it is to detect."""
+"""The numbers of last values that are tested as a new level. The longer a change lasts, the easier it is to detect."""
 FEWEST = 6
-"""The fewest values that make up a level. With fewer, the noise is hardly known."""
+"""The fewest values of a level. With fewer, the noise is hardly known."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """The number of last values (`length`) that differ most from the `level` of the values before them. `change` is the
-    difference between the two means.
+    """The last `length` values that differ most from the `level` of the values before them. `change` is the difference
+    of the two means.
 
     `p` is the p-value of Student's t test, one-sided if a direction is given, times the number of lengths tried.
     """
@@ -82,16 +82,16 @@ def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) ->
 
 
 WINDOW = 50
-"""The number of values that are divided together. With more values, two changes may mask each other; with fewer values,
-changes are hardly detectable."""
+"""The number of values that are divided together. With more, two changes may mask each other; with fewer, changes are
+hard to detect."""
 LEVEL = 1e-4
 """The p-value below which a change counts. It is small because each of a window's 49 places may show a change by
 chance."""
 LEAST = 2
 """The fewest values on each side of a change."""
 _FIRST_PASS = 10.0
-"""The factor on the p-value below which a change is a candidate. It is needed because a neighbouring change may make
-this one look less certain than it is."""
+"""The factor on the p-value below which a change becomes a candidate, since a neighbouring change may make it look less
+certain than it is."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,8 @@ def _candidates(series: NDArray[np.float64], level: float, window: int, least: i
 
 
 def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-    """Return, for each window, whether its sides may differ at some place. In most windows they do not, so that no
-    distances need to be computed."""
+    """Return for each window whether its sides may differ anywhere. In most windows they can't, which saves computing
+    distances."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -207,8 +207,8 @@ def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]
 
 
 def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
-    """Return the places at which the values are divided. Each division is at the highest statistic of all parts so far,
-    as long as the two sides differ there."""
+    """Return the places at which the values are divided. Each is at the highest statistic of all parts so far, as long
+    as the two sides differ there."""
     ends = [0, len(values)]
     while True:
         best: tuple[float, int, int, int] | None = None
@@ -223,7 +223,7 @@ def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]
 
 
 def _peak(values: NDArray[np.float64], least: int) -> tuple[float, int]:
-    """Return the highest statistic and its place, with at least `least` values on both sides."""
+    """Return the highest statistic and its place, leaving at least `least` values on both sides."""
     import numpy as np
 
     places = np.arange(len(values) + 1)

@@ -38,14 +38,14 @@ from benchbrief.model.plan import Event
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 CHANCE = 0.05
-"""The largest share of events for which chance alone makes unchanged throughput seem to have dropped."""
+"""The largest share of events for which chance alone may make unchanged throughput appear to drop."""
 _LEAST = 3
 """The fewest samples before an event from which their spread can be computed."""
 _MOST_LOG = 700.0
-"""The largest logarithm that is used, just below the largest one whose exponential fits in a float."""
+"""The largest logarithm to use, just below the largest one whose exponential fits in a float."""
 _PARTIAL = 0.5
-"""The share of its predecessor's length below which a last sample is left out, because the tool ended within that
-sample."""
+"""The share of the previous sample's length below which the last sample is dropped, because the tool ended during it.
+"""
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class Recovery:
 
     @property
     def dip(self) -> float:
-        """The dip: how far the lowest rate is below the rate before the event, as a share of the rate before."""
+        """The relative distance of the lowest rate from the rate before the event."""
         return 1.0 - self.lowest / self.before
 
 
 def add_sources(sources: Sequence[Sequence[RateSample]]) -> list[RateSample]:
-    """Add up the sources' rates over the time in which all sources have a rate, with the highest of their percentiles.
+    """Add up the sources' rates while all sources have one, with the highest of their percentiles.
 
     A sample of the sum ends wherever a sample of any source ends.
     """
@@ -138,7 +138,7 @@ def recovery(samples: Sequence[RateSample], event: Event, at: float, until: floa
 
 
 def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], event: Event) -> float:
-    """Return by how much chance may lower the rates of samples (ops/s)."""
+    """Return how much chance may lower the rates of samples (ops/s)."""
     each_s = min(sample.seconds for sample in after)
     rates = [sample.rate for sample in before]
     counted = _quantile(inf, event, each_s) * sqrt(fmean(rates) / each_s)
@@ -147,8 +147,8 @@ def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], 
 
 
 def _quantile(freedom: float, event: Event, each_s: float) -> float:
-    """Return the quantile of Student's t that, in 1 - `CHANCE` of cases, no sample that has to be back exceeds by
-    chance.
+    """Return the quantile of Student's t that no sample which has recovered exceeds by chance, in 1 - `CHANCE` of
+    cases.
 
     If `freedom` is infinite, it is the quantile of the normal distribution.
     """
@@ -178,8 +178,8 @@ def _mean(samples: Iterable[RateSample]) -> float:
 
 
 def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
-    """Return the seconds from an event to the first sample that begins `steady_s` of good samples, or None if there is
-    no such sample."""
+    """Return the seconds from an event to the first sample that is followed by `steady_s` of good samples, or None if
+    there is none."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
         if not is_good:
@@ -206,5 +206,5 @@ def _outage(samples: Sequence[RateSample], out: float, before: float, at: float)
 
 
 def _lacking(sample: RateSample, usual: float) -> float:
-    """Return for how many seconds of a sample operations were missing, compared with the `usual` rate."""
+    """Return how many seconds' worth of operations a sample lacks, compared with the `usual` rate."""
     return sample.seconds * max(0.0, 1.0 - sample.rate / usual) if usual > 0 else 0.0

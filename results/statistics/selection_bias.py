@@ -1,4 +1,4 @@
-"""Estimates by how much the highest of several noisy means is too high, since it was chosen partly for its noise (the
+"""Estimates how much the highest of several noisy means is too high because it was chosen partly for its noise (the
 winner's curse).
 
 The means of the repeats scatter around the true means by their standard error. The true means are unknown, so they are
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 
 _DRAWS, _SEED = 400, 20111
 _BETWEEN = 0.75
-"""The position of the used value between the result of the first way (0) and that of the second way (1), chosen by
-simulation."""
+"""The position of the used value between the results of the first way (0) and the second way (1), chosen by simulation.
+"""
 _GRID, _ROUNDS = 41, 300
 _MOST_POINTS = 200
-"""The largest number of points that are considered. If there are more, only the highest count, because the others
-hardly ever win."""
+"""The most points to consider. Of more, only the highest count, because the others hardly ever win."""
 
 _LARGEST = 1e100
-"""The limit of values, because a float can't hold the variance of larger ones."""
+"""The limit of values, since a float can't hold the variance of larger ones."""
 
 
 def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
@@ -67,8 +66,7 @@ def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
 
 
 def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> float:
-    """Return by how much the highest of several noisy means exceeds the true mean of its point, on average over the
-    rows."""
+    """Return how much the highest of several noisy means exceeds its point's true mean, on average over the rows."""
     import numpy as np
 
     noisy = true + errors * draw.normal(size=true.shape)
@@ -77,7 +75,7 @@ def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> floa
 
 
 def _true_means(means: _Numbers, errors: _Numbers, draw: np.random.Generator) -> _Numbers:
-    """Return rows of means that may have been the true means, given the observed means."""
+    """Return rows of possible true means, given the observed means."""
     import numpy as np
 
     grid = np.linspace(means.min(), means.max(), _GRID)

@@ -1,4 +1,4 @@
-"""Tests of whether two sets of repeats differ, intervals of ratios, and the correction for multiple tests.
+"""Tests of whether two sets of repeats differ, intervals of ratios, and correction for multiple tests.
 
 A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show how
 much another measurement may differ.
@@ -25,14 +25,14 @@ above 5 %. With eight on each side, three hundred comparisons are possible.
 """
 
 WIDEST = 1e6
-"""If an interval reaches beyond this factor above and below its ratio, it says nothing and is left out. The interval of
-two different repeats, corrected for fifty comparisons, may have three hundred digits."""
+"""The factor above and below a ratio beyond which its interval is useless and left out. The interval of two different
+repeats, corrected for fifty comparisons, may have three hundred digits."""
 
 LARGEST_EXPONENT = math.log(LARGEST)
 
 MOST_EXACT = 10_000
-"""The most pairs of values for which the exact distribution of ranks is computed. With more pairs, the normal
-distribution is close enough."""
+"""The most pairs of values for which the exact distribution of ranks is computed. For more, the normal distribution is
+close enough."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,17 @@ def _freedom(parts: Sequence[tuple[float, int]]) -> float:
 
 
 def _vary(*sides: Sequence[float]) -> bool:
-    """Return whether each side has at least two known values."""
+    """Return whether values can vary on both sides, which takes at least two known values on each."""
     return min(map(len, sides)) > 1 and _are_known(*sides)
 
 
 def _are_known(*sides: Sequence[float]) -> bool:
-    """Return whether each side has values, and all values are numbers that are usable in computations."""
+    """Return whether each side has values, all of them usable in computations."""
     return all(sides) and all(abs(value) <= LARGEST for side in sides for value in side)
 
 
 def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
-    """Return an estimate. It has no interval if an end is not finite, and it is None if the value itself is
-    not finite."""
+    """Return an estimate, without an interval if an end is not finite, or None if the value itself is not finite."""
     if not math.isfinite(value):
         return None
     known = math.isfinite(low) and math.isfinite(high)
@@ -121,8 +120,8 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
 def p_value(
     a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False
 ) -> float | None:
-    """Return the probability of a difference this large if both sides are truly equal. Returns None if there are fewer
-    than two values.
+    """Return the probability of a difference this large if both sides are truly equal, or None if there are fewer than
+    two values.
 
     Uses Welch's test. A quantity that can't be below 0, such as a rate or a time, varies by a share of itself. With
     `by_ratio`, its logarithms are tested, because their spread is the same for a fast system as for a slow one. The
@@ -145,7 +144,7 @@ def _have_logs(a: Sequence[float], b: Sequence[float], percentile: bool, by_rati
 
 
 def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False) -> float:
-    """Return how far b is above a, in the terms that `p_value` tests: means, logarithms or ranks.
+    """Return how far b is above a in the terms that `p_value` tests: means, logarithms or ranks.
 
     The sign is the direction of a significant difference. The result is NaN if a side is empty or a value is unknown.
     """
@@ -185,8 +184,8 @@ def difference_of(
 
 
 def do_not_vary(*sides: Sequence[float]) -> bool:
-    """Return whether all values of each side are equal, so that they say nothing about how another repeat
-    would vary."""
+    """Return whether all values of each side are equal, so that nothing is known about the variation of further
+    repeats."""
     return all(len({*side}) == 1 for side in sides)
 
 
@@ -200,13 +199,13 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 
 
 def correct_p_value(p: float, level: float) -> float:
-    """Return a p-value that is as strict as intervals of `level`. If repeats were looked at several times, the level is
-    above `LEVEL`, because each look gets a part of the 5 % (`model/budgets.py`)."""
+    """Return a p-value that is as strict as intervals of `level`. With several looks at the repeats, the level is above
+    `LEVEL`, because each look gets a part of the 5 % (`model/budgets.py`)."""
     return min(1.0, p * (1 - LEVEL) / (1 - level)) if level < 1 else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that a false alarm among all tests is as unlikely as it was for each test alone.
+    """Adjust p-values so that a false alarm among all tests is no more likely than it was for each test alone.
 
     From S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
     """
@@ -219,8 +218,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
-    """Return, for each comparison, the number by which Holm's procedure divides the comparison's chance of a false
-    alarm.
+    """Return for each comparison the number by which Holm's procedure divides its chance of a false alarm.
 
     The procedure starts at the lowest p-value and goes up. From the first p-value that is not significant, all
     comparisons get the same number. An interval at the resulting level includes "no change" exactly if the procedure
@@ -315,15 +313,15 @@ def ratio_to_one(
 
 
 def _of_logarithms(middle: float, half: float) -> IntervalEstimate | None:
-    """Return the ratio whose logarithm is `middle`, with an interval whose logarithm extends by `half` to
-    either side."""
+    """Return the ratio whose logarithm is `middle`, with an interval that extends by `half` on the logarithmic scale in
+    both directions."""
     return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
 
 
 def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: float, most: int) -> int | None:
-    """Return how many repeats b needs until the interval of the logarithm of b's ratio to a extends by at most `half`
-    to either side, if b continues to vary as it does now. Returns None if more than `most` would be needed, for example
-    because a has too few repeats.
+    """Return how many repeats b needs for the interval of the logarithm of b's ratio to a to extend by at most `half`
+    in both directions, if b varies as before. Returns None if more than `most` would be needed, for example because a
+    has too few repeats.
     """
     if not _vary(a, b) or min(*a, *b) <= 0 or half <= 0:
         return None
@@ -351,7 +349,7 @@ def _of_pairs(found: SortedPairs, n: int, m: int, level: float) -> IntervalEstim
 
 
 def _rejected_orders(n: int, m: int, tail: float) -> int:
-    """Return how many of the lowest values of Mann and Whitney's statistic have a total probability below `tail`."""
+    """Return how many of the lowest values of Mann and Whitney's statistic together have a probability below `tail`."""
     if tail <= 0:
         return 0
     if n * m > MOST_EXACT:

@@ -72,8 +72,7 @@ class SortedPairs:
         return low
 
     def _among(self, places: tuple[Any, Any] | None) -> Any:
-        """Return all pairs in order or, for each value of b, only those at the `places` from a first one up to
-        an end."""
+        """Return all pairs in order or, for each value of b, only those with `places` from a first one up to an end."""
         np = self._np
         if places is None:
             return np.sort(self._of(self._above[:, None], self._below[None, :]), axis=None)

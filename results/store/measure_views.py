@@ -185,7 +185,7 @@ def create_measures(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def at_levels(table: str) -> str:
-    """Return SQL for a table with a column `levels` that adds a column for each factor."""
+    """Return SQL that adds a column for each factor to a table with a column `levels`."""
     return f"(FROM main.{table} JOIN measure.levels USING (levels))"
 
 
@@ -205,13 +205,13 @@ _METRICS = "SELECT name, sql FROM main.metrics"
 
 
 def asks_for_metrics(text: str) -> bool:
-    """Return whether a statement may use the views of metrics."""
+    """Return whether a statement may need the views of metrics."""
     return _ASKED.search(text) is not None
 
 
 def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
-    """Return the metrics that a statement names as `metric.NAME` and that depend on doubtful searched rates: the search
-    knows only a bound, or did not decide.
+    """Return the metrics that a statement names as `metric.NAME` and that depend on doubtful searched rates (rates
+    known only as bounds, or undecided).
 
     `ask` answers SQL over one run.
     """

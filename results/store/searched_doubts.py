@@ -22,16 +22,16 @@ from benchbrief.results.result_messages import say
 SUSTAINED = "measure.sustained"
 """The view of searched rates."""
 Bound = Literal["", "at_least", "at_most", "open"]
-"""Where the true value may be: at the value itself (""), above it, below it, or on either side."""
+"""Where the true value may lie: at the value itself (""), above it, below it, or on either side."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, levels, sustained, kind, by_generator, sure FROM main.promises "
     "WHERE sustained IS NOT NULL ORDER BY ALL"
 )
 _BEYOND = 1e6
-"""The factor that makes a rate far higher. It is finite, so that the ratio of a rate to itself remains 1."""
+"""The factor for a far higher rate. It is finite, so that the ratio of a rate to itself remains 1."""
 _MOVED = 1.1
 _FEW = 8
-"""The largest number of searches whose rates are changed one by one without checking whether that is needed."""
+"""The largest number of searches whose rates are all changed one by one, without checking the need."""
 Keys = tuple[DimKey | None, ...]
 
 
@@ -41,7 +41,7 @@ class Rows(Protocol):
 
 
 class Answering(Protocol):
-    """Anything that answers SQL over one run, such as the run's `Store`."""
+    """Anything that answers SQL about one run, such as the run's `Store`."""
 
     def sql(self, text: str) -> Rows: ...
 
@@ -57,7 +57,7 @@ class Doubt(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Return the sign to show before the value, with a space (`≥ 80 ops/s`), or "" if there is no doubt."""
+        """Return the sign to show before the value, with a space (`≥ 80 ops/s`), or "" without a doubt."""
         return f"{_MARKS[self.bound, self.decided]} " if self else ""
 
     def or_of(self, other: Doubt) -> Doubt:
@@ -109,7 +109,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     found: dict[Keys, Doubt] = {}
 
     def compare(factors: Mapping[Curve, float], *, bound: bool) -> set[Keys]:
-        """Multiply rates by the factors. Record the values that change, and return the keys of these values."""
+        """Multiply rates by the factors. Values that change are recorded, and their keys returned."""
         differing = set[Keys]()
         moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
         for keys, value in known.items():
@@ -143,7 +143,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
 
 
 def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
-    """Yield the searches split into two halves, once for each digit of their binary numbers. So any two searches are in
+    """Yield the searches in two halves, once for each digit of their binary numbers, so that any two searches are in
     different halves at least once."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))

@@ -91,7 +91,7 @@ class MissingValues:
         self._known: dict[str, list[dict[str, Any]]] = {}
 
     def reason(self, query: Query, keys: Sequence[_PointKey]) -> str:
-        """Return why there is no value for these keys: a cell behind the value is not ok, or lacks the number."""
+        """Return why there is no value for these keys: a cell that it needs is not ok, or lacks the number."""
         known: dict[str, _PointKey] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
         for search in self._records("searches") if any(read.view == "sustained" for read in reads) else ():
@@ -147,12 +147,12 @@ class MissingValues:
         return self._known[of]
 
     def _said(self, text: object) -> str:
-        """Return the message that a text in the store was made from, or the text itself if it has no code."""
+        """Return the message that a store's text was made from, or the text itself if it has no code."""
         return self._sentences.get(str(text), str(text))
 
     @cached_property
     def _unvaried(self) -> Mapping[str, None]:
-        """Return each factor with the level that it has in cells that do not vary it."""
+        """Return each factor with its level in cells that do not vary it."""
         return dict.fromkeys(factor for (factor,) in self._sql(_FACTORS).rows)
 
     @cached_property
@@ -242,8 +242,8 @@ DROP VIEW measure.mean;
 ALTER TABLE measure.kept RENAME TO mean;
 COMMIT;
 """
-"""SQL that keeps the means in memory, because reading all samples takes longer than the rest of a query, and a brief
-asks for dozens of means."""
+"""SQL that keeps the means in memory. Reading all samples takes longer than the rest of a query, and a brief needs
+dozens of means."""
 
 
 class KeyedValue(tuple[DimKey | None, ...]):
@@ -274,15 +274,14 @@ class Store:
         self._has_functions = self._has_means = self._has_metrics = False
         self.run_dir = run_dir
         self.mended = ""
-        """What was wrong with the tables when the store was opened, so that they were rebuilt, or "" if they
-        were good."""
+        """The damage to the tables for which they were rebuilt when the store was opened, or "" if they were good."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers come from a model and nothing was measured."""
         self.cautions: list[str] = []
-        """Warnings about the completeness of answers. For a single run there are never any."""
+        """Warnings that answers may be incomplete, which never happens with a single run."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
         """Whether the numbers were measured elsewhere."""
         self._missing = MissingValues(self.sql, self.imported)
@@ -337,8 +336,7 @@ class Store:
             self._keep_means()
 
     def _keep_means(self) -> None:
-        """Keep either all means in memory or none of them. If memory is too small, the statement itself will report
-        that."""
+        """Keep either all means in memory or none. If memory is too small, the statement itself reports it."""
         import duckdb
 
         self._has_means = True
@@ -371,8 +369,7 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
-        """Return the rank of each name, by the first cell that has it (cells are in the plan's order), and of each
-        level."""
+        """Return the rank of each level, and of each name by the first cell with it (cells are in the plan's order)."""
         ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):

@@ -34,9 +34,8 @@ class SizeRow(NamedTuple):
 
 
 class SteadyRow(NamedTuple):
-    """The end of a measurement that continues until it is steady. `steady` is whether the measurement became steady,
-    within a share of the mean (`within`); otherwise it ran out of time. It lasted for `lasted_s` seconds, of at least
-    `from_s` and at most `most_s`.
+    """The end of a measurement until steady. `steady` says whether it became steady, within a share of the mean
+    (`within`), or ran out of time. It lasted for `lasted_s` seconds, of at least `from_s` and at most `most_s`.
 
     `cut_s` is the transient at its beginning, which is left out of all numbers; it is NULL if the transient reaches
     into the second half, so that nothing is left out. Half widths belong to the 95 % intervals of the means, as shares
@@ -141,8 +140,8 @@ class PromiseRow(NamedTuple):
 
 
 class RateRow(NamedTuple):
-    """A rate that a search measured: how many runs kept the promise, broke it, were beyond the load generator's reach,
-    or failed.
+    """A rate measured by a search, with how many runs kept the promise, broke it, were beyond the load generator's
+    reach, or failed.
 
     Held-out runs are counted separately: of the `held_out` runs, `held_met` kept the promise, and `held_beyond` were
     beyond the load generator's reach.
@@ -199,7 +198,7 @@ class SampleRow(NamedTuple):
 
 
 class SampleBlock(NamedTuple):
-    """Many rows of `SampleRow` in one cell, kept as columns, because nine of ten rows of a store are samples."""
+    """Many rows of `SampleRow` from one cell, kept as columns, because nine of ten rows of a store are samples."""
 
     run_id: str
     cell_id: str
@@ -220,7 +219,7 @@ class SampleBlock(NamedTuple):
 
 
 SCHEMA_VERSION = 27
-"""Incremented with every change of a table or a view. A store of another version is built again."""
+"""The version of the tables and views, incremented with every change. A store of another version is rebuilt."""
 
 
 def utc(seconds: float | None) -> datetime | None:
@@ -229,8 +228,8 @@ def utc(seconds: float | None) -> datetime | None:
 
 
 class MetaRow(NamedTuple):
-    """The store's origin. The journal's size shows whether the store is up to date, and the journal's checksum shows
-    whether the journal is unchanged (`runners/journal/journal_file.py`).
+    """The store's origin. The journal's size shows whether the store is up to date, and its checksum whether the
+    journal is unchanged (`runners/journal/journal_file.py`).
 
     `interval_level` is the level of each interval over repeats. It is above 0.95 if a budget looks at the repeats
     several times (`model/budgets.py`).
@@ -263,8 +262,8 @@ class RunRow(NamedTuple):
 
 
 class CellRow(NamedTuple):
-    """A planned cell. `status` is ok, failed, missing (never ended, or no room in the budget) or skipped (not needed);
-    `reason` says why. `threads` and `target` are NULL until a search finds them."""
+    """A planned cell. `status` is ok, failed, missing (never ended, or no room in the budget) or skipped (not needed),
+    with its `reason`. `threads` and `target` are NULL until a search finds them."""
 
     run_id: str
     cell_id: str
@@ -470,8 +469,7 @@ class SentenceRow(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A raw output behind the numbers, with the SHA-256 from when it was kept. `reason` says what is wrong with the
-    file now."""
+    """A raw output that numbers come from, with its SHA-256 when it was kept. `reason` is its present problem, if any."""
 
     run_id: str
     cell_id: str
@@ -538,7 +536,7 @@ class SourceRow(NamedTuple):
 
 
 class PublishedRow(NamedTuple):
-    """A metric's value as a source publishes it, without the measures from which the metric is computed.
+    """A metric's value as published by a source, without the measures from which it is computed.
 
     The value is for comparison only: a metric's query does not read it. `bound` is value, low or high. A dimension that
     the source does not give is NULL. `value` is in `unit`, as published.

@@ -1,4 +1,4 @@
-"""Answers users' SQL: a single statement that changes nothing. If it can't be answered, the error is one clear line."""
+"""Answers users' SQL, a single statement that changes nothing, or explains in one clear line why it can't."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 4096
-"""How many rows are in memory when an answer is read row by row."""
+"""How many rows are in memory when an answer is read one row at a time."""
 _VIEWS = ("throughput", "latency", "errors", "sample", "mean", "cells", "spread")
 _TABLES_HINT = (
     f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}, metric.NAME; "
@@ -61,8 +61,7 @@ class QueryAnswer(Sequence[tuple[Any, ...]]):
 
 
 def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
-    """Return the only statement in the text, which must only read. Raises ResultsError if it does more, or if there are
-    several statements."""
+    """Return the only statement in the text. Raises ResultsError if it does more than read, or if there are several."""
     import duckdb
 
     try:
@@ -161,7 +160,7 @@ def _explained(connection: duckdb.DuckDBPyConnection, asked: str, error: duckdb.
 
 
 def _not_understood(message: str, asked: str) -> tuple[str, str]:
-    """Say where a text stops being SQL, and give a hint."""
+    """Explain where a text stops being SQL, with a hint."""
     at = re.search(r'at or near "(.*)"$', message)
     if at is None:
         return f"this is not SQL: {message}", _DUCKDB
@@ -177,7 +176,7 @@ def _not_understood(message: str, asked: str) -> tuple[str, str]:
 
 
 def _no_table(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> tuple[str, str]:
-    """Say that a table or view is missing, and suggest the most similar name in any schema."""
+    """Explain that a table or view is missing, and suggest the most similar name in any schema."""
     known = [
         f"{schema}.{table}" if schema != "main" else table for schema, table in connection.execute(_ALL).fetchall()
     ]
@@ -199,7 +198,7 @@ def _no_table(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> t
 
 
 def _no_column(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> tuple[str, str]:
-    """Say that a column is missing from the tables that the statement names, and list their columns."""
+    """Explain that a column is missing in the tables that the statement names, and list their columns."""
     columns: dict[str, list[str]] = {}
     for schema, table, column in connection.execute(_COLUMNS).fetchall():
         columns.setdefault(table if schema == "main" else f"{schema}.{table}", []).append(column)

@@ -1,4 +1,4 @@
-"""Tools that can do a given number of operations but can't run for a given time, such as `redis-benchmark -n`.
+"""Tools that run for a given number of operations but not for a given time, such as `redis-benchmark -n`.
 
 The job finds the right number by itself. Shorter runs come first: they measure the rate and are the warm-up. The run
 that counts lasts about as long as the plan says. The whole job has one output, in which the window of this last run is
@@ -28,7 +28,7 @@ _RUN = read_script(__file__, "run_counted.sh")
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The run that counts: how many operations were asked for, and its window in epoch seconds by its host's clock.
+    """The counted run: how many operations were requested, and its window in epoch seconds by its host's clock.
 
     `window` is accurate to 10 ms and includes the tool's start. `described` is the sentence about the window that a
     brief prints.
@@ -51,7 +51,7 @@ def counted_job(
     collect: tuple[str, ...] = (),
     figures: tuple[str, ...] = (),
 ) -> Job:
-    """Return the measuring job, warm-up included, of a tool whose command `words` contain the placeholder `COUNT`."""
+    """Return the measuring job, including the warm-up, of a tool whose command `words` contain the placeholder `COUNT`."""
     cell = context.cell
     run = with_values(
         _RUN,
@@ -64,7 +64,7 @@ def counted_job(
 
 
 def counted_from(text: str) -> float | None:
-    """Read from the end of the job's output when the run that counts began, in seconds since boot. None if it has not
+    """Return when the counted run began, in seconds since boot, from the end of the job's output, or None if it has not
     begun.
 
     Implements `seams.TellsBeginning`.
@@ -74,7 +74,7 @@ def counted_from(text: str) -> float | None:
 
 
 def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:
-    """Return the run that counts from the job's output. Raises BadOutput when the output has none."""
+    """Return the counted run from the job's output. Raises BadOutput if the output has none."""
     text = ""
     if (path := output.directory / _FILE).exists():
         text = path.read_text(encoding="utf-8", errors="replace")

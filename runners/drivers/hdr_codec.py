@@ -20,7 +20,7 @@ _HIGHEST_AT = 24
 """The offset of the highest value in a V2 payload, whose header is a cookie and then V1's header."""
 _HIGHEST = 1 << 61
 _MOST_BYTES = 16 << 20
-"""The most bytes to decompress. They hold more than two million counts; an hour's histogram in nanoseconds needs a
+"""The most bytes to decompress, enough for more than two million counts. An hour's histogram in nanoseconds needs a
 tenth of that."""
 
 
@@ -63,7 +63,7 @@ def _decoded(payload: str) -> tuple[Any, Any]:
 
 
 def _with_room(data: bytes) -> bytes:
-    """Return the same V2 histogram, but with the greatest possible highest value in its header.
+    """Return the same V2 histogram with the largest possible highest value in its header.
 
     A histogram that grows while threads record in it may be written with counts above the highest value in its header.
     YCSB's logs have such lines when one operation takes far longer than all before it. The change does not move the

@@ -16,7 +16,7 @@ from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.text_encoding import text_encoding
 
 _LINE_LIMIT = 1 << 20
-"""The longest line that is read, in bytes. In practice the longest lines, YCSB's HDR payloads, have a few kilobytes."""
+"""The longest line to read, in bytes. The longest real lines, YCSB's HDR payloads, have a few kilobytes."""
 _TEXT_LIMIT = 64 << 20
 _QUOTE_LIMIT = 300
 
@@ -34,14 +34,13 @@ _REFUSED = re.compile(
     r"|unrecogni[sz]ed option|bad option|valid values: |not valid for this option|engine \S+ not loadable"
     r"|does not support direct=1"
 )
-"""Matches how db_bench, fio, YCSB, go-ycsb and openload complain about an option or a workload that they do not know.
-"""
+"""Matches complaints of db_bench, fio, YCSB, go-ycsb and openload about unknown options or workloads."""
 # Tools echo their command lines, settings, properties and paths, which may contain any word.
 _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
 _FROM_OUTSIDE = {
     each.value: each.name for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU)
 }
-"""Signals that come from outside the tool. The tool raises other signals itself, as when an assertion fails."""
+"""Signals sent from outside. All others are raised by the tool itself, as when an assertion fails."""
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
 """Matches lines that do not explain a failure: frames of a stack trace, YCSB's status lines (which name its
 `READ-FAILED` rows), and YCSB's greeting."""
@@ -65,7 +64,7 @@ def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
 
 
 def best_line(output: JobOutput) -> str:
-    """Return the line that best says what went wrong: the first complaint on either stream, or else the last line."""
+    """Return the line that best explains a failure: the first complaint on either stream, or else the last line."""
     last = ""
     for text in _said(output):
         if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
@@ -75,7 +74,7 @@ def best_line(output: JobOutput) -> str:
 
 
 def last_line(output: JobOutput) -> str:
-    """Return the last line of standard output, or else of standard error. It need not say what went wrong."""
+    """Return the last line of standard output, or else of standard error, which need not explain a failure."""
     last = deque(_said(output), 1)
     return last[0][:_QUOTE_LIMIT] if last else say.printed_nothing()
 
@@ -89,8 +88,8 @@ def _said(output: JobOutput) -> Iterator[str]:
 
 
 def bad_output(output: JobOutput, what: str, hint: str = "") -> BadOutput:
-    """Return the error for output that proves nothing: OptionRefused when the tool complains about its command line, or
-    else BadOutput. `what` quotes the tool's best line."""
+    """Return the error for output that proves nothing: OptionRefused if the tool complains about its command line, or
+    else BadOutput. `what` quotes the most helpful line."""
     error = OptionRefused if _REFUSED.search(what) else BadOutput
     return error(what, hint or say.hint_output(path=output.directory))
 

@@ -1,4 +1,4 @@
-"""The form of rules about the numbers that a tool prints. The rules hold whatever was measured.
+"""The form of rules about a tool's printed numbers, which hold whatever was measured.
 
 An output that breaks a rule is not accepted as evidence.
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?")
 QUANTISED = 0.002
-"""The relative error of a value that HdrHistogram prints, as HdrHistogram keeps three digits."""
+"""The relative error of a value printed by HdrHistogram, which keeps three digits."""
 
 _SLOWER, _BETWEEN_S = 2.0, 0.02
 """How many times slower than its two halves an operation may be, and by how many seconds more. Between them its thread
@@ -197,7 +197,7 @@ def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation:
 
 
 def check_halves(whole: PrintedLatencies, first: PrintedLatencies, second: PrintedLatencies) -> Iterator[str]:
-    """Check an operation that consists of two others: it is never faster than both together, and hardly slower.
+    """Check that an operation consisting of two others is never faster than both together, and hardly slower.
 
     Between the two, the operation makes values and waits for a processor, and the latencies of the two do not include
     that. When `second` has as many operations as `whole`, each whole operation contains exactly one of them.
@@ -234,7 +234,7 @@ def check_run_length(of: PrintedLatencies, run_s: float, off: float) -> Iterator
 
 
 def check_threads(each: Iterable[PrintedLatencies], run_s: float, threads: float, off: float) -> Iterator[str]:
-    """Check that all latencies together fit into the threads' time, as a thread does one operation after another."""
+    """Check that all latencies together fit into the threads' time, as each thread does one operation at a time."""
     total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
     if total > (threads * run_s + off) * (1 + QUANTISED):
         have = f"{format_number(threads)} threads have {format_number(round(threads * run_s, 3))} s in the run"

@@ -1,4 +1,5 @@
-"""Facts about the files that declared commands name, such as scripts. Their contents shape results as the commands do.
+"""Facts about files named by declared commands, such as scripts. Their contents shape results as much as the commands
+do.
 
 A file is identified by its SHA-256, a very large one by its size and the time of its last change. Left out are files
 that a command writes, files in the database's directory or in system folders, and everything but plain files.
@@ -86,7 +87,7 @@ def named_words(line: str, depth: int = 0) -> Iterator[str]:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield a word, and the value that the word sets (such as `/path` in `--file=/path`), if they may be file names."""
+    """Yield a word, and the value that it sets (such as `/path` in `--file=/path`), if they may be file names."""
     for text in (word, word.partition("=")[2]):
         name = text.replace("${HOME}", "~").replace("$HOME", "~")
         if name and not name.startswith("-") and not set(name) & set("$*?[`"):

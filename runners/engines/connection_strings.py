@@ -26,7 +26,7 @@ def resolve_uri(template: Template, database: Database) -> Secret:
 
 
 def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
-    """Yield the index of each reference between :// and @, and whether the reference is all there is between them."""
+    """Yield the index of each reference between :// and @, and whether nothing else is between them."""
     # A NUL replaces each reference, as no text of a spec contains one.
     text = "".join(part if isinstance(part, str) else "\0" for part in template)
     userinfo = re.match(r"[a-z][a-z0-9+.-]*://([^/?]*)@", text)

@@ -1,4 +1,4 @@
-"""Data directories on hosts: which ones benchbrief may empty, and snapshots of their contents.
+"""Data directories on hosts: which ones benchbrief may empty, and how to take and restore snapshots of them.
 
 A directory is ours only when it holds our marker. We write the marker when we make the directory or find it empty, and
 we remove nothing from other directories. A snapshot lies in the directory itself, so that it is on the same device, and
@@ -23,7 +23,7 @@ MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"
 """The name of the folder that holds the snapshot, inside the directory."""
 LIST = "BENCHBRIEF.files"
-"""The file in a snapshot that lists the names, sizes and times of the files in the snapshot."""
+"""The file in a snapshot that lists the names, sizes and times of its files."""
 _TIMEOUT_S = 600.0
 _COPY_TIMEOUT_S = 6 * 3600.0
 
@@ -61,26 +61,24 @@ _MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
 def warn_of_aged(writers: int) -> tuple[str, ...]:
-    """Return a remark that this many cells have written to the data set since it was loaded, or no remark if none
-    has."""
+    """Return a remark that this many cells have written to the data set since its load, or none if no cell has."""
     if not writers:
         return ()
     return (say.aged(n=writers),)
 
 
 def open_directory(host: Transport, path: str) -> str | None:
-    """Make the directory ours, if it is not ours yet. Returns None on success, or else what is wrong."""
+    """Claim the directory, if it is not ours yet. Returns the problem, or None on success."""
     return _said(path, _run(host, _OPEN, path))
 
 
 def look_at_directory(host: Transport, path: str) -> str | None:
-    """Return what would keep `open_directory` from making the directory ours, or None when nothing would. Changes
-    nothing."""
+    """Return the problem that would keep `open_directory` from claiming the directory, or None. Changes nothing."""
     return _said(path, _run(host, _OPEN, path, "look"))
 
 
 def empty_directory(host: Transport, path: str) -> str | None:
-    """Remove all contents and the snapshot, and clear the marker. Returns None on success, or else what is wrong."""
+    """Remove all contents and the snapshot, and clear the marker. Returns the problem, or None on success."""
     return _said(path, _run(host, _EMPTY, path))
 
 
@@ -98,7 +96,7 @@ def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = 
 
 
 def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
-    """Replace all contents by the snapshot's. A restore that was cut short does not count.
+    """Replace all contents by the snapshot's. An interrupted restore does not count.
 
     Returns None on success, or else what is wrong. Raises Interrupted.
     """
@@ -114,7 +112,7 @@ def _copied(host: Transport, name: str, script: str, path: str, stopping: Stoppi
 
 
 def mark_directory(host: Transport, path: str, text: str) -> str | None:
-    """Write a text into the marker. Returns None on success, or else what is wrong."""
+    """Write a text into the marker. Returns the problem, or None on success."""
     return _said(path, _run(host, _MARK, path, text))
 
 
@@ -131,7 +129,7 @@ def _said(path: str, done: Completed) -> str | None:
 
 
 def _why(path: str, said: str) -> str:
-    """Return what a script printed, with the sentence for its exit code."""
+    """Return the output of a script, with the sentence for its exit code."""
     words, _, last = said.rpartition("\n")
     code, _, other = last.removeprefix("@").partition(" ")
     if not last.startswith("@") or code not in _WHY:

@@ -1,4 +1,4 @@
-"""The base of engines that have no server, and whose data are in a directory on one host."""
+"""The base of engines without a server, whose data are in a directory on one host."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class DirectoryEngine:
     # --- what an engine says ---
 
     def open(self) -> None:
-        """Make the directory ours before the first cell. An engine that has more to check overrides this. Raises
-        RunnerError when the directory can't be used."""
+        """Claim the directory before the first cell. An engine with more to check overrides this. Raises RunnerError if
+        the directory can't be used."""
         self.open_directory()
 
     def endpoint(self) -> Endpoint:
@@ -92,7 +92,7 @@ class DirectoryEngine:
     # --- for an engine's own methods ---
 
     def open_directory(self) -> None:
-        """Make the directory ours. Raises RunnerError when the directory can't be used or belongs to somebody else."""
+        """Claim the directory. Raises RunnerError if it can't be used or belongs to somebody else."""
         said = data_directories.open_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(
@@ -101,8 +101,7 @@ class DirectoryEngine:
             )
 
     def empty_directory(self, refused: str | None = None) -> None:
-        """Empty the directory. Raises RunnerError when the directory is not ours, or when `refused` gives a reason why
-        it may not be emptied."""
+        """Empty the directory. Raises RunnerError if it is not ours, or if `refused` is a reason not to empty it."""
         said = refused or data_directories.empty_directory(self.host, self.path)
         if said is not None:
             raise RunnerError(
@@ -111,5 +110,5 @@ class DirectoryEngine:
             )
 
     def run_hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        """Run the commands that the spec declares for this moment. Raises RunnerError."""
+        """Run the commands that the spec declares for this point in time. Raises RunnerError."""
         run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)

@@ -40,7 +40,7 @@ FUNCTIONS = ("can", "make", "mend", "keep", "show", "hide", "put_back", "forget"
 
 
 def find_lacking(script: str) -> tuple[str, ...]:
-    """Return the names of the functions that an extension's script fails to define."""
+    """Return the functions that an extension's script should define but does not."""
     return tuple(name for name in FUNCTIONS if not re.search(rf"^\s*{name}\s*\(\)", script, re.MULTILINE))
 
 
@@ -77,7 +77,7 @@ class FileSystemSnapshots:
 
     @property
     def free(self) -> str:
-        """The script that prints how many KiB the directory has free, and how many KiB it has in all."""
+        """The script that prints the directory's free KiB and total KiB."""
         return self.calling("free\n")
 
     def calling(self, script: str) -> str:

@@ -33,14 +33,13 @@ def server_command(program: str, data: str, arguments: Sequence[Word]) -> Comman
 
 
 def ask_to_end(host: Transport, data: str) -> None:
-    """Ask the server that uses a folder to end. A job's own `stop` leaves too little time for a clean shutdown."""
+    """Ask the server that uses a folder to end. A job's own `stop` would not leave enough time for a clean shutdown."""
     with suppress(RunnerError):
         run_persistently(host, Command(("sh", "-c", _END, "sh", data)))
 
 
 def end_old_servers(host: Transport, path: str, stopping: Stopping) -> str | None:
-    """End servers that use folders in `path` and are not jobs of this run. Returns None on success, or else what is
-    wrong.
+    """End servers that use folders in `path` but are not jobs of this run. Returns the problem, or None on success.
 
     Raises Interrupted when the run must stop. The servers then complete their shutdown by themselves.
     """
@@ -111,7 +110,7 @@ class ServerJob:
         return None
 
     def stop(self, grace_s: float = 0.0) -> None:
-        """End the process, keep its output, and leave nothing of it on its host. Does nothing if it does not run.
+        """End the process, keep its output, and remove all traces of it from its host. Does nothing if it does not run.
 
         The process was asked to end before, and has `grace_s` to do so. Raises RunnerError.
         """

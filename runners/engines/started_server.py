@@ -1,5 +1,5 @@
 """The base of engines whose server the run starts: one program on one host, with its data in the database's directory.
-If the database has a `uri` instead, its server runs already, and the engine only queries it.
+If the database has a `uri`, its server already runs, and the engine only queries it.
 
 An engine supplies the command line, the check that the server answers, and the contents of the data set. Everything
 else is here: declared commands, the directory and its contents, servers that were left behind, the job and its kept
@@ -39,8 +39,8 @@ _LISTEN_TIMEOUT_S = 300.0
 
 
 class StartedServer(ABC):
-    """An engine's server on the first host of the hardware. Implements `Engine` and `OutlivesController`, except for
-    `name`, `describe`, `holds`, `reset` and `loaded`.
+    """An engine's server on the hardware's first host. Implements `Engine` and `OutlivesController`, except for `name`,
+    `describe`, `holds`, `reset` and `loaded`.
 
     `host` is the server's host, `port` is its port, and `directory` is the folder for its data. `config` is the name of
     its configuration file, or "" if there is none.
@@ -78,8 +78,8 @@ class StartedServer(ABC):
 
     @abstractmethod
     def ready(self) -> str:
-        """Return "" when the server answers, or else its error message or what is missing. A silent server is not an
-        exception."""
+        """Return "" if the server answers, or else its error message or what is missing. A server that does not answer
+        raises nothing."""
 
     @abstractmethod
     def uri(self) -> str:
@@ -91,8 +91,7 @@ class StartedServer(ABC):
         return ()
 
     def make_directory(self) -> None:  # noqa: B027  # most programs make it themselves
-        """Make `directory`, which does not exist yet, for a program that does not make it itself. Raises
-        RunnerError."""
+        """Make `directory` for a program that does not make it itself. Raises RunnerError if it already exists."""
 
     # --- its life ---
 
@@ -172,7 +171,7 @@ class StartedServer(ABC):
             raise self._failed(say.process_deaf(name=self._job.title, host=self.host.host.id, seconds="0", said=said))
 
     def look(self) -> None:
-        """Query a server that runs already. Does nothing if the run would have to start the server."""
+        """Query a server that already runs. Does nothing if the run would have to start the server."""
         if self.attached:
             self.healthy()
 
@@ -206,7 +205,7 @@ class StartedServer(ABC):
         return self.host.run(Command(words), timeout_s=timeout_s)
 
     def restore_by_command(self) -> str:
-        """Run the command that `reset = command(...)` declares, and return what was done, as `Restores` does. Raises
+        """Run the command declared by `reset = command(...)`, and return what was done, as `Restores` does. Raises
         RunnerError."""
         self._hooks("reset")
         self.healthy()
@@ -234,7 +233,7 @@ class StartedServer(ABC):
         run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)
 
     def _take_directory(self) -> None:
-        """Make the directory ours, and empty it unless a server with the same command line made its contents."""
+        """Claim the directory, and empty it unless its contents are from a server with the same command line."""
         text = repr((self.database.engine, self._config_sha256, [str(each) for each in self.arguments()]))
         at, path, mark = self.host, self._path, hashlib.sha256(text.encode()).hexdigest()[:16]
         self._require(data_directories.open_directory(at, path))
@@ -257,7 +256,7 @@ class StartedServer(ABC):
 
 
 def _asked_from(plan: Plan, database: Database, hardware: Hardware) -> str:
-    """Return the first load generator of a database on a hardware group, from which a running server is queried."""
+    """Return the first load generator of a database on a hardware group. Running servers are queried from it."""
     key = plan.key_of(database, hardware)
     return next(
         (each.load_hosts[0] for each in plan.cells if each.database == key and each.load_hosts), hardware.hosts[0]

@@ -26,8 +26,8 @@ from benchbrief.runners.world.world_seams import World
 
 
 class NotWhole(Exception):
-    """An attempt that an earlier controller left unfinished can't be resumed, and must run again. The message says
-    why."""
+    """An attempt left unfinished by an earlier controller can't be resumed, and must be repeated. The message gives the
+    reason."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class StepJob:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt. `number` counts from 1. When this attempt resumes an earlier controller's, `left` is how far that
+    """One attempt. `number` counts from 1. If this attempt resumes an earlier controller's, `left` says how far that
     controller got."""
 
     plan: Plan
@@ -65,12 +65,12 @@ class Attempt:
     left: Left | None = None
     turns: MeasuringTurns | None = None
     removals: list[threading.Thread] = field(default_factory=list)
-    """Threads that remove collected jobs from their hosts while the cell continues."""
+    """Threads that remove collected jobs from hosts while the cell continues."""
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the cell's turn to be measured while the block runs. Raises Interrupted when the run must stop before
-        the turn comes.
+        """Hold the cell's turn to be measured during the block. Raises Interrupted if the run must stop before the turn
+        comes.
 
         Does nothing for a cell that takes no turns.
         """
@@ -117,13 +117,12 @@ class Attempt:
         )
 
     def attended(self, job: Job) -> Job:
-        """Return the job, limited to the time that the experiment lets it run without a controller, if it sets such a
-        time."""
+        """Return the job, limited to the time that the experiment lets it run without a controller, if any."""
         unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
         return job if unattended_s is None else replace(job, unattended_s=unattended_s)
 
     def began(self, kind: StepKind) -> float | None:
-        """Return when an earlier controller began the step that is being resumed, or None for any other step."""
+        """Return when an earlier controller began the step that is now resumed, or None for other steps."""
         if self.left is None or self.left.step is None or kind in self.left.over:
             return None
         return self.left.step.at if self.left.step.step == kind else None
@@ -142,7 +141,7 @@ class Attempt:
         return JobOutput.of(record, self.run_dir) if record else None
 
     def remark(self, text: str) -> None:
-        """Write a remark to the journal once, even if an earlier controller wrote it before it was killed."""
+        """Write a remark to the journal unless it is already there, even from an earlier controller."""
         if self.left is None or text not in self.left.said:
             self.journal.write(j.Remark(at=now(), severity="info", text=text, cell=self.cell.id))
 

@@ -98,13 +98,13 @@ def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured:
 
 
 _LOOK_S = 0.1
-"""How often, in seconds, the load generator's output is read until its beginning is known."""
+"""How often, in seconds, the load generator's output is read to find out when it began."""
 _LOOKS = 3
-"""How many different lines are enough to know the beginning."""
+"""How many different lines are enough to know when the load generator began."""
 _BEGINS_S = 60.0
 """How long, in seconds, a load generator may take until its first line of output."""
 _AHEAD_S = 2.0
-"""An event's job is started at least this long before the event's time, in seconds."""
+"""How many seconds before the event's time its job is started, at least."""
 _SLICE_S = 0.5
 _GRACE_S = 10.0
 """How much longer than the allowed time, in seconds, the controller waits for an event's job to end."""
@@ -200,8 +200,7 @@ class CellEvents:
         return self.attempt.cell.events
 
     def _measured_from(self, context: CellContext, job: RunningJob, started: float) -> float:
-        """Return when the measured time began, by the controller's clock, as estimated from the load generator's
-        output.
+        """Return when the measured time began by the controller's clock, as estimated from the load generator's output.
 
         If no output comes in time, or the tool does not print its progress, the measured time counts from the tool's
         start.
@@ -224,7 +223,7 @@ class CellEvents:
         return min(seen.values(), default=started) + inside
 
     def _told(self, driver: TellsBeginning, context: CellContext, job: RunningJob) -> float:
-        """Wait until the tool reports when measuring began, and return that time. Raises EventFailed if the tool never
+        """Wait until the tool reports the start of the measurement, and return its time. Raises EventFailed if it never
         does."""
         event, host = self._events[0], context.load_host or context.cell.load_hosts[0]
         over, latest = False, now() + timeout_s(context.cell, "measure")

@@ -29,13 +29,13 @@ from benchbrief.runners.seams import Engine, Node, ReadsAfter, RecordsStatus, Ru
 from benchbrief.runners.world.world_seams import World
 
 _LAST_ANSWER_S = 5.0
-"""How long, in seconds, to wait at the end for an answer that the engine is still giving."""
+"""How long, in seconds, to wait at the end for an answer that the engine has begun."""
 
 
 @contextmanager
 def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
-    """Query the engine's status while the block runs, as often as the cell's probes ask, and keep the answers like a
-    job's output.
+    """Query the engine's status during the block as often as the cell's probes need, and keep the answers like a job's
+    output.
 
     A query that fails leaves a gap, which the probe's stderr reports. In a resumed attempt, the answers that an earlier
     controller kept remain, with a gap before the new ones. Raises RunnerError for an engine without a status.
@@ -113,8 +113,8 @@ def _recorded(
 
 
 def _opened(files: ExitStack, path: Path, mode: str) -> IO[str]:
-    """Open a file that is closed together with `files`. Closing ignores errors, as each write is flushed and reports
-    its own."""
+    """Open a file that is closed together with `files`. Errors on closing are ignored, since each write is flushed and
+    reports its own."""
     file = path.open(mode)
 
     def close() -> None:
@@ -242,7 +242,7 @@ def _place(probe: Probe, host_id: str) -> str:
 
 @contextmanager
 def run_probes(attempt: Attempt) -> Iterator[Callable[[], None]]:
-    """Run the cell's probes while the block runs, and collect their samples afterwards, even if the block raised.
+    """Run the cell's probes during the block, and collect their samples afterwards, even if the block raised an error.
 
     Yields a function that begins to stop the probes while the block continues. In a resumed attempt, the probes run
     already or were collected.
@@ -309,7 +309,7 @@ def _read_recorded(attempt: Attempt, window: tuple[float, float]) -> None:
 
 
 def call_all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
-    """Call `call` for all items in parallel. Raises the first RunnerError once all calls are done."""
+    """Call `call` for all items in parallel. Raises the first RunnerError after all calls have ended."""
 
     def attempt(item: _T) -> RunnerError | None:
         try:

@@ -1,4 +1,4 @@
-"""Runs one cell: its steps in order. The journal records each step before the next begins.
+"""Runs the steps of one cell in order. Each step is in the journal before the next one begins.
 
 prepare -> load -> warm up -> measure (with the probes) -> collect
 
@@ -106,8 +106,7 @@ def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
 
 
 def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, j.ClockRead]:
-    """Read the clocks of the hosts that answer. A host that can't be reached fails the cell later, through the cell's
-    jobs."""
+    """Read the clocks of all hosts that answer. A host that can't be reached will fail the cell's jobs later."""
     hosts = tuple(hosts)
     found: dict[str, j.ClockRead] = {}
 
@@ -205,8 +204,8 @@ class CellRun:
             return self._contexts(endpoint)
 
     def _taken_over(self, left: Left) -> dict[str, CellContext]:
-        """Return the contexts of a resumed attempt. Raises NotWhole when the server is no longer the one that the
-        attempt began with."""
+        """Return the contexts of a resumed attempt. Raises NotWhole if the server is not the one that the attempt began
+        with."""
         if left.current == "collect":
             # No server is needed: this only reads kept outputs again.
             return self._contexts(Endpoint(path=self._database.path))
@@ -296,7 +295,7 @@ class CellRun:
 
     @cached_property
     def _known_cell(self) -> Cell:
-        """Return the cell with the identity that its data set has on the cell's hosts, as the engine needs it."""
+        """Return the cell with the identity that its data set has on the cell's hosts, which the engine needs."""
         return self.with_data_set(self._cell)
 
     def _load(self, contexts: Mapping[str, CellContext]) -> None:
@@ -330,7 +329,7 @@ class CellRun:
             self._settle()
 
     def _is_to_be_restored(self, engine: Engine) -> TypeGuard[Restores]:
-        """Return whether to restore the data set before the cell, although the data set is there."""
+        """Return whether to restore the data set before the cell even though it is there."""
         if not isinstance(engine, Restores) or not is_restored(self._database.reset):
             return False
         if self._database.reset in AFTER_WRITES and isinstance(engine, KnowsUnchanged):
@@ -338,8 +337,8 @@ class CellRun:
         return True
 
     def _undone(self, engine: Engine) -> bool:
-        """Delete the records that cells inserted, if the database asks for that. Returns whether the data set can now
-        be used without a load."""
+        """Delete the records that cells inserted, if the database is reset in this way. Returns whether the data set
+        can then be used without a load."""
         if self._database.reset != "undo" or not isinstance(engine, Undoes) or not engine.can_undo(self._known_cell):
             return False
         done, text = engine.undo(self._known_cell)
@@ -374,8 +373,8 @@ class CellRun:
             self._remark("info", say.caches_dropped(hosts=", ".join(hosts)))
 
     def _begin(self) -> None:
-        """Tell the engine to count the cell among the cells that write. Only the warm-up, and no wait for the turn,
-        comes between this call and the measurement."""
+        """Tell the engine to count the cell as a writer. Only the warm-up comes between this call and the measurement,
+        and no wait for a turn."""
         engine = self.engine()
         if isinstance(engine, CountsWriters):
             for text in engine.begin(self._known_cell):
@@ -397,7 +396,7 @@ class CellRun:
                 self._remark("warning", say.busy_meanwhile(host=host, cell=cell, amount=figure(cores, ".1f")))
 
     def _note_size(self, when: Literal["loaded", "measured"]) -> None:
-        """Record the database's size. A cell whose size is unknown is as good as any other."""
+        """Record the database's size. A cell with an unknown size is still good."""
         engine = self.engine()
         if not isinstance(engine, TellsSize):
             return
@@ -423,7 +422,7 @@ class CellRun:
         self.attempt.journal.write(j.Remark(at=now(), severity=severity, text=text, cell=self._cell.id))
 
     def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
-        """Measure, and return the outputs by host, and how far each host's clock is ahead of the controller's."""
+        """Measure, and return the outputs by host, with the lead of each host's clock over the controller's."""
         left = self.attempt.left if self.attempt.began("measure") is not None else None
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())

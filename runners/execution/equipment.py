@@ -1,4 +1,4 @@
-"""The engine and the load generators that a lane uses. They are found, started and recorded once for all its cells."""
+"""The engine and the load generators of a lane, which are found, started and recorded once for all its cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Equipment:
         self._engine: Engine | None = None
         self._engine_of = ""
         self._found: dict[tuple[str, str, str | None], tuple[FoundTool, str]] = {}
-        """Each load generator with the digest of its build, by host, driver and the path that the spec gives."""
+        """Each load generator with the digest of its build, by host, driver and the path in the spec."""
         self._tools: dict[tuple[str, str, str | None], str] = {}
         self._builds: dict[tuple[str, str], str] = {}
         """The digest or, if it is unknown, the version of each load generator's build, by host and path."""
@@ -37,7 +37,8 @@ class Equipment:
         """The facts that shape the current engine's data, as last written to the journal."""
 
     def engine(self, cell: Cell, before: bool = False) -> Engine:
-        """Return the cell's engine. Stops the lane's other engine first, as two servers on one host disturb each other.
+        """Return the cell's engine, after stopping the lane's other engine, since two servers on one host would disturb
+        each other.
 
         `before` means that an earlier controller started and recorded the engine, and that a measurement in progress
         must not be disturbed. Otherwise the cell's load generators are looked for while the engine starts, unless the
@@ -65,7 +66,7 @@ class Equipment:
         return self._engine
 
     def with_data_set(self, cell: Cell) -> Cell:
-        """Return the cell with the identity that its data set gets when it is loaded on these hosts.
+        """Return the cell with the identity that its data set has once it is loaded on these hosts.
 
         The plan knows only what the spec says about the data set. The load generator's build, the contents of files and
         facts from the engine also shape its bytes. A data set that was loaded under other conditions is another data

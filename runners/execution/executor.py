@@ -1,4 +1,4 @@
-"""Runs a plan: in parallel lanes, every cell that is not yet good according to the journal."""
+"""Runs a plan in parallel lanes: every cell that is not yet good according to the journal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from benchbrief.runners.world.world_choice import world_of
 from benchbrief.runners.world.world_seams import Meter, OpenHosts
 
 _LOOK_EVERY_S = 0.5
-"""How often, in seconds, signals are checked while lanes run."""
+"""How often, in seconds, to check for signals while lanes run."""
 
 _STACK_BYTES = 1 << 20
 
@@ -194,8 +194,8 @@ def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
 
 
 def _try_meters(run: RunState, hosts: OpenHosts) -> None:
-    """Read each power meter once, and report how many cells the silent meters will fail. Hardware groups or variants
-    may share a meter."""
+    """Read each power meter once, and report how many cells will fail because of silent meters. Hardware groups or
+    variants may share a meter."""
     run.silent_meters.update(run.world.silent_meters(run.plan, run.ahead, hosts))
     silent: dict[str, set[Meter]] = {}
     for meter, error in run.silent_meters.items():

@@ -1,4 +1,4 @@
-"""Waits for the run's hosts, claims them before the run begins, checks them, and leaves them when the run ends."""
+"""Waits for the run's hosts, claims and checks them before the run begins, and releases them at its end."""
 
 from __future__ import annotations
 
@@ -57,11 +57,10 @@ class HostWait:
     stop: threading.Event
     monitor: Monitor
     said: set[str] = field(default_factory=set)
-    """The reasons that `tell` was called with, so the set is empty if the run did not have to wait."""
+    """The reasons with which `tell` was called. The set is empty if the run did not have to wait."""
 
     def try_again(self, busy: HostBusy) -> None:
-        """Return when it is time to try again. Raises the error when the wait is over, or when the run does not
-        wait."""
+        """Return when it is time to try again. Raises the error if the wait is over or the run does not wait."""
         if self.tell is None or self.stop.is_set() or time.monotonic() > self.until:
             raise busy
         if str(busy) not in self.said:
@@ -72,16 +71,16 @@ class HostWait:
 
 
 class Claimed(NamedTuple):
-    """The hosts that are claimed now, sentences about claims that were taken over, and the hosts that could not be
-    claimed, with the errors."""
+    """The claimed hosts, sentences about claims that were taken over, and hosts that could not be claimed, with the
+    errors."""
 
     held: list[str]
     taken_over: list[str]
     away: dict[str, RunnerError]
 
     def remarks(self, plan: Plan, ahead: Sequence[Cell]) -> Iterator[j.Remark]:
-        """Yield remarks about claims that were taken over, and about hosts that could not be claimed, early enough for
-        the user to stop the run and fix the hosts."""
+        """Yield remarks about claims that were taken over and hosts that could not be claimed, so that the user can
+        stop the run and fix the hosts."""
         for text in self.taken_over:
             yield j.Remark(at=now(), severity="info", text=text)
         if self.away:
@@ -179,8 +178,8 @@ def hold_hosts(run: RunState, hosts: OpenHosts, wait: HostWait, is_outdated: Cal
 
 
 def check_hosts(run: RunState, hosts: Hosts, held: Sequence[str]) -> Tools:
-    """Return the load generators on the claimed hosts. Raises RunnerError if something is missing without which the run
-    can't begin."""
+    """Return the load generators on the claimed hosts. Raises RunnerError if anything is missing that the run needs to
+    begin."""
     refuse_aliases(run.plan, run.ahead, hosts, held)
     tools = find_tools(run.plan, run.ahead, hosts, held, run.world)
     refuse_places(run.plan, run.ahead, hosts, held, run.world)
@@ -220,8 +219,8 @@ def _no_other(_: object) -> bool:
 
 
 def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: OpenHosts, *, resumed: bool) -> None:
-    """Raises NoHost when every cell of a new run needs hosts that refuse us, are away or are unfit, as starting later
-    loses nothing. Releases the hosts in `held` first.
+    """Raise NoHost if every cell of a new run needs hosts that refuse us, are away or are unfit, since a later start
+    loses nothing. The hosts in `held` are released first.
 
     A resumed run may have jobs on its hosts, so it waits for them unless waiting does not help.
     """
@@ -242,8 +241,8 @@ def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: 
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Return what it means for the cells that hosts could not be claimed, early enough for the user to stop the run and
-    fix the hosts."""
+    """Describe the effect on cells of hosts that could not be claimed, so that the user can stop the run and fix the
+    hosts."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:
         named = say.names_and_more(names=named, n=len(away) - _NAMED)

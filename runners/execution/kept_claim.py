@@ -1,4 +1,4 @@
-"""Keeps this machine claimed while tables and briefs are made, because making them takes its processors."""
+"""Keeps this machine claimed while tables and briefs are made, since that uses its processors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ class KeptClaim:
         """Why the machine could not be released, or ""."""
 
     def keep(self, world: World, plan: Plan, run_dir: Path, held: Collection[str]) -> str:
-        """Find the host in `held` that is this machine under any name, hold it, and return it. Returns "" when there is
-        none."""
+        """Claim this machine under the name that it has in `held`, and return the name, or "" if it is not in `held`."""
         if world.simulated is not None:
             return ""
         with ExitStack() as stack, suppress(RunnerError, OSError):

@@ -1,9 +1,10 @@
-"""Lanes: which cells run in parallel, and how the cells of one lane run.
+"""Lanes: which cells run in parallel, and how a lane runs its cells.
 
 Cells that share a host or equipment, directly or through others, form a lane. A lane's cells run one after another in
 the plan's order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs
 each of its cells, or when its experiment says so. A cell that takes a number from a search waits for that search, even
-in another lane. Searches come first in the plan, so two lanes never wait for each other."""
+in another lane. Searches come first in the plan, so two lanes never wait for each other.
+"""
 
 from __future__ import annotations
 
@@ -65,12 +66,12 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
 
 
 _LONG_S = 5.0
-"""Hosts are checked for other load before a lane's first cell, and before cells that measure at least this long, in
-seconds."""
+"""The measuring time, in seconds, from which hosts are checked for other load before each cell. Before a lane's first
+cell, they always are."""
 
 
 class Lane:
-    """One lane: its equipment, its lost hosts, and the cells to try again when those hosts are back."""
+    """One lane: its equipment, its lost hosts, and the cells to try again after those hosts return."""
 
     def __init__(self, run: RunState, hosts: OpenHosts) -> None:
         self._run = run
@@ -160,7 +161,7 @@ class Lane:
                 self._try(later, waited=True)
 
     def _try(self, next_one: Try | None, left: Left | None = None, *, waited: bool = False) -> None:
-        """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first.
+        """Attempt a cell until an attempt is good, is the last one, or needs hosts that must come back first.
 
         `waited` means that the wait for the cell's hosts has ended.
         """
@@ -192,8 +193,8 @@ class Lane:
             note_resumed(self._run, what.cell, left)
 
     def _is_put_off(self, what: Try) -> bool:
-        """Put off a cell whose lost hosts may return, or wait for those hosts now. Returns whether the cell can't be
-        tried now."""
+        """Put off a cell if its lost hosts may return, or wait for them now. Returns whether the cell can't be tried
+        now."""
         if not self._lost.may_return(what.cell, retried=bool(what.before)):
             return False
         if self._is_waited_for(what.cell):
@@ -202,7 +203,7 @@ class Lane:
         return True
 
     def _is_waited_for(self, cell: Cell) -> bool:
-        """Return whether this cell's result decides which cells come later: the next points, or whether to repeat."""
+        """Return whether this cell's result determines which cells come later: the next points, or further repeats."""
         experiment = self._run.plan.experiments[cell.experiment]
         return chooses(experiment) or experiment.confident is not None or is_budgeted(self._run.plan, experiment)
 
@@ -229,7 +230,7 @@ class Lane:
         run.left_out(cell, reason, no_room)
 
     def remember_warm(self, cells: Sequence[Cell]) -> None:
-        """Let the last cell that an earlier controller ran on these hosts cool down, if it has not."""
+        """Let the last cell of an earlier controller on these hosts cool down, unless it already has."""
         hosts = {host for cell in cells for host in cell.locks}
         planned = {cell.id: cell for cell in self._run.plan.cells}
         for cell_id, attempt in self._run.warm.items():
@@ -237,7 +238,7 @@ class Lane:
                 self._warm = cell, attempt
 
     def _cooled(self) -> bool:
-        """Let the previous cell cool down. Returns False when the run ends before the cell has cooled down."""
+        """Let the previous cell cool down. Returns False if the run ends before that."""
         run = self._run
         (cell, attempt), self._warm = self._warm or (None, 0), None
         if cell is None or (step := next((step for step in cell.steps if step.kind == "cool_down"), None)) is None:
@@ -317,7 +318,7 @@ class Lane:
         failed: RunnerError | None = None,
         retried: bool = False,
     ) -> None:
-        """Record the verdict on an attempt: what the attempt measured, or why it `failed`."""
+        """Record the verdict on an attempt: its measured values, or why it `failed`."""
         verdict = j.CellEnded(
             at=now(),
             cell=cell.id,
@@ -343,7 +344,7 @@ class Lane:
 
     @contextmanager
     def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
-        """Turn an internal error into a one-line failure of the cell, and keep the traceback next to the cell's raw
+        """Turn an internal error into a one-line failure of the cell, and save the traceback beside the cell's raw
         output."""
         try:
             yield
@@ -378,7 +379,7 @@ class Lane:
             self._skip(cell, refused(error, error.one_line), "")
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
-        """Raises the error of a silent power meter. Tries the meter again first, as somebody may have fixed it."""
+        """Raise the error of a silent power meter. The meter is tried again first, in case somebody has fixed it."""
         run, mine = self._run, meters_of(cell)
         if mine.isdisjoint(run.silent_meters):
             return
@@ -392,7 +393,7 @@ class Lane:
             raise error
 
     def _report_other_load(self, cell: Cell) -> None:
-        """Report each host that other load keeps busy, if the check takes only a small part of the cell's time."""
+        """Report each host that is busy with other load, if the check takes only a small part of the cell's time."""
         if self._run.world.simulated or (self._load_checked and cell.measure_s < _LONG_S):
             return
         self._load_checked = True
@@ -401,7 +402,7 @@ class Lane:
                 self._run.remark("warning", say.busy(host=host_id, cell=cell.id, what=said), cell=cell.id)
 
     def _have_back(self, host_id: str) -> None:
-        """Bring a host back to its state at the start: claimed, observed, and without remains of a lost attempt."""
+        """Restore a host to its state at the start: claimed, observed, and without remains of a lost attempt."""
         host = self._hosts[host_id]
         taken_over = host.claim()
         with self._run.lock:

@@ -1,4 +1,4 @@
-"""The current numbers of a run, read from the tools while they run. They are shown to people, and not kept.
+"""The current numbers of a run, read from the tools while they run, shown to people and not kept.
 
 Every few seconds, a monitor reads the end of the running jobs' output, over connections that are already open. It
 writes the numbers to `live.json` beside the journal. It replaces the file as a whole, so that another process can
@@ -38,10 +38,10 @@ _BEAT_S = 1.0
 _FIRST_S = 1.5
 _WORKERS = 4
 _TAIL = 16_000
-"""How many characters are read from the end of an output. A status line for each of 100 threads fits."""
+"""How many characters to read from the end of an output, enough for a status line for each of 100 threads."""
 
 Phase = Literal["running", "tables", "reports", "ended"]
-"""What the controller is doing: it measures, builds the tables, renders the reports, or has ended normally."""
+"""The controller's activity: it measures, builds the tables, renders the reports, or has ended normally."""
 
 
 class JobReading(BaseModel):
@@ -74,11 +74,10 @@ class Live(BaseModel):
     exit_code: int | None = None
     readings: tuple[JobReading, ...] = ()
     waits: tuple[str, ...] = ()
-    """The things that the controller waits for, as sentences."""
+    """Sentences on what the controller waits for."""
 
     def controller_lives(self, now: float) -> bool:
-        """Return whether the controller is still alive, judged by its pid on this machine, and by the file's age
-        elsewhere."""
+        """Return whether the controller is alive, judged by its pid on this machine, or by the file's age elsewhere."""
         if self.phase == "ended":
             return False
         if self.controller == socket.gethostname():
@@ -138,7 +137,7 @@ class Monitor:
                 (self.run_dir / LIVE).unlink()
 
     def begin(self) -> None:
-        """Make the run, and so its `live.json`, belong to this process from now on."""
+        """Assign the run, and so its `live.json`, to this process from now on."""
         self._begun = True
         self._write()
 
@@ -153,7 +152,7 @@ class Monitor:
             self._jobs.pop(id(running), None)
 
     def now(self) -> tuple[JobReading, ...]:
-        """Return the latest readings of running jobs, without stale ones."""
+        """Return the latest readings of running jobs, except stale ones."""
         oldest = controller_clock.now() - STALE_S
         with self._lock:
             return tuple(job.latest for job in self._jobs.values() if job.latest and job.latest.at > oldest)
@@ -164,7 +163,7 @@ class Monitor:
 
     @contextmanager
     def waiting(self, what: str) -> Iterator[None]:
-        """Show what the controller waits for while the block runs."""
+        """Show what the controller waits for during the block."""
         with self._lock:
             number = next(self._numbers)
             self._waits[number] = what

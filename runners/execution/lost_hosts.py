@@ -1,4 +1,4 @@
-"""What a lane does when it loses the connection to a host: its cells wait for the host, and continue once it is back.
+"""The behaviour of a lane without a connection to a host: its cells wait for the host, and continue once it is back.
 
 A job continues while its host can't be reached, and `jobs/connection_retry.py` retries each call for a while. This
 module takes over after that: the cell has failed, and its host is lost until it answers again.
@@ -20,13 +20,13 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _LOOK_AGAIN_S = 60.0
-"""For this many seconds after a host was found to be away, cells that need it fail without another look."""
+"""The seconds after a host was found to be away during which cells that need it fail without a new check."""
 _PATIENCE_S = 600.0
-"""How long to wait for a lost host, in seconds, if the experiment does not say. The same as in `tasks.Job`."""
+"""How long to wait for a lost host, in seconds, unless the experiment sets it. The same as in `tasks.Job`."""
 
 
 class LostHosts:
-    """The hosts that a lane has lost. `have_back` brings a host that answers again back to its state at the start.
+    """The hosts that a lane has lost. `have_back` restores a host that answers again to its state at the start.
 
     `have_back` raises HostError or HostFull.
     """
@@ -43,7 +43,7 @@ class LostHosts:
         self._looked: dict[str, float] = {}
         """When each host was last found to be away, by the monotonic clock."""
         self._given_up: set[str] = set()
-        """The hosts whose wait is over, and has been reported in the journal."""
+        """The hosts whose wait is over and has been recorded in the journal."""
 
     def lose(self, host_id: str, error: RunnerError) -> None:
         """Mark a host as lost from the start because it can't be reached, or has no room even to be observed."""
@@ -52,7 +52,7 @@ class LostHosts:
         self._looked[host_id] = time.monotonic()
 
     def note(self, cell: Cell, error: HostError) -> None:
-        """After the cell failed because of a host, mark those of its hosts as lost that can't be reached now."""
+        """Mark the cell's unreachable hosts as lost, after the cell failed because of a host."""
         for host_id in cell.locks:
             if not self._is_lately_away(host_id) and not self._is_reachable(host_id):
                 self._lost[host_id] = error
@@ -62,12 +62,12 @@ class LostHosts:
         return [host_id for host_id in cell.locks if host_id in self._lost]
 
     def for_good(self, cell: Cell) -> bool:
-        """Return whether one of the cell's hosts will not come back by itself: it refuses us, or has no room."""
+        """Return whether one of the cell's hosts will not recover by itself: it refuses us, or has no room."""
         errors = [self._lost[host_id] for host_id in self.of(cell)]
         return any(not isinstance(error, HostError) or error.lasting for error in errors)
 
     def may_return(self, cell: Cell, *, retried: bool) -> bool:
-        """Return whether the cell needs lost hosts, and the wait for these hosts is not over.
+        """Return whether the cell needs lost hosts that are still being waited for.
 
         Only cells that are `retried` wait for a host that could not be reached at the start.
         """
@@ -77,7 +77,7 @@ class LostHosts:
         return not any(map(self._is_past, lost))
 
     def refuse(self, cell: Cell) -> None:
-        """Bring the cell's hosts back. Raises HostError or HostFull for a host that is still away, or can't be used."""
+        """Recover the cell's hosts. Raises HostError or HostFull for a host that is still away or can't be used."""
         for host_id in self.of(cell):
             if self._is_lately_away(host_id) or not self._is_reachable(host_id):
                 raise self._lost[host_id]
@@ -92,7 +92,7 @@ class LostHosts:
             self._until.pop(host_id, None)
 
     def wait_for_each(self) -> Iterator[Try]:
-        """Yield each attempt that was put off, when its hosts answer again or the wait for them is over. Stops when the
+        """Yield each attempt that was put off, once its hosts answer again or the wait for them is over. Stops when the
         run ends."""
         while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
             found = next(each for each in self.put_off if each.cell is cell)

@@ -1,4 +1,4 @@
-"""When a cell is measured again: after a failed attempt, unless another attempt would fail in the same way.
+"""Decides whether a failed cell is measured again, unless another attempt would fail in the same way.
 
 When the first cells of a workload on its hardware all failed for one reason, the workload's other cells there are not
 tried at all.
@@ -36,8 +36,7 @@ class Try:
     has_extra: bool = True
 
     def after(self, error: RunnerError) -> Try | None:
-        """Return the attempt that follows after this one failed, or None when it was the last, or when the plan is the
-        cause."""
+        """Return the attempt after this failed one, or None if it was the last or the plan is the cause."""
         is_extra = error.is_tried_once_more and self.has_extra
         last = self.last + is_extra
         if error.by_plan or not error.is_worth_another_attempt or self.attempt >= last:
@@ -47,8 +46,8 @@ class Try:
 
 
 ALIKE = 3
-"""How many cells must fail alike before the cause can't be chance. They must be at this many different points, or at
-all points if there are fewer."""
+"""How many cells must fail alike to rule out chance. They must be at this many different points, or at all points if
+there are fewer."""
 
 
 class NotTried(RunnerError):

@@ -24,7 +24,7 @@ from benchbrief.runners.transports.transport_base import JobTransport, LimitedTe
 
 _PIECE = 1 << 20
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""Errors that prevent a new process now, but may soon pass."""
+"""Errors that prevent a new process now, but may be temporary."""
 
 
 class LocalTransport(JobTransport):
@@ -48,8 +48,7 @@ class LocalTransport(JobTransport):
 
     @contextmanager
     def _running(self, text: str, shown: str, timeout_s: float) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a script in a shell that does not outlive the block. Raises HostError when the time for the block is
-        up."""
+        """Run a script in a shell that ends with the block. Raises HostError when the block's time is up."""
         process = self._shell(text)
         try:
             yield process
@@ -111,8 +110,7 @@ class LocalTransport(JobTransport):
 
 
 def _nameless_file() -> IO[bytes]:
-    """Open a file for a script, which may contain secrets. The file is in memory if possible, and shows in no process
-    list."""
+    """Open a file for a script, which may contain secrets. It is in memory if possible, and in no process list."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("script"), "r+b")
     return tempfile.TemporaryFile()

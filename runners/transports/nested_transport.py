@@ -1,4 +1,5 @@
-"""The base of transports to places on this machine that a command can enter: a namespace, a container, another root."""
+"""The base of transports to places on this machine that a command can enter, such as a namespace, a container or
+another root."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _PART_S = 120.0
 
 @runtime_checkable
 class Ships(Protocol):
-    """A driver whose program needs no other files, so that a copy of the controller's program runs on other hosts."""
+    """A driver whose program needs no other files, so that a copy of it runs on other hosts."""
 
     program: str
     """The program's file name."""
@@ -56,7 +56,7 @@ class Program:
 
 
 def own_program(candidates: Sequence[str]) -> Program | None:
-    """Return the first of these paths or names that is a program on the controller."""
+    """Return the first of these paths or names that is an executable program on the controller."""
     for candidate in candidates:
         found = candidate if "/" in candidate else shutil.which(candidate) or ""
         path = Path(found).expanduser()
@@ -67,7 +67,7 @@ def own_program(candidates: Sequence[str]) -> Program | None:
 
 
 def shipped(transport: Transport, program: Program) -> str:
-    """Return the path of the copied program on a host, or "" when it was not copied there.
+    """Return the path of the copied program on a host, or "" if there is no copy.
 
     Raises ToolMissing when the host is another kind of machine than the controller.
     """

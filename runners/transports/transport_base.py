@@ -101,11 +101,11 @@ def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
 
 
 IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
-"""The line of a script that makes its messages English, so that their words are known."""
+"""The line of a script that makes its messages English, so that they can be recognized."""
 
 
 class ReadsByScript(JobTransport):
-    """A transport that lists directories and reads files with scripts that run inside the place. A subclass supplies
+    """A transport that lists directories and reads files with scripts in the place that it reaches. A subclass supplies
     `output`."""
 
     @abstractmethod
@@ -179,7 +179,7 @@ def _entry(line: bytes) -> HostEntry:
 
 
 def are_gone(said: str) -> bool:
-    """Return whether `find` and `stat` complained only about files that were removed meanwhile."""
+    """Return whether `find` and `stat` complained only about files that have been removed meanwhile."""
     return all(line.endswith(": No such file or directory") for line in said.splitlines() if line.strip())
 
 
@@ -204,7 +204,7 @@ class LimitedText:
         self._tail = (self._tail + piece)[-_MARK_SIZE:]
 
     def ends_with(self, pattern: str) -> str | None:
-        """If the stream now ends with the pattern (of at most 200 bytes), return the pattern's group, or else None."""
+        """Return the group of a pattern (of at most 200 bytes) if the stream now ends with it, or else None."""
         found = re.search(rf"{pattern}\Z".encode(), self._tail)
         return found[1].decode() if found else None
 
@@ -222,14 +222,14 @@ class LimitedText:
 
 
 class MarkedEnd:
-    """A stream whose end matches a pattern (of at most 200 bytes) with an exit code as its group."""
+    """A stream whose end matches a pattern (of at most 200 bytes) with the exit code as its group."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(rf"{pattern}\Z".encode())
         self._held = b""
 
     def settled(self, piece: bytes) -> bytes:
-        """Add a piece, and return the bytes that certainly come before the end mark. Holds back the last bytes."""
+        """Add a piece, and return the bytes that certainly precede the end mark. The last bytes are held back."""
         held = self._held + piece
         self._held = held[-_MARK_SIZE:]
         return held[:-_MARK_SIZE]

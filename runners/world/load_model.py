@@ -1,4 +1,4 @@
-"""The simulated load generator: its input (a `Task`), and its report of what it measured (a `Reported`).
+"""The simulated load generator: its input (a `Task`), and its report (a `Reported`).
 
 Both are kept as JSON in the run's raw outputs, in the same folder. The simulated driver reads them.
 """
@@ -29,7 +29,7 @@ _WIDE = 20
 """A growing lag is cut into `_LAGS` steps, unless the lag grows by more than `_WIDE` times the rest of a latency."""
 
 Counts = tuple[tuple[int, int], ...]
-"""Pairs of a bucket's number and the count of latencies in the bucket, in rising order."""
+"""The counts of latencies by bucket, as pairs of bucket number and count in rising order."""
 
 
 def edge(number: int) -> float:
@@ -38,7 +38,7 @@ def edge(number: int) -> float:
 
 
 EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
-"""Where each bucket begins, in seconds."""
+"""The start of each bucket, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class LatencyMix:
 
     @cached_property
     def _without_lag(self) -> Callable[[float], float]:
-        """Return the distribution function of a sum of two exponentials (hypoexponential). One of them may be 0, and
-        both may be equal."""
+        """Return the distribution function of the sum of two exponentials (hypoexponential). One may be 0, and both may
+        be equal."""
         a, b, exp = max(self.first_s, self.second_s), min(self.first_s, self.second_s), math.exp
         if a <= 0:
             return lambda time_s: float(time_s > 0)
@@ -111,7 +111,7 @@ PAGE_BYTES = 4096
 
 @dataclass(frozen=True)
 class Machine:
-    """A simulated node. If the spec declares a fact of the same name for the hardware, the fact takes precedence.
+    """A simulated node. If the spec declares a fact of the same name for the hardware, that fact is used instead.
 
     Each of `cores` processors serves one operation at a time. The disk serves `disk_queue` accesses at once, each for
     `disk_latency` (seconds). `network_latency` (seconds) is a round trip. Power (watts) is `idle_power` without load,
@@ -137,7 +137,7 @@ def _number(fact: Fact | None) -> float | None:
 
 @dataclass(frozen=True)
 class Demand:
-    """What one operation needs: seconds of a processor, disk reads and writes, and network round trips."""
+    """The needs of one operation: processor seconds, disk reads and writes, and network round trips."""
 
     cpu_s: float
     reads: float
@@ -168,12 +168,11 @@ DEMANDS: Mapping[str, Demand] = {
     "scan": Demand(1500e-6, 8.0, 0.0),
     "read_modify_write": _READ + _WRITE,
 }
-"""What each operation needs, by the names of operations in `model/measurement.py`."""
+"""The needs of each operation, by the names of operations in `model/measurement.py`."""
 
 
 def demand_of(operation: str) -> Demand:
-    """Return what an operation needs. An operation that only its tool knows, such as a transaction, reads and writes
-    once."""
+    """Return the needs of an operation. Operations known only to their tool, such as transactions, read and write once."""
     return DEMANDS.get(operation, _READ + _WRITE)
 
 
@@ -221,8 +220,7 @@ class QueueNetwork:
 
 @dataclass(frozen=True)
 class SolvedNetwork:
-    """A solved network: its operations per second, and the lengths of the queues that an arriving operation finds at a
-    node."""
+    """A solved network: its operations per second, and the queue lengths that an operation finds at a node on arrival."""
 
     network: QueueNetwork
     ops_per_s: float
@@ -243,15 +241,15 @@ class SolvedNetwork:
 
 
 def _residence(service_s: float, servers: float, found: float) -> float:
-    """Return the residence time at a station in Seidmann's approximation: one server that is `servers` times as fast,
-    and then a delay for the remaining time."""
+    """Return the residence time at a station by Seidmann's approximation: a server `servers` times as fast, followed by
+    a delay for the remaining time."""
     return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
 
 
 @lru_cache(maxsize=256)
 def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
-    """Return the solved networks for 1, 2, ... threads. An arriving operation finds the queues of a network with one
-    thread less."""
+    """Return the solved networks for 1, 2, ... threads. An operation finds, on arrival, the queues of a network with
+    one thread less."""
     machine, demand = network.machine, network.demand
     cpu_s = demand.cpu_s / machine.cores
     disk_s = (demand.reads + demand.writes) * machine.disk_latency / machine.disk_queue
@@ -266,19 +264,19 @@ def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
 
 
 SPREAD = 0.02
-"""How much repeats differ, as the standard deviation of the logarithm of a cell's speed."""
+"""How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
 _JITTER = 0.01
-"""How much throughput differs between intervals, as a relative standard deviation."""
+"""How much throughput differs between intervals: its relative standard deviation."""
 _COLD, _WARMING_S = 0.3, 60.0
 """A cold system is slower by this share, and warms up exponentially with this time constant, in seconds."""
 _INTERVALS = 60
 """The most intervals that a simulated cell reports. An interval is a sixtieth of the cell's time, or at least a second.
 """
 _MOST_SECONDS = 7200
-"""The most intervals that a cell with events reports, which has one for each second."""
+"""The most intervals of a cell with events, which has one per second."""
 OUTAGE_S = 3.0
-"""How long, in seconds, a simulated service is out after an event. In the rest of its time, the cell does as many
-operations as it would do without the event."""
+"""How many seconds a simulated service is down after an event. In its other seconds, the cell works as it would without
+the event."""
 _NEARLY = 0.999
 
 
@@ -369,8 +367,8 @@ class ReportedPhase:
 
 @dataclass(frozen=True)
 class ReportedSteady:
-    """How a load ended by itself, with the number of operations in each batch and, for an offered load, their mean
-    latency in nanoseconds. `cut_s` is the length of the transient in seconds."""
+    """How a load ended by itself, with each batch's number of operations and, for an offered load, their mean latency
+    in nanoseconds. `cut_s` is the length of the transient in seconds."""
 
     completed: tuple[int, ...]
     latency_ns: tuple[int, ...] | None
@@ -408,7 +406,7 @@ REPORTED: TypeAdapter[Reported] = TypeAdapter(Reported)
 
 @dataclass(frozen=True)
 class Busy:
-    """How busy a load keeps each node while it runs: rates per second at one node, and shares of the stations' time."""
+    """How busy a load keeps each node: rates per second at one node, and shares of the stations' time."""
 
     operations: Mapping[str, float]
     reads: float
@@ -419,7 +417,7 @@ class Busy:
 
 
 def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float:
-    """Return the factor by which a level of a simulated factor changes the speed, or the space that data take.
+    """Return the factor by which a level of a simulated factor changes the speed, or the size of the data.
 
     The result depends only on the level's value. A word gets an arbitrary number. A larger number is faster, and takes
     no more space.
@@ -431,13 +429,13 @@ def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float
 
 
 def chance(*of: object) -> random.Random:
-    """Return a random generator that is the same for the same cell, whenever and wherever the cell is simulated."""
+    """Return a random generator that depends only on the cell, so that simulations are repeatable."""
     digest = hashlib.sha256(":".join(map(str, of)).encode()).digest()
     return random.Random(int.from_bytes(digest[:8], "big"))  # noqa: S311  # repeatable, not secret
 
 
 def warmth(start: float, end: float) -> float:
-    """Return the mean share of the full speed that is reached between two times after a cold start, in seconds."""
+    """Return the mean share of the full speed between two times after a cold start, in seconds."""
     if end <= start:
         return 1.0 - _COLD * math.exp(-start / _WARMING_S)
     moved = math.exp(-start / _WARMING_S) - math.exp(-end / _WARMING_S)
@@ -445,7 +443,7 @@ def warmth(start: float, end: float) -> float:
 
 
 class TaskLoad:
-    """A task while it runs. Rates are in operations per second."""
+    """A running task. Rates are in operations per second."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -467,7 +465,7 @@ class TaskLoad:
         return self._full.ops_per_s * self._speed * self._share * self.warmth(start, end)
 
     def rate(self, start: float, end: float) -> float:
-        """Return the operations per second that this load generator reaches between two times after its start."""
+        """Return the operations per second of this load generator between two times after its start."""
         capacity = self.capacity(start, end)
         return capacity if self.task.target is None else min(capacity, self.task.target)
 
@@ -572,7 +570,7 @@ class TaskLoad:
         )
 
     def _beside(self, start: float, end: float) -> Iterator[ReportedOperation]:
-        """Yield the operation of the additional thread, which `busy` does not count."""
+        """Yield the operation of the additional thread, which is not part of `busy`."""
         if self.task.beside:
             mean = self._latencies(self.task.beside, start, end).mean_s
             count = round((end - start) / mean)
@@ -598,7 +596,7 @@ class TaskLoad:
             counted = upto
 
     def _in_service(self, start: float, end: float) -> float:
-        """Return which share of the time from `start` to `end` is outside the outages after events."""
+        """Return the share of the time from `start` to `end` that is outside of outages."""
         out = sum(max(0.0, min(end, at + OUTAGE_S) - max(start, at)) for at in self.task.events_at)
         return max(0.0, 1.0 - out / (end - start))
 
@@ -619,7 +617,7 @@ class TaskLoad:
 
 
 def _rows(found: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Count as YCSB does, where the halves of a read-modify-write also count as reads and updates."""
+    """Count operations as YCSB does: the halves of a read-modify-write also count as reads and updates."""
     both = next(((count, failed) for operation, count, failed in found if operation == "read_modify_write"), None)
     if both is None:
         return found

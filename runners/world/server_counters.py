@@ -17,14 +17,13 @@ _READINGS = 20
 _OFTENEST_S = 1.0
 _KEPT_EVERY_S = 30.0
 _LAST_ANSWER_S = 5.0
-"""How long, in seconds, to wait for the last reading, so that a server that hangs does not hold up an interrupted run.
-"""
+"""How many seconds to wait for the last reading, so that a server that hangs does not hold up an interrupted run."""
 
 Counters = dict[str, float]
 
 
 class CounterReadings:
-    """Reads counters while the block runs, about twenty times in the `seconds` that are measured.
+    """Reads counters during the block, about twenty times in the `seconds` that are measured.
 
     `samples` are pairs of a time, at which the server answered (in epoch seconds by the controller's time), and the
     counters. The first sample is taken before the block, and the last one after it. Nothing is raised. Instead,

@@ -33,7 +33,7 @@ from benchbrief.runners.session import Session
 from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Machine, Task, TaskLoad, chance
 
 _MOST = 60
-"""The most samples that a job takes, so a long job is sampled less often than the spec asks."""
+"""The most samples of a job. A long job is therefore sampled less often than the spec asks."""
 _JITTER = 0.01
 GIB, MESSAGE_BYTES = float(1 << 30), 1000.0
 _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -110,8 +110,7 @@ def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
 
 
 def _where(names: tuple[str, ...], value: float) -> Reading:
-    """Return a function that reads this ratio. The ratio has no value if none of the operations that it is about were
-    done."""
+    """Return a function that reads this ratio, which has no value if none of its operations were done."""
     return lambda busy, _: value if any(busy.operations.get(name) for name in names) else None
 
 
@@ -190,13 +189,11 @@ READINGS: Mapping[str, tuple[str, Reading]] = {
     **_OF_SERVERS,
     **_OF_LIBRARIES,
 }
-"""The unit of each sampled measure, and how to compute the measure from a host's load. Memory is the same for every
-host."""
+"""The unit of each sampled measure, and how to compute it from a host's load. Memory is the same for every host."""
 
 
 def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
-    """Return the measures that a probe samples: those in `READINGS`, and those that the probe's spec says how to
-    simulate.
+    """Return the measures that a probe samples: those in `READINGS`, and those that its spec can simulate.
 
     The name of a measure begins with the name of its probe.
     """
@@ -208,8 +205,7 @@ def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
 
 
 def reading_of(measure: str) -> tuple[str, Reading]:
-    """Return a measure's unit, and how to compute it from a host's load. A measure that is not in `READINGS` is
-    constant."""
+    """Return a measure's unit, and how to compute it from a host's load. A measure outside `READINGS` is constant."""
     if measure in READINGS:
         return READINGS[measure]
     spec = PROBE_SPECS.usable(measure.partition(".")[0])
@@ -265,7 +261,7 @@ EPOCH = 946_684_800.0
 """When simulated time begins: 2000-01-01 00:00 UTC."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
-"""How many of its last jobs' loads a machine remembers one by one."""
+"""How many of its last jobs' loads a machine remembers individually."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 """The tools on simulated hosts. Each reads its task from the file `TASK_FILE`."""
 TASK_FILE = "task.json"
@@ -314,7 +310,7 @@ class SimulatedHosts:
         self.session = Session()
         self._lock = threading.Lock()
         self.datasets: dict[str, tuple[str, Change]] = {}
-        """The hash of the data set in each database, and how cells have changed the data set since its load."""
+        """The hash of the data set in each database, and how cells have changed it since its load."""
 
     def __getitem__(self, host_id: str) -> Transport:
         if host_id not in self._hosts:
@@ -336,7 +332,7 @@ class SimulatedHosts:
 
 
 class SimulatedTransport:
-    """One simulated host, on which every command does nothing and succeeds. Implements `seams.Transport`."""
+    """A simulated host, where every command does nothing and succeeds. Implements `seams.Transport`."""
 
     given_up_at = -math.inf
 
@@ -387,7 +383,7 @@ class SimulatedTransport:
 
 
 class _Running:
-    """A simulated job, which never runs. Its output is made when the job is collected, so there is nothing to stop."""
+    """A simulated job, which never runs. Its output is made on collection, so there is nothing to stop."""
 
     @property
     def out_of_touch(self) -> bool:
@@ -405,7 +401,7 @@ class _Running:
 
 
 class _RunningLoad(_Running):
-    """A simulated load generator. Whenever it is asked, it has already ended by its own clock."""
+    """A simulated load generator. By its own clock, it has always ended already."""
 
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
         self._host, self._job, self._task, self._hosts = host, job, task, hosts
@@ -434,7 +430,7 @@ class _RunningLoad(_Running):
 
 
 class _RunningSampler(_Running):
-    """A simulated probe. Its samples are made when the job is collected, from the host's load during the job."""
+    """A simulated probe. Its samples are made on collection, from the host's load during the job."""
 
     def __init__(self, job: Job, sampler: Sampler, hosts: SimulatedHosts) -> None:
         self._job, self._sampler = job, sampler
@@ -456,7 +452,7 @@ class _RunningSampler(_Running):
 def _kept(
     into: Path, job: Job, said: bytes, complaint: str, times: tuple[float, float], host: str, code: int | None
 ) -> JobOutput:
-    """Write the files that a job leaves on a real host, which are its input and its output."""
+    """Write the input and output files that a job leaves on a real host."""
     files = {file.name: "".join(str(part) for part in file.content).encode() for file in job.files}
     try:
         into.mkdir(parents=True, exist_ok=True)
@@ -471,7 +467,8 @@ def _kept(
 def choose_failing(
     wanted: Sequence[Failing], hosts: Sequence[str], seed: int, cell: str, again: int
 ) -> tuple[str, ...]:
-    """Return the hosts of a cell that must fail its job, by repeatable chance. `again` counts the cell's attempts."""
+    """Return the hosts of a cell that make its job fail, chosen by repeatable chance. `again` counts the cell's
+    attempts."""
     return tuple(
         host
         for host in hosts

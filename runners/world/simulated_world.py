@@ -86,8 +86,7 @@ _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2
 """Bytes of files for each byte of records: invented, like the service times."""
 _COUNTED = {"read": ("query",), "scan": ("query",), "update": ("update",), "insert": ("insert",), "delete": ("delete",)}
 _BOTH = ("query", "update")
-"""The names in MongoDB's `opcounters` that count an operation that both reads and updates, which is any not in
-`_COUNTED`."""
+"""The names in MongoDB's `opcounters` for an operation that both reads and updates, which is any not in `_COUNTED`."""
 
 _Values = dict[str, float]
 
@@ -394,8 +393,7 @@ class SimulatedDriver:
 
 
 def _levels_at(plan: Plan, cell: Cell) -> Levels:
-    """Return the levels at which a cell is measured, with the defaults of those factors that its experiment does not
-    vary."""
+    """Return a cell's levels, including the defaults of factors that its experiment does not vary."""
     others = (Levels(key.partition("?")[2]) for key in plan.workloads if key.partition("?")[0] == cell.workload)
     own = {factor: plan.factors[factor].default for levels in others for factor in levels.keys}
     return Levels.of({**own, **cell.database.levels.keys, **cell.levels.keys})
@@ -437,8 +435,7 @@ def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, 
 
 
 def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
-    """Return the shares of the operations by name, and the operation of one additional thread, or None if there is no
-    such thread."""
+    """Return the shares of the operations by name, and the operation of an additional thread, or None without one."""
     if workload.phase == "load":
         return {"insert": 1.0}, None
     given, shares = workload.properties, _spec(workload.family).shares
@@ -526,8 +523,7 @@ def _merged(parts: Sequence[Operation]) -> Operation:
 
 
 def _without_histogram(operation: Operation) -> Operation:
-    """Return latencies in the way in which a tool without histograms prints them: only percentiles, which can't be
-    merged."""
+    """Return latencies as printed by a tool without histograms: only percentiles, which can't be merged."""
     if operation.histogram is None:
         return operation
     printed = tuple((percent, h.percentile(operation.histogram, percent)) for percent in _PRINTED)
@@ -555,13 +551,12 @@ def _intervals(record: Reported) -> list[Interval]:
 
 
 _AT_ONCE = 1
-"""How many lanes work at the same time. Lanes only compute here, so more of them would only take turns at the
+"""How many lanes work at the same time. Simulated lanes only compute, so that more of them would just compete for the
 processor."""
 
 
 class SimulatedWorld:
-    """The simulated world. `again` is how often the run was started before, so that a chance failure may not occur
-    again."""
+    """The simulated world. `again` is the number of earlier starts of the run, so that a random failure need not recur."""
 
     def __init__(self, simulated: Simulated, again: int = 0) -> None:
         self.simulated = simulated

@@ -1,4 +1,4 @@
-"""Parts of a plan that are not supported, either in general or here. They are refused before the first cell."""
+"""Parts of a plan that are not supported in general, or not here. They are refused before the first cell."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def meters_of(cell: Cell) -> set[Meter]:
 
 
 def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tuple[Node, str]]:
-    """Return every host whose power is sampled in these cells, by default in all, and the id of the host that reads its
+    """Return every host with sampled power in these cells (by default all), with the id of the host that reads its
     meter."""
     found: dict[Meter, tuple[Node, str]] = {}
     for cell in plan.cells if cells is None else cells:
@@ -110,7 +110,7 @@ def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter
 def try_meters(
     plan: Plan, hosts: Hosts, cells: Sequence[Cell] | None = None
 ) -> Iterator[tuple[Node, float | RunnerError | None]]:
-    """Yield every host whose power is sampled, with its current watts (see `try_meter`) or the error of its meter."""
+    """Yield every host with sampled power, with its current watts (see `try_meter`) or its meter's error."""
 
     def tried(found: tuple[Node, str]) -> tuple[Node, float | RunnerError | None]:
         node, at = found
@@ -166,7 +166,7 @@ def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[s
 
 
 def refuse_places(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[str], world: World) -> None:
-    """Raises RunnerError if the data of these cells are in places where snapshots by the file system are not possible.
+    """Raise RunnerError if data of these cells are in places where the file system can't take snapshots.
 
     A place that commands make at the beginning is checked after the commands have run.
     """

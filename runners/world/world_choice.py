@@ -1,4 +1,4 @@
-"""A run's world, which is either real or simulated. The choice is made once, when the run is made."""
+"""A run's world, real or simulated. It is chosen once, when the run is made."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def world_for(simulated: j.Simulated | None, again: int = 0, session: Session | 
 
 
 def world_of(run_dir: Path, starts: Sequence[j.RunStarted], session: Session | None = None) -> World:
-    """Return the world of a run that continues. Raises RunnerError when the journal names another world."""
+    """Return the world of a run that continues. Raises RunnerError if the journal names the other world."""
     simulated = simulation_of(run_dir)
     if any(start.simulated != simulated for start in starts):
         raise RunnerError(

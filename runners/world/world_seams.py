@@ -1,4 +1,4 @@
-"""What a run reaches: its hosts, what is found and runs on them, and their time.
+"""Everything that a run reaches: its hosts, the software found and run on them, and their time.
 
 The executor reaches all of this through a world, so that a plan runs in the same way against real hosts
 (`runners/world/world_choice.py`) and against simulated ones (`runners/world/simulated_world.py`).
@@ -20,7 +20,7 @@ from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Stopping,
 from benchbrief.runners.world.server_counters import Counters
 
 Meter = tuple[str, str]
-"""A host's meter, as the key of its hardware and the host's id."""
+"""A host's meter, given by the key of its hardware and the host's id."""
 
 
 class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
@@ -45,7 +45,7 @@ class ReadsCounters(AbstractContextManager["ReadsCounters"], Protocol):
 
 
 class World(Protocol):
-    """Everything that a run reaches. Every method raises RunnerError for something that is missing."""
+    """Everything that a run reaches. Every method raises RunnerError if something is missing."""
 
     def __hash__(self) -> int: ...
 
@@ -92,8 +92,8 @@ class World(Protocol):
     def probe_kind(self, name: str) -> ProbeKind: ...
 
     def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> ReadsCounters:
-        """Return an object that reads the engine's counters during a measurement of `seconds`, and passes some
-        readings, with their times, to `keep`."""
+        """Return an object that reads the engine's counters during a measurement of `seconds`, and passes some readings
+        with their times to `keep`."""
         ...
 
     def clock(self, transport: Transport) -> ClockReading | None:

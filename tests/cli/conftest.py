@@ -1,4 +1,4 @@
-"""A `bench` of each test's own, and one finished run that tests only look at."""
+"""Provides a `bench` for each test, and one finished run that tests only read."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ class FinishedRun:
     bench: Bench
     spec: Path
     ended: Ended
-    """How `bench run` ended."""
+    """The result of `bench run`."""
     left: list[str]
-    """The processes and the directories of jobs that there were at its end."""
+    """The processes and the job directories that remained at its end."""
 
 
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """A run with real db_bench: two variants at two thread counts. All processes look at it, and none changes it."""
+    """Make a run with real db_bench: two variants at two thread counts. All test processes read it, and none changes
+    it."""
 
     def make(folder: Path) -> None:
         bench = Bench(folder)
@@ -52,7 +53,8 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 @pytest.fixture
 def copied_run(finished_run: FinishedRun, tmp_path: Path, bench: Bench) -> Bench:
-    """A copy of the finished run that a test may change. Its data are those of all: who measures has others."""
+    """Return a copy of the finished run that a test may change. Its data are shared, so a test that measures needs
+    others."""
     shutil.copytree(finished_run.bench.folder / "bench-out", tmp_path / "bench-out")
     bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     bench.spec(SMALL)

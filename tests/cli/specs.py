@@ -47,7 +47,7 @@ FILL = (
 workload fill "Random writes" from db_bench.fillrandom { records = 2k  value_size = 100 B }
 """
 )
-"""Needs no load, which takes db_bench five seconds at least: it waits so long for compactions."""
+"""A workload without a load, since a db_bench load takes at least five seconds (for compactions)."""
 
 SMALL = HARDWARE + ROCKS + EXPERIMENT + REPORT
 

@@ -1,4 +1,4 @@
-"""Adaptive ramps of real runs, of db_bench: what is chosen and shown, a controller that is killed, and a later run."""
+"""Adaptive ramps in real runs of db_bench: the choice and its display, a killed controller, and a later run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def spec(bench: Bench, tmp_path: Path, points: int = 4, more: str = "") -> None:
 
 
 def chosen(run_dir: Path) -> dict[str, list[float]]:
-    """Return the points of each hardware, in their order."""
+    """Return the points of each hardware, in order."""
     found: dict[str, list[float]] = {}
     for each in records_of(run_dir):
         if each["type"] == "point_chosen":
@@ -64,7 +64,7 @@ def chosen(run_dir: Path) -> dict[str, list[float]]:
 
 
 def by_the_rule(run_dir: Path, count: int) -> dict[str, list[float]]:
-    """Return the points that follow from the verdicts of a run, by the rule alone."""
+    """Return the points that the rule alone would choose, given a run's verdicts."""
     plan = load_plan(run_dir)
     record = RunRecord.of(read_journal(run_dir / JOURNAL))
     found = {}

@@ -1,4 +1,4 @@
-"""pyarrow imports pandas where it can. Commands do without; extensions that want pandas have it."""
+"""pyarrow imports pandas if it can. Commands avoid that, while extensions that want pandas get it."""
 
 import subprocess
 import sys

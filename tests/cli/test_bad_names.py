@@ -1,4 +1,4 @@
-"""Names of files and folders that can't be used: one message each, before anything is measured."""
+"""Unusable names of files and folders each give one message, before anything is measured."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ experiment e { hardware = box  workloads = rr  threads = 1  measure = 4 s }
 CONTROLLER = [
     (METER, f'{key}: "@PATH@"') for key, each in METER_SPECS.own["redfish"].arguments.items() if each.file
 ] + [(REACHED, f'{key} = "@PATH@"') for key, each in SSH.keys.items() if each.file]
-"""Every file that a spec has the controller read: all meters but Redfish have none, as a test below holds."""
+"""Every file that a spec makes the controller read. All meters but Redfish have none, as a test below checks."""
 
 
 @pytest.mark.parametrize(("spec", "argument"), CONTROLLER)
@@ -172,7 +172,7 @@ def test_each_attribute_that_names_a_file_says_where_the_file_lies(kind: str, na
 
 
 NO_FILES = {("report", "provenance"), ("report", "formats"), ("csv", "wait")}
-"""Their explanations speak of a file that they do not name."""
+"""Codes whose explanations mention a file without naming it."""
 BESIDE = [(kind, name) for kind, block in ELEMENTS.items() for name, key in block.keys.items() if key.file == "spec"]
 
 

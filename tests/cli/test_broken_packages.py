@@ -1,4 +1,4 @@
-"""One package whose metadata can't be read stops no command, and no program that imports benchbrief."""
+"""A package with unreadable metadata stops neither commands nor programs that import benchbrief."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A budget as users meet it: what fits is said before, what was spent after, and the rule in the brief."""
+"""A budget as users see it: what fits is shown before the run, what was spent after it, and the rule in the brief."""
 
 from __future__ import annotations
 

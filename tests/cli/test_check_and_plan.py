@@ -1,4 +1,4 @@
-"""`bench check` and `bench plan`: they run nothing, and say all that is wrong at once."""
+"""`bench check` and `bench plan`: they run nothing, and report all mistakes at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_check_tells_the_time_that_a_plan_tells(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("example", "loads"), [("power_efficiency", 2), ("cluster_shrink", 2), ("rocksdb_ssds", 3)])
 def test_a_check_counts_only_what_is_loaded(bench: Bench, example: str, loads: int) -> None:
-    """Not the cells that find their data, nor those whose inserts are undone or whose files are linked back."""
+    """Cells do not count if they find their data, or if their inserts are undone or their files are linked back."""
     (path,) = (each for each in EXAMPLES if each.stem == example)
     (checked,) = bench("check", str(path), "--json").json
     assert checked["time"]["loads"] == loads

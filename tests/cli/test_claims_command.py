@@ -1,4 +1,4 @@
-"""`bench claims`, and what the verdicts on claims do to reports, build servers and Python."""
+"""`bench claims`, and the effect of verdicts on claims on reports, build servers and Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""This machine is held while a brief is made: no run measures beside the rendering."""
+"""This machine is claimed while a brief is made, so that no run measures during rendering."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def halted(bench: Bench, module: str, function: str, *words: str) -> Iterator[St
 
 
 def rendering(bench: Bench, *words: str) -> AbstractContextManager[Started]:
-    """A command that is about to render a brief."""
+    """Start a command that stops just before it renders a brief."""
     return halted(bench, "benchbrief.pipeline", "render_stored", *words)
 
 
 def measuring(bench: Bench, *words: str) -> AbstractContextManager[Started]:
-    """A command that holds its hosts, and is about to measure."""
+    """Start a command that has claimed its hosts, and stops just before it measures."""
     return halted(bench, "benchbrief.runners.execution.executor", "_run_lanes", *words)
 
 
 def expect_held(bench: Bench, run: str) -> str:
-    """Look at what commands say while the brief of `run` is rendered. Returns what the doctor says."""
+    """Check the messages of commands while the brief of `run` is rendered. Returns the doctor's."""
     refused = bench("run", "brief.bench", "--out", "other", "--no-report", "--quiet")
     assert refused.code == 2, refused.text
     assert f"local is held by run {run} of process " in refused.err

@@ -1,4 +1,4 @@
-"""What holds for every command: it is documented, it helps, and what is typed wrongly gets one clear line."""
+"""Rules for every command: it is documented, it has help, and mistyped input gives one clear line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def examples(text: str) -> list[str]:
-    """The `bench ...` lines of a help text, without what explains them."""
+    """Return the `bench ...` lines of a help text, without their explanations."""
     lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
     return [re.split(r"\s{3,}|\s[|>]\s", line)[0] for line in lines if line.startswith("bench ")]
 

@@ -41,12 +41,12 @@ expect "Fast enough" throughput > 10 ops/s
 
 @dataclass(frozen=True)
 class World:
-    """Simulated runs of one spec, by what is different: `other` has more cores in the old hardware."""
+    """Simulated runs of one spec, named by what is different. `other` has more cores in the old hardware."""
 
     bench: Bench
     runs: dict[str, str]
     printed: dict[tuple[str | Path, ...], Any] = field(default_factory=dict)
-    """Outputs of comparisons from before: the runs stay as they are, and so do these."""
+    """Cached outputs of comparisons, since the runs never change."""
 
     def __call__(self, first: str, second: str, *words: str | Path) -> Ended:
         named = [self.runs.get(run.partition(":")[0], run.partition(":")[0]) for run in (first, second)]
@@ -90,7 +90,7 @@ JUNIT: dict[str, tuple[dict[str, type[str | int | float]], set[str]]] = {
     "error": ({"message": str}, set()),
     "skipped": ({"message": str}, set()),
 }
-"""The elements that build servers read, each with its attributes, all of them there, and what may stand in it."""
+"""The elements that build servers read, each with its attributes (all required) and their allowed contents."""
 
 
 def held_to_junit(element: ET.Element) -> None:

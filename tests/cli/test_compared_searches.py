@@ -1,4 +1,4 @@
-"""`bench compare` of two searches for a promise: what they found, with the rates between which their runs disagree."""
+"""`bench compare` of two searches for a promise: their results, with the rates between which their runs disagree."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def rows(bench: Bench, *words: str) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 def test_two_searches_are_compared_by_what_they_found_alone(bench: Bench, first: str) -> None:
-    """Each measures rates of its own choice: these are no points that the other lacks."""
+    """Each search measures rates of its own choice, which do not count as points that the other lacks."""
     second = run(bench, "second", seed=2)
     printed = bench("compare", first, second, "--json").json
     assert [(row["metric"], row["hardware"], row["workload"]) for row in printed["comparisons"]] == [

@@ -1,4 +1,4 @@
-"""What a cell starts, in numbers that a busy machine does not change."""
+"""The number of processes that a cell starts, which does not depend on how busy the machine is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ subprocess.Popen.__init__ = start
 
 
 def test_a_cell_starts_few_processes(tmp_path: Path) -> None:
-    """Twelve when this was written, counted as what three further cells add to a run on this machine."""
+    """There were twelve when this was written, counted as the increase from three further cells in a run on this
+    machine."""
     counts = []
     with fresh_bench(tmp_path) as bench:
         for points in ("[1]", "[1, 2, 3, 4]"):

@@ -36,7 +36,7 @@ def _stand_in() -> Iterator[str]:
 
 @pytest.fixture
 def server(_stand_in: str) -> str:
-    """One server for all tests here, which is empty at the beginning of each."""
+    """Return the address of one server for all tests here, emptied before each test."""
     with pymongo.MongoClient[dict[str, object]](f"mongodb://{_stand_in}/") as client:
         for name in ("ycsb", "benchbrief"):
             client.drop_database(name)
@@ -68,7 +68,7 @@ def newest(bench: Bench) -> Path:
 
 
 def loads(run: Path) -> dict[str, str]:
-    """How each cell came by its data: "loaded", or why no load was needed."""
+    """Return how each cell got its data: "loaded", or why no load was needed."""
     ended = [each for each in records_of(run) if each["type"] == "step_ended" and each["step"] == "load"]
     return {each["cell"].split("/", 2)[2].removesuffix("/r1"): each["skipped"] or "loaded" for each in ended}
 

@@ -1,4 +1,4 @@
-"""A data set is used again only where all that shapes its bytes is what it was, with real db_bench."""
+"""A data set is reused only if everything that shapes its bytes is unchanged. Uses real db_bench."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def newest(bench: Bench) -> Path:
 
 
 def load_of(run: Path) -> str:
-    """How the cell came by its data: "loaded", or why the load was not needed."""
+    """Return how the cell got its data: "loaded", or why no load was needed."""
     records = records_of(run)
     load = next(record for record in records if record["type"] == "step_ended" and record["step"] == "load")
     return load["skipped"] or "loaded"
@@ -49,7 +49,7 @@ def load_of(run: Path) -> str:
 
 @pytest.fixture
 def rocks(bench: Bench) -> Bench:
-    """With a tool and a prepare script that tests may change."""
+    """Return a bench with a tool and a prepare script that tests may change."""
     bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
     bench.data.mkdir(parents=True, exist_ok=True)
     (bench.data / "prepare.sh").write_text("true\n")
@@ -92,7 +92,7 @@ def test_another_line_that_prepares_a_host_makes_another_data_set(rocks: Bench) 
 
 @pytest.mark.long
 def test_neither_results_nor_data_under_another_content_of_a_script_are_taken(rocks: Bench) -> None:
-    """Whether the hardware or the database has the script."""
+    """It makes no difference whether the hardware or the database has the script."""
     scripts = rocks.data / "prepare.sh", rocks.data / "own.sh"
     scripts[1].write_text("true\n")
     rocks.spec(SPEC.replace("  reset  = reuse", '  prepare = command("sh @DATA@/own.sh")\n  reset  = reuse'))

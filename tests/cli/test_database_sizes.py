@@ -1,4 +1,4 @@
-"""The size of a database on disk belongs to a cell: with real db_bench, a server that tells none, a simulated one."""
+"""The size of a database on disk belongs to a cell, with real db_bench, with a server that reports none, and simulated."""
 
 from __future__ import annotations
 

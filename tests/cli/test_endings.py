@@ -1,4 +1,4 @@
-"""What a run says at its end: what is alike once, and what was sampled too little."""
+"""The end of a run's output: repeated messages appear once, and probes with too few samples are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's estimate against what it took: after the run, in its journal, and when asked for."""
+"""A run's estimate compared with its actual time, after the run, in its journal, and on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs at the levels of factors, with real db_bench: what is loaded, shown, resumed, reused and compared."""
+"""Runs at the levels of factors, with real db_bench: loading, display, resuming, reuse and comparison."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def levels(bench: Bench) -> Bench:
 
 
 def loads(run: Path) -> Counter[str]:
-    """How often each cell loaded its data set."""
+    """Count how often each cell loaded its data set."""
     return Counter(record["cell"] for record in records_of(run) if record.get("job") == "load")
 
 
@@ -79,7 +79,7 @@ def test_other_names_labels_and_orders_of_levels_measure_nothing_again(levels: B
 
 @pytest.fixture
 def plain_users_host() -> Iterator[Sshd]:
-    """A server whose user is not root, where the tests run as root."""
+    """Yield a server with a user other than root, if the tests run as root."""
     system_tool("db_bench")
     system_tool("sshd")
     with ExitStack() as stack:

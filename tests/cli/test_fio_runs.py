@@ -1,4 +1,4 @@
-"""`bench` with real fio: on a file and a device, here and over SSH, killed and resumed, and simulated."""
+"""`bench` with real fio on a file and a device, here and over SSH, killed and resumed, and simulated."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def spec(path: Path | str, hosts: str = "local", more: str = "") -> str:
 
 
 def histograms_are_whole(bench: Bench) -> None:
-    """Each operation's histogram holds what was done in the measured time."""
+    """Check that each operation's histogram has all operations of the measured time."""
     rows = bench(
         "query",
         "SELECT workload, operation, count FROM operations JOIN cells USING (run_id, cell_id) ORDER BY ALL",

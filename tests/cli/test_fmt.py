@@ -1,4 +1,4 @@
-"""`bench fmt`: what is written, what is only shown, and what is left as it is."""
+"""`bench fmt`: what it writes, what it only shows, and what it leaves unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench check --format`: what code hosts and editors read."""
+"""`bench check --format`: the output for code hosts and editors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = json.loads((Path(__file__).parent / "sarif" / "sarif-2.1.0-rtm.4.json")
 
 
 def run_of(bench: Bench, *words: str) -> dict[str, Any]:
-    """The one run of a SARIF log, which is right by the schema."""
+    """Return the only run of a SARIF log that is valid by the schema."""
     done = bench("check", *words, "--format", "sarif")
     jsonschema.Draft4Validator(SCHEMA).validate(done.json)
     (run,) = done.json["runs"]
@@ -29,7 +29,7 @@ def run_of(bench: Bench, *words: str) -> dict[str, Any]:
 
 
 def marked(run: dict[str, Any], number: int, text: str) -> str:
-    """What the region of a result holds, counting columns as the log says."""
+    """Return the text in a result's region, with columns counted as the log says."""
     assert run["columnKind"] == "utf16CodeUnits"
     return cut(text, run["results"][number]["locations"][0]["physicalLocation"]["region"])
 
@@ -147,7 +147,7 @@ _ANNOTATION = re.compile(r"::(error|warning) ([^:]+)::(.+)")
 
 
 def commands_in(text: str) -> list[tuple[str, dict[str, str], str]]:
-    """The workflow commands of an output, read as GitHub's runner reads them."""
+    """Return the workflow commands in an output, parsed as GitHub's runner does."""
 
     def plain(text: str) -> str:
         for sign, escape in ((":", "%3A"), (",", "%2C"), ("\r", "%0D"), ("\n", "%0A"), ("%", "%25")):

@@ -1,4 +1,4 @@
-"""Held-out repeats of claims: the point that won is measured again, and the claim takes these repeats alone."""
+"""Held-out repeats of claims: the winning point is measured again, and the claim uses only these repeats."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def claims(bench: Bench, run: str) -> dict[str, Any]:
 
 
 def held_out(run_dir: Path) -> dict[str, list[tuple[str, str]]]:
-    """The cells of each run of held-out repeats, with what became of them."""
+    """Return the cells of each run of held-out repeats, with their outcomes."""
     return {
         folder.name: [(each["cell"], each["status"]) for each in records_of(folder) if each["type"] == "cell_ended"]
         for folder in sorted((run_dir / HELD_OUT).iterdir())
@@ -225,7 +225,7 @@ def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_
 
 @pytest.mark.long
 def test_a_claim_is_followed_from_run_to_run(bench: Bench) -> None:
-    """Its number is a series. It held where its repeats bore it out, whatever exception its brief has."""
+    """Its number forms a series. It held if its repeats supported it, whatever exception its brief makes."""
     runs = [simulated(bench, "held_out = 2", "--seed", str(seed))["run"] for seed in range(3)]
     found = {
         each["quantity"]: each for each in bench("trend", "claim", "--origin", "simulated", "--json").json["series"]

@@ -1,4 +1,4 @@
-"""What a spec, a file or a host says never reaches the terminal as a command to it."""
+"""Text from a spec, a file or a host never reaches the terminal as a control sequence."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from tests.support.stored_texts import change_texts
 from tests.support.warm import warm
 
 PROPER = "a\u202eb\u2066c\u2028d\u200be\\nFORGED: f"
-"""What a text of a spec may hold: bidirectional overrides, a line separator, what can't be seen, and a line end."""
+"""Allowed contents of a spec's texts: bidirectional overrides, a line separator, invisible characters, and a line end.
+"""
 WILD = "a\x1b[35;7mb\x1b]8;;http://example.com\x1b\\c\x9b31md\x85e\x07f\x08g\rh\x7fi\u202ej\u2028k\nFORGED: l"
-"""What a file or a host may say."""
+"""Possible contents of texts from files and hosts."""
 OURS = re.compile(r"(?:\r(?=\x1b\[))?\x1b\[(?:[0-9;]*m|\?25[lh]|[0-9]*[AK]|2K)|\r\n")
-"""The sequences that we send: colours, and those that draw the live screen anew."""
+"""The control sequences that we send ourselves: colours, and those that redraw the live screen."""
 
 SPEC = f"""
 hardware box "Box {PROPER}" {{ hosts = "db-1.lab"  price = 2 USD/h }}
@@ -61,7 +62,7 @@ def harmless(ended: Ended | str) -> str:
 
 
 def on_a_terminal(bench: Bench, *words: str) -> str:
-    """What a command shows there, without the sequences that are ours."""
+    """Return a command's output on a terminal, without our own control sequences."""
     shown = warm().shown(words, bench.folder, {**bench.env, "TERM": "xterm", "COLUMNS": "300"})
     text = shown.decode()
     assert "\x1b[35;7m" not in text, "a colour that is not ours"
@@ -70,7 +71,7 @@ def on_a_terminal(bench: Bench, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """A run whose stored texts are wild: those of the plan, and what its journal says of hosts and cells."""
+    """Make a run with hostile stored texts: those of the plan, and those in its journal about hosts and cells."""
     with fresh_bench(tmp_path_factory.mktemp("hostile")) as bench:
         bench.spec(SPEC)
         ran = bench("run", "brief.bench", "--simulate", "--failing", "db-1.lab=100%")
@@ -180,7 +181,7 @@ def test_colours_alone_get_through_among_what_is_painted() -> None:
 
 
 def test_nothing_prints_but_the_one_module_that_escapes() -> None:
-    """`run_progress.py` writes to a stream of its own, through the same functions; so does the language server."""
+    """`run_progress.py` writes to its own stream through the same functions, as does the language server."""
     allowed = {"terminal.py", "run_progress.py"}
     found = []
     room = Path(terminal.__file__).parents[1]

@@ -1,4 +1,4 @@
-"""`bench import`: what it says, what it keeps, and every place in which the run says what it is."""
+"""`bench import`: its output, the files that it keeps, and every place where the run is marked as imported."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbe
 
 
 def test_groups_of_one_table_are_compared_by_their_own_rows(bench: Bench) -> None:
-    """All cells of an imported table rest on the same file, and each on rows of its own."""
+    """All cells of an imported table come from the same file, but each from its own rows."""
     spec = bench.spec(SPEC.replace("measure = 10 min", "measure = 10 min  repeats = 3").replace("-[1-3].lab", ".lab"))
     rows = [
         f"{key}, a, 96, {repeat}, {rate + repeat}, {size}"

@@ -1,4 +1,4 @@
-"""What a brief says of imported outputs of tools: only what the outputs tell."""
+"""A brief about imported outputs of tools says only what the outputs show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ report brief "Offered" {
 
 
 def text_of(bench: Bench, run: str) -> str:
-    """The text of a run's brief and of its disclosure."""
+    """Return the text of a run's brief and of its disclosure."""
     done = bench("report", run, "--html-only")
     assert done.code == 0, done.text
     paths = [line for line in done.out.split() if line.endswith(".html")]

@@ -1,4 +1,4 @@
-"""A run that a user or a kill stops, and that is resumed."""
+"""A run that is stopped by the user or killed, and then resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST, SECOND, THIRD = (f"ramp/one/fill/threads={number}/r1" for number in (1, 2
 
 @pytest.fixture
 def slow_bench(bench: Bench) -> Bench:
-    """Its second cell begins to measure when there is a file `hurry`."""
+    """Return a bench whose second cell begins to measure when a file `hurry` exists."""
     tool = wrapped.db_bench(
         bench.folder / "slow", f"*--threads=2*) while [ ! -e {bench.folder}/hurry ]; do sleep 0.1; done;;"
     )

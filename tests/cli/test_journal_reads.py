@@ -1,4 +1,4 @@
-"""How often a run reads its journal: what was read is folded into a record that all rooms share."""
+"""A run reads its journal rarely: everything read is summed up in a record that all rooms share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench plan` estimates by what the runs of the folder took."""
+"""`bench plan` bases its estimates on the times of earlier runs in the folder."""
 
 from __future__ import annotations
 

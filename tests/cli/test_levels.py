@@ -1,4 +1,4 @@
-"""Runs whose experiments vary factors, as `bench query`, `compare`, `trend`, `site` and Python have them."""
+"""Runs with factors, as shown by `bench query`, `compare`, `trend`, `site` and Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the live screen and the plain lines say, for every size of terminal and any number of cells and hosts."""
+"""The live screen and the plain lines, for terminals of all sizes and any number of cells and hosts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOW = 1_000_000.0
 
 
 def going_on(hosts: int, run_id: str = "run", simulated: j.Simulated | None = None) -> tuple[LiveRun, list[JobReading]]:
-    """As many cells as hosts, all being measured, with a load generator and probes that speak."""
+    """Return a run in which as many cells as hosts are being measured, with readings from a load generator and probes."""
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     first = plan.cells[0]
     cells = tuple(

@@ -1,4 +1,4 @@
-"""What `bench compare` says of the loads of two contenders, by their plans."""
+"""The statements of `bench compare` about the loads of two contenders, based on their plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that find no room: code 5 says that results are kept, and is said only where they are."""
+"""Files without room: exit code 5 means that results are kept, and is used only if they are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ experiment e { hardware = a  client = la  workloads = w  threads = [1, 2, 4, 8] 
 
 
 def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
-    """A command that writes no file longer than this. Python would keep the torn bytecode of a module that it meets."""
+    """Run a command that may not write a longer file than this. (Python would otherwise keep truncated bytecode of its
+    modules.)"""
     limits = (bytes_a_file, bytes_a_file)
     limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, {limits})"
     return bench(*words, before=f"import resource, sys; sys.dont_write_bytecode = True; {limit}")

@@ -1,4 +1,4 @@
-"""One estimate of a run, wherever it is shown; and with a budget, progress that goes one way."""
+"""A run's estimate is the same wherever it is shown, and with a budget, progress never goes backwards."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ experiment e { hardware = box  workloads = rr  threads = [1, 2, 4]  measure = 60
 
 
 def records(plan: Plan, slower: list[float]) -> list[list[j.AnyRecord]]:
-    """The records of each cell, whose measurement takes so many times as long as planned."""
+    """Return the records of each cell, if measurements take `slower` times as long as planned."""
     found: list[list[j.AnyRecord]] = []
     at = 1000.0
     for cell, factor in zip(plan.cells, slower, strict=False):
@@ -72,7 +72,7 @@ def records(plan: Plan, slower: list[float]) -> list[list[j.AnyRecord]]:
 
 
 def viewed(plan: Plan, slower: list[float], monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float, str]]:
-    """The time left, the share that is done, and the words for both, at the beginning and after each cell."""
+    """Return the time left, the share done, and the texts for both, at the beginning and after each cell."""
     monkeypatch.setattr("benchbrief.progress.run_view._ESTIMATE_SHARE", float("inf"))  # each look is an estimate
     view = LiveRun(plan, KnownOfRun(plan, {}, Pace()))
     started = j.RunStarted(

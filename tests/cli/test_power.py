@@ -1,4 +1,4 @@
-"""Power and several load generators from the command line: real runs, with commands for meters."""
+"""Power and several load generators from the command line, in real runs with commands as meters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HARDWARE = SPEC.splitlines()[1] + "\n"
 
 
 def of_each(meters: dict[str, str], more: str = "") -> str:
-    """A spec with a hardware group for each meter, and a cell of two seconds on each."""
+    """Return a spec with a hardware group for each meter, and a cell of two seconds on each."""
     boxes = "".join(
         HARDWARE.replace("box", name).replace("Box", name.title()).replace("@METER@", meter)
         for name, meter in meters.items()
@@ -46,7 +46,8 @@ def of_each(meters: dict[str, str], more: str = "") -> str:
 
 
 def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Bench) -> None:
-    """Meters of outlets, of CPU packages, of a chassis that hosts share, one that fails at times, and no log at all."""
+    """Tests meters of outlets, of CPU packages, of a chassis shared by hosts, one that fails at times, and no log at
+    all."""
     flag = bench.folder / "flag"
     line = f"if rm {flag} 2>/dev/null; then echo lost >&2; else touch {flag}; echo 90; fi"
     meters = {
@@ -149,7 +150,7 @@ def test_a_meter_whose_password_is_not_set_is_reported_before_anything_is_begun(
 
 @pytest.mark.long
 def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: Bench) -> None:
-    """The log goes on while the run does, with a row a second that says what the time is."""
+    """The log grows during the run, with a timestamped row each second."""
     log = bench.folder / "meter.csv"
     log.write_text("time,watts\n")
     over = threading.Event()

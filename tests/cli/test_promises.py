@@ -1,4 +1,4 @@
-"""Searches for a promise in real runs, by openload on a server: their output, a killed controller, a later run.
+"""Searches for a promise in real runs with openload on a server: their output, a killed controller, and a later run.
 
 A busy machine may break any promise, so a test holds what was found to what was measured, and not to a rate.
 """
@@ -48,7 +48,7 @@ def spec(bench: Bench, where: str) -> None:
 
 
 def by_the_rule(run_dir: Path) -> tuple[j.PromiseEnded, set[str]]:
-    """Return what follows from the verdicts of a run by the rule alone, and the cells that it asks for."""
+    """Return the result that follows from a run's verdicts by the rule alone, and the cells that the rule asks for."""
     record = RunRecord.of(read_journal(run_dir / JOURNAL))
     (search,) = searches_of(load_plan(run_dir))
     votes: dict[str, Vote] = {}
@@ -174,7 +174,8 @@ def test_a_search_tells_one_story_on_the_terminal_in_the_brief_and_in_json(bench
 
 
 def test_every_command_counts_the_cells_of_a_search_alike(bench: Bench) -> None:
-    """At most as many as the longest search takes; once it has ended, those that it measured."""
+    """Before the end, a search counts with the cells of the longest possible search, and afterwards with the measured
+    ones."""
     spec(bench, "latency.p99[read] < 5 ms")
     most = bench("plan", "brief.bench", "--json").json["time"]["cells"]
     assert f", up to {most} cells" in bench("check", "brief.bench").out

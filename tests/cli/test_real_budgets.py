@@ -1,4 +1,4 @@
-"""Budgets of real runs, of db_bench: what had no room, what a later run takes, and a controller that was killed."""
+"""Budgets in real runs of db_bench: points without room, a later run, and a killed controller."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ def test_a_killed_run_goes_on_within_its_budget_and_decides_by_its_journal(bench
 
 @pytest.mark.long
 def test_a_killed_run_ends_its_repeats_early_as_it_would_have_done(bench: Bench, tmp_path: Path) -> None:
-    """Both points are far from the limit, so the first look decides them, although a budget for all repeats is left."""
+    """Both points are far from the limit, so the first look decides them, even though the budget would allow all
+    repeats."""
     spec(bench, tmp_path, "links", "readrandom", repeats=8)
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     bench.spec(text + "\nexpect throughput > 10 ops/s\n")
@@ -112,7 +113,7 @@ def test_a_killed_run_ends_its_repeats_early_as_it_would_have_done(bench: Bench,
 
 
 def next_by_the_journal(run_dir: Path) -> list[str]:
-    """Return the cells that were begun where a new controller, which knows the journal alone, begins another."""
+    """Return the cells that were begun in the same order as a new controller would begin them from the journal alone."""
     plan, record = load_plan(run_dir), RunRecord()
     others = []
     for each in read_journal(run_dir / JOURNAL):

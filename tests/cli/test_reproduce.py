@@ -1,4 +1,5 @@
-"""`bench reproduce`: from a brief alone to a run and to verdicts, with nothing of a stranger's spec run unseen."""
+"""`bench reproduce`: from a brief alone to a run and to verdicts, running nothing of a stranger's spec without showing
+it."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ report brief""",
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the brief of a simulated run, and with its capsule."""
+    """Return a folder with the brief of a simulated run, and its capsule."""
 
     def make(folder: Path) -> None:
         bench = Bench(folder)
@@ -50,7 +51,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader(original: Path, bench: Bench) -> Bench:
-    """A reader who has the page and its capsule, and nothing else."""
+    """Return a bench for a reader who has only the page and its capsule."""
     bench.paper = False
     (reports,) = original.glob("bench-out/*/reports")
     for path in reports.glob("brief-simulated*"):
@@ -60,7 +61,7 @@ def reader(original: Path, bench: Bench) -> Bench:
 
 
 def changed(reader: Bench, change: Callable[[dict[str, bytes]], Mapping[str, bytes]]) -> None:
-    """Replace parts of the capsule by others that its list has: what an enemy who knows the format would do."""
+    """Replace parts of the capsule and update its list, as an attacker who knows the format would."""
     path = reader.folder / "brief-simulated-capsule.zip"
     found = open_capsule(path.read_bytes(), path.name)
     path.write_bytes(write_capsule(found.about, change(dict(found.parts))))

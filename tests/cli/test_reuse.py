@@ -1,4 +1,4 @@
-"""A second `bench run`, with real db_bench: what it takes from the first, what it measures again, and what it says."""
+"""A second `bench run` with real db_bench: what it reuses from the first, what it measures again, and its output."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture
 def again(earlier: Bench, bench: Bench) -> Bench:
-    """A copy of the folder, for another run in it."""
+    """Return a copy of the folder, for another run in it."""
     shutil.copytree(earlier.folder / "bench-out", bench.folder / "bench-out")
     bench.data, bench.tool = earlier.data, earlier.tool
     bench.spec(SPEC)
@@ -82,7 +82,7 @@ def measured(run_dir: Path) -> list[str]:
 
 
 def edit_journal(run_dir: Path, old: str, new: str) -> None:
-    """As if it had been written so, by a benchbrief whose journals have no sums yet."""
+    """Edit the journal as if an earlier benchbrief, without checksums, had written it."""
     path = run_dir / "journal.jsonl"
     text = path.read_text()
     assert old in text

@@ -1,4 +1,4 @@
-"""`bench run` with real db_bench, as a user sees it."""
+"""`bench run` with real db_bench, as users see it."""
 
 from __future__ import annotations
 
@@ -138,7 +138,8 @@ def test_a_reader_that_goes_away_early_is_no_error(finished_run: FinishedRun, tm
 
 @contextmanager
 def read_in_part(bench: Bench, folder: Path, *words: str, together: bool = False) -> Iterator[tuple[Forked, TextIO]]:
-    """A command with a pipe for its output, and for its errors if `together`: the reader goes when the block ends."""
+    """Yield a command whose output (and errors, if `together`) goes to a pipe. The reader closes it when the block
+    ends."""
     ours, theirs = os.pipe()
     with os.fdopen(ours) as reader, (folder / "errors").open("wb") as errors:
         err = theirs if together else errors.fileno()
@@ -182,7 +183,7 @@ def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench, tmp
 
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *longer(">&-")])
 def test_without_standard_streams_files_do_not_take_their_place(finished_run: FinishedRun, closed: str) -> None:
-    """What is said would be written into the first file that is opened."""
+    """Otherwise, output would go to the first file that is opened."""
     bench = finished_run.bench
     words = ("status --json", "query 'FROM cells' --csv")
     line = "; ".join(f"'{PROGRAM}' {each} {closed}" for each in words)

@@ -1,4 +1,4 @@
-"""Earlier runs of which a run takes nothing, and those whose folder was renamed: what is said of them."""
+"""Earlier runs that can't be reused, and runs in renamed folders: the messages about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens between cells and when one fails, and repeats that end by themselves, with real db_bench."""
+"""What happens between cells, after a failed one, and when repeats end by themselves, with real db_bench."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def experiment(hardware: str, more: str) -> str:
 
 
 def tool(bench: Bench) -> str:
-    """A db_bench that ends at once for the first time where the path ends in `flaky`, and always in `bad`."""
+    """Return a db_bench that ends at once the first time if the path ends in `flaky`, and always if it ends in `bad`."""
     once = bench.folder / "failed-once"
     cases = f"*/flaky\\ *) [ -e {once} ] || {{ touch {once}; echo 'put error: IO error: first' >&2; exit 1; }};;\n"
     cases += "*/bad\\ *) echo 'put error: IO error: always' >&2; exit 1;;"
@@ -94,7 +94,7 @@ def test_nothing_more_is_begun_when_a_failure_is_to_stop_the_run(bench: Bench) -
 
 
 def cells_of(bench: Bench, *said: str) -> list[str]:
-    """The cells whose last attempt ended with a reason that has these words."""
+    """Return the cells whose last attempt ended with a reason that contains these words."""
     return [r["cell"] for r in bench.journal("cell_ended") if all(text in str(r["reason"]) for text in said)]
 
 

@@ -1,4 +1,4 @@
-"""What is not known of a searched rate stands beside each number that rests on it: briefs, comparisons and trends."""
+"""Doubts about a searched rate are shown beside each number that depends on it, in briefs, comparisons and trends."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Run(NamedTuple):
     bench: Bench
     path: Path
     text: str
-    """The text of its brief, without tags."""
+    """The text of the run's brief, without tags."""
     said: str
-    """What the run printed, on one line."""
+    """The run's output, on one line."""
     page: str
 
 
@@ -164,7 +164,7 @@ def test_a_brief_in_japanese_has_the_same_signs_and_says_what_they_mean(tmp_path
 
 
 class Undecided:
-    """A store whose search on one hardware was not decided."""
+    """A store in which the search on one hardware is undecided."""
 
     def __init__(self, store: Store, hardware: str) -> None:
         self._store, self._hardware = store, hardware
@@ -254,7 +254,7 @@ def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(
 
 
 class Many:
-    """A run of many searches, each of a bound, that counts the queries on it."""
+    """A run with many searches that all found a bound. It counts the queries made on it."""
 
     def __init__(self, searches: int, step: float = 1.0) -> None:
         self.connection = duckdb.connect()

@@ -1,4 +1,4 @@
-"""Knee searches, and cells that wait for what they find, with real db_bench and real YCSB."""
+"""Knee searches, and cells that wait for their results, with real db_bench and real YCSB."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ experiment search {
 }
 experiment found { hardware = box.variants  workloads = fill  threads = search.knee  measure = 1 s }
 """
-"""Throughput doubles with the threads only as long as there are cores, so there is a knee far below 512."""
+"""Throughput doubles with the threads only while there are cores, so there is a knee far below 512."""
 
 REPORT = """\
 metric best = max(throughput[search] over threads)

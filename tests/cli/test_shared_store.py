@@ -1,4 +1,4 @@
-"""The commands of a shared store, as a user types them."""
+"""The commands for a shared store, as users type them."""
 
 import json
 import shutil

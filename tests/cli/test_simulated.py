@@ -1,4 +1,4 @@
-"""`bench run --simulate`: the whole way to the brief without a host, and every place in which it says so."""
+"""`bench run --simulate`: from the spec to the brief without a host, and every place that says so."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Simulated:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Simulated:
-    """A run in an environment in which no tool can be found."""
+    """Make a run in an environment without any tools."""
     bench = Bench(tmp_path_factory.mktemp("simulated"))
     reports = [
         REPORT.replace("@NAME@", name)

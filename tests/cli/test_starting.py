@@ -1,4 +1,4 @@
-"""Ctrl-C, or a terminal that is closed, while `bench` starts: heeded wherever it comes, with one line."""
+"""Ctrl-C, or a closed terminal, while `bench` starts: it is always obeyed, with one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user sees on a real terminal."""
+"""The view of a user on a real terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One number of cells, wherever a run is shown: the candidates that an adaptive ramp leaves out are in no total."""
+"""The number of cells is the same wherever a run is shown: no total counts candidates that an adaptive ramp leaves out."""
 
 from __future__ import annotations
 

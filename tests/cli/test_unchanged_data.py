@@ -1,4 +1,5 @@
-"""Snapshots of real RocksDB are brought back only where a cell has written: readers find what readers left."""
+"""Snapshots of real RocksDB are restored only after a cell has written. Readers get the data as other readers left
+them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A run whose lane ends without a verdict on each cell. No spec does that: a lane that passes a cell over stands in for
-a fault of ours, so that a run with cells missing is never called done."""
+"""A run whose lane ends without verdicts on all cells. A lane that skips a cell simulates this bug, to check that a run
+with missing cells is never called done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measuring until it is steady at the command line, of simulated runs: status, journal, and what a comparison says."""
+"""Measuring until steady on the command line, with simulated runs: status, journal, and comparisons."""
 
 from __future__ import annotations
 

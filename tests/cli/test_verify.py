@@ -1,4 +1,4 @@
-"""`bench verify`: a brief's numbers against the store, the raw outputs, and the document itself."""
+"""`bench verify`: a brief's numbers compared with the store, the raw outputs, and the document itself."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def brief(bench: Bench, kind: str) -> Path:
 
 
 def change(table: Path, column: str, of: Callable[[Any], Any]) -> None:
-    """Change a column of a stored table in place, and its SHA-256 in the manifest with it: `of` gives the new value for
-    the old one."""
+    """Change a column of a stored table in place, using `of` to get new values from old ones, and update its SHA-256 in
+    the manifest."""
     stored = pq.read_table(table)
     values = pa.array([of(value) for value in stored[column].to_pylist()], stored.schema.field(column).type)
     changed = stored.set_column(stored.schema.get_field_index(column), stored.schema.field(column), values)
@@ -159,7 +159,7 @@ def test_a_number_that_was_edited_in_the_pdf_is_found(copied_run: Bench) -> None
 
 
 def _turn_around(path: Path, text: str) -> None:
-    """Show a number of the first page backwards, as an editor would that knows nothing of tags."""
+    """Reverse the text of a number on the first page, as an editor without knowledge of tags might."""
     writer = PdfWriter(clone_from=PdfReader(path))
     page = writer.pages[0]
     mark = next(mark for mark, shown in marked_texts(page).items() if shown == text)

@@ -1,4 +1,4 @@
-"""`bench verify`: what the run's journal knows of the brief's files, and of the run's own."""
+"""`bench verify`: checks against the journal of the brief's files and of the run's own files."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_each_damage_has_the_code_that_is_documented(
 
 
 def lines_again(journal: Path, edit: Callable[[object], object]) -> None:
-    """Write the journal again with sums that agree, each record as `edit` gives it."""
+    """Rewrite the journal with correct checksums, after passing each record to `edit`."""
     lines, chain = [], START
     for line in journal.read_bytes().splitlines(keepends=True):
         text, chain = write_line(edit(record_in(line)), chain)  # type: ignore[arg-type]  # a record again
@@ -184,7 +184,7 @@ def lines_again(journal: Path, edit: Callable[[object], object]) -> None:
 
 
 def test_a_journal_that_was_changed_is_found_though_its_sums_agree(copied_run: Bench) -> None:
-    """By the sum that the brief has of it."""
+    """It is found by the checksum in the brief."""
     lines_again(copied_run.run_dir / JOURNAL, lambda record: record)
     assert copied_run("verify", str(made(copied_run, "brief.pdf"))).code == 0
 
@@ -258,7 +258,7 @@ def test_two_digests_are_shown_by_digits_that_differ() -> None:
 
 
 def test_tables_without_their_manifest_are_reported_and_left(copied_run: Bench) -> None:
-    """Nothing of a run is changed, so that what was verified can be verified again."""
+    """The run is not changed, so that it can be verified again."""
     store = copied_run.run_dir / "store"
     (store / "manifest.json").unlink()
     before = {path.name: path.read_bytes() for path in store.glob("*.*")}
@@ -270,7 +270,7 @@ def test_tables_without_their_manifest_are_reported_and_left(copied_run: Bench) 
 
 
 def test_tables_that_the_journal_has_outgrown_are_left(copied_run: Bench) -> None:
-    """What was noted since is verified in tables that are built elsewhere."""
+    """Records added since then are verified with tables that are built elsewhere."""
     journal = Journal(copied_run.run_dir)
     journal.write(Remark(at=1.0, severity="info", text="Someone looked"))
     journal.close()

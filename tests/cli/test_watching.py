@@ -1,4 +1,4 @@
-"""A run is looked at while it goes on: on its own screen, from other shells, and by a metrics collector."""
+"""Watching a run in progress: on its own screen, from other shells, and by a metrics collector."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SECOND = "ramp/one/fill/threads=2/r1"
 
 @pytest.fixture
 def slow_bench(bench: Bench) -> Bench:
-    """Its second cell takes a quarter of a minute; one expectation does not hold."""
+    """Return a bench whose second cell takes a quarter of a minute, and with an expectation that does not hold."""
     tool = wrapped.db_bench(bench.folder / "slow", '*--threads=2*) set -- "$@" --duration=15;;')
     limit = "expect max(throughput over threads, hardware) > 900G ops/s\n"
     bench.spec(ONE_FOLDER + limit, TOOL=f'db_bench("{tool}")')
@@ -46,7 +46,7 @@ def slow_bench(bench: Bench) -> Bench:
 
 @dataclass
 class Terminal:
-    """A real terminal with a command on it, and what stands on its screen."""
+    """A real terminal that runs a command, and its screen contents."""
 
     process: subprocess.Popen[bytes] | Forked
     fd: int

@@ -1,4 +1,4 @@
-"""Progress on narrow terminals: no line is wider than the terminal, and none is broken within a word."""
+"""Progress on narrow terminals: no line is wider than the terminal, and none breaks within a word."""
 
 from __future__ import annotations
 

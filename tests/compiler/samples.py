@@ -1,4 +1,4 @@
-"""The samples in explanations: excerpts that become whole specs by what a base spec has beside them."""
+"""The samples in explanations: excerpts that are completed to whole specs from a base spec."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FENCE = re.compile(r"^```(bench|console)((?: \w+)*)\n(.*?)^```$", re.MULTILINE 
 
 @dataclass(frozen=True)
 class Sample:
-    """A fenced sample. `words` stand behind its language: `wrong` or `mended`, and the base when it is not mongodb."""
+    """A fenced sample. After its language come `words`: `wrong` or `mended`, and the base if that is not mongodb."""
 
     language: str
     words: tuple[str, ...]
@@ -36,7 +36,7 @@ def samples(markdown: str) -> list[Sample]:
 
 
 def outcome(all_samples: list[Sample], word: str, folder: Path) -> CheckedSource:
-    """What a check of the sample marked `word` gives, beside the samples that are marked as neither."""
+    """Check the sample marked `word`, together with the samples marked as neither."""
     (chosen,) = [each for each in all_samples if word in each.words]
     given = [each for each in all_samples if each.language == "bench" and not {"wrong", "mended"} & {*each.words}]
     bench = [*given, chosen] if chosen.language == "bench" else given
@@ -56,7 +56,7 @@ def outcome(all_samples: list[Sample], word: str, folder: Path) -> CheckedSource
 
 
 def completed(sample: str, base: str) -> str:
-    """A sample with what `base` has besides: a block of the same name is filled up with the base's attributes.
+    """Complete a sample from `base`. A block of the same name gets the base's missing attributes.
 
     Of a sample with a syntax error, that is so with what can be read; one that can't be read at all stays alone.
     """

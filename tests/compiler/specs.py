@@ -1,4 +1,4 @@
-"""Reading fixtures: specs with, in their first line, the options that they are to be compiled with."""
+"""Reads fixtures, which are specs with the options for compiling them in their first line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _WITH = "# with: "
 
 
 def check_fixture(path: Path) -> CheckedSource:
-    """Compile a fixture as a user in its folder would: `# with: --profile smoke --param records=5k`."""
+    """Compile a fixture as a user in its folder would, with options such as `# with: --profile smoke --param
+    records=5k`."""
     profile: str | None = None
     params: dict[str, str] = {}
     first = path.read_text(encoding="utf-8").partition("\n")[0]

@@ -1,4 +1,4 @@
-"""What a plan says of the time of an adaptive ramp: that of the points that it measures, not of all candidates."""
+"""The time of an adaptive ramp in a plan covers the points that it measures, instead of all candidates."""
 
 from __future__ import annotations
 

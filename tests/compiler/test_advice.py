@@ -1,4 +1,4 @@
-"""The changes of a spec that `bench plan` advises, and the time that they save."""
+"""The changes to a spec that `bench plan` advises, with the time that they save."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ experiment turns "By turns" {
 
 
 def advised(tmp_path: Path, text: str, *, threads: bool = False) -> tuple[Advice, ...]:
-    """Return the advice for a spec; that on threads that load, which most specs here would get, only with `threads`."""
+    """Return the advice for a spec. Advice about load threads, which most specs here would get, is included only with
+    `threads`."""
     path = tmp_path / "advised.bench"
     path.write_text(text, encoding="utf-8")
     checked = check(path)

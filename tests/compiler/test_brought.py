@@ -1,4 +1,4 @@
-"""What a stranger's plan brings along is listed: nothing of it is run unseen."""
+"""Everything that a stranger's plan brings along is listed, so that nothing runs without being shown."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ NO_REACH = {
 
 
 def marked(kind: type[Node], found: list[str]) -> dict[str, object]:
-    """A mark in each field of a node that holds texts, of which those that must be listed are `found`."""
+    """Return a node with a mark in each text field. `found` collects the marks that must be listed."""
     marks: dict[str, object] = {}
     for name, hint in get_type_hints(kind).items():
         mark = f"{kind.__name__}.{name}"
@@ -140,7 +140,7 @@ def made(kind: type[Node], found: list[str]) -> object:
 
 
 def test_every_text_of_databases_workloads_probes_and_tools_is_listed(plan: p.Plan) -> None:
-    """A field that is added later is listed, too, or is named above with those that reach nothing."""
+    """A field that is added later must be listed, too, or named above among those that reach nothing."""
     wanted: list[str] = []
     ((key, database),), ((load, workload),) = plan.databases.items(), plan.workloads.items()
     cell = plan.cells[0]
@@ -202,7 +202,7 @@ def test_a_plan_on_other_hosts_names_none_of_its_own(plan: p.Plan) -> None:
 
 
 def texts(node: object) -> list[str]:
-    """All texts of a plan but those of the reports."""
+    """Return all texts of a plan except those of the reports."""
     if isinstance(node, str):
         return [node]
     if isinstance(node, Node):

@@ -1,4 +1,4 @@
-"""What a plan says of the time that budgets leave: loads, totals, and what one pass takes."""
+"""The effect of budgets on a plan's times: loads, totals, and the time of one pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims: what the words of a sentence promise is checked against what its number is."""
+"""Claims: the words of a sentence are checked against its number."""
 
 from __future__ import annotations
 

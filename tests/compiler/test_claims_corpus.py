@@ -1,9 +1,8 @@
-"""How many misleading claims are caught, and how many honest ones are refused, of a corpus of sentences.
+"""How many misleading claims are caught, and how many honest ones are refused, in a corpus of sentences.
 
 The tables of words are mended by `corpora/claims.toml`, `more_claims.toml`, `vendor_claims.toml` and
 `published_sentences.txt`; `kept_aside.toml`, written without a look at them, only measures, so its sentences are not
-shown.
-`python -m tests.compiler.test_claims_corpus` prints both shares.
+shown. `python -m tests.compiler.test_claims_corpus` prints both shares.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ RIGHT = {
     "alike": {"E0847"},
     "typed in a title": {"W0760"},
 }
-"""The codes that a misleading claim may get, by rule: one of them is enough."""
+"""The codes expected for a misleading claim, by rule. One of them is enough."""
 WANTED = {"misleading": 0.95, HONEST: 0.95, PUBLISHED: 1.0}
-"""The share of the sentences of each kind that is to be judged rightly."""
+"""The required share of correctly judged sentences of each kind."""
 REACHED = {"misleading": (0.99, 0.95), HONEST: (1.0, 0.95), PUBLISHED: (1.0, 1.0)}
 """The least share so far, of those to tune by and of those kept aside."""
 TYPED_IN_A_TITLE = "W0760"
 OTHER_UNIT = "E0747"
-"""The number has another unit than the sentence says: a finding in every text."""
+"""The code for a number with another unit than in the sentence, which is always a finding."""
 _TOGETHER = 20
-"""The sentences of a spec: of many more findings than these have, the compiler shows the first."""
+"""The number of sentences per spec. With more findings than this causes, the compiler would show only the first."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a corpus: `group` is its rule, or that it is honest or published; `value` is empty in a title."""
+    """A sentence of a corpus. `group` is its rule, or says that it is honest or published; `value` is empty in a title."""
 
     group: str
     language: str
@@ -66,7 +65,7 @@ class Sentence:
         return "misleading" if self.group in RIGHT else self.group
 
     def right(self, codes: set[str]) -> bool:
-        """Whether the codes that were found for the sentence are as they should be."""
+        """Return whether the codes found for the sentence are the expected ones."""
         if self.group in RIGHT:
             return bool(codes & RIGHT[self.group])
         return not codes
@@ -92,12 +91,12 @@ def sentences() -> list[Sentence]:
 
 
 def found_codes(asked: list[Sentence], folder: Path) -> list[set[str]]:
-    """Compile the sentences, many in one spec, and return the errors and the warnings of titles of each."""
+    """Compile the sentences, many in each spec, and return each one's errors and title warnings."""
     return [codes for start in range(0, len(asked), _TOGETHER) for codes in _of_spec(asked[start:][:_TOGETHER], folder)]
 
 
 def _of_spec(asked: list[Sentence], folder: Path) -> list[set[str]]:
-    """Compile the sentences in one spec; what was found is told apart by its line."""
+    """Compile the sentences in one spec. Findings are assigned to sentences by line."""
     spec = folder / "spec.bench"
     lines = [each.line.replace("NAME", f"n{number}", 1) for number, each in enumerate(asked)]
     spec.write_text("\n".join([SPEC, *lines]), encoding="utf-8")
@@ -132,7 +131,7 @@ def test_enough_sentences_are_judged_rightly(
 
 
 def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
-    """Return how many sentences are judged rightly in each half: by rule and language, then by kind."""
+    """Return how many sentences are judged correctly in each half, by rule and language, and then by kind."""
 
     def row(name: str, of: list[tuple[Sentence, set[str]]], wanted: str = "") -> str:
         halves = ([each.right(codes) for each, codes in of if each.tuning is half] for half in (True, False))
@@ -148,7 +147,7 @@ def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
 
 
 def main() -> None:
-    """Print how many are judged rightly, and which of those to tune by are not."""
+    """Print how many sentences are judged correctly, and which ones in the tuning half are not."""
     asked = sentences()
     with TemporaryDirectory() as folder:
         tried = list(zip(asked, found_codes(asked, Path(folder)), strict=True))

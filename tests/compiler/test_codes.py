@@ -1,4 +1,4 @@
-"""The registry of codes has all that a diagnostic can have, each with what there is to tell of it."""
+"""The registry contains every code that a diagnostic can have, with its explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _sets_code(line: ast.stmt) -> bool:
 
 
 def test_every_class_that_sets_a_code_is_found() -> None:
-    """By reading the sources: a class in a module of another name would be missed by the registry."""
+    """This reads the sources, since the registry would miss a class in a module with another kind of name."""
     written = set()
     for path in (*(ROOT / "dsl").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

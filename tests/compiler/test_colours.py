@@ -1,4 +1,4 @@
-"""The colours of a house style: what is read, what shows on white, and what is told apart."""
+"""The colours of a house style: parsing, visibility on white, and distinguishability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a house's style sheet may say: nothing that hides or covers what must be known."""
+"""A house's style sheet may not hide or cover anything that readers must see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every code has an explanation, and its samples do as they say."""
+"""Every code has an explanation, whose samples behave as stated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine or a load generator finds in a plan by its own `check`."""
+"""Findings about a plan from an engine's or a load generator's own `check`."""
 
 from __future__ import annotations
 

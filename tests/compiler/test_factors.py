@@ -1,4 +1,4 @@
-"""Factors: the cells of their levels, the identity of these, their order, and what commands and knees get of them."""
+"""Factors: the cells of their levels, with identity and order, and what commands and knees get from them."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ workload big from db_bench.readrandom { value_size = 1 kB }
 
 
 def variants_and_factors(reset: str, order: str, path: str, workloads: str) -> tuple[str, str]:
-    """The same settings as variants of hardware, and as two factors."""
+    """Return the same settings as variants of hardware and as two factors."""
     settings = list(product(("none", "lz4", "zstd"), (8, 16)))
     variants = "".join(
         f'variant {codec}_{cache} {{ codec = "{codec}"  size = {cache} MiB }} ' for codec, cache in settings
@@ -238,7 +238,7 @@ def test_factors_take_no_more_loads_than_variants(reset: str, order: str, worklo
 
 
 def test_levels_that_need_the_same_data_come_together(tmp_path: Path) -> None:
-    """A factor that leaves the data as they are stands outside in the spec, and would load them again and again."""
+    """In the spec, a factor that leaves the data unchanged comes first, which would cause repeated loads."""
     _, text = variants_and_factors("as_needed", "grouped", "shared", "rr")
     first, second = text.index("    factor codec"), text.index("    factor size")
     swapped = (

@@ -1,4 +1,4 @@
-"""No input gives a traceback, takes more than two seconds of CPU, or needs more than 300 MiB.
+"""No input causes a traceback, takes more than two seconds of CPU, or needs more than 300 MiB.
 
 The inputs are the same in each run. They are checked and formatted in a process of their own, whose memory is measured.
 """
@@ -30,7 +30,7 @@ PIECES = [
 
 
 def _drawn(strategy: st.SearchStrategy[str], count: int) -> list[bytes]:
-    """The same ones each time."""
+    """Draw examples, the same ones each time."""
     texts: list[bytes] = []
 
     @settings(
@@ -46,7 +46,7 @@ def _drawn(strategy: st.SearchStrategy[str], count: int) -> list[bytes]:
 
 
 def _mutated(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
-    """With up to four of its places cut, doubled, flipped, or filled with something else."""
+    """Return the data with up to four places cut, doubled, flipped, or filled with something else."""
     for _ in range(chance.randint(1, 4)):
         at, length = chance.randrange(len(data) + 1), chance.choice([0, 1, 5, 40, 400])
         before, here, after = data[:at], data[at : at + length], data[at + length :]

@@ -1,4 +1,4 @@
-"""The nodes that a scheduler gives take the place of the hosts of a plan, also in the addresses of databases."""
+"""Nodes assigned by a scheduler replace a plan's hosts, also in the addresses of databases."""
 
 from __future__ import annotations
 

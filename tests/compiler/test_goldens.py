@@ -1,4 +1,4 @@
-"""What holds for the golden of every diagnostic, wherever its fixture lives."""
+"""Rules for the golden file of every diagnostic, wherever its fixture is."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ ELSEWHERE = {
     "E0746": "hundreds of workloads: compiler/test_limits",
     "E0857": "a search for a rate: compiler/test_held_out",
 }
-"""Codes whose fixture is made on the spot, why, and where."""
+"""Codes whose fixture is made by a test, with the reason and the place."""
 
 WITHOUT_A_PLACE = {"E0207", "E0208", "W0501"}
-"""What is said of the command line, or of the whole spec."""
+"""Codes about the command line, or about the whole spec."""
 
 _HEAD = re.compile(r"(?:error|warning)\[([EW]\d{4})\]: (.+)")
 
@@ -67,7 +67,7 @@ def test_every_message_underlines_the_text_that_it_is_about() -> None:
 
 
 def test_every_error_of_the_compiler_says_what_to_do_next() -> None:
-    """A syntax error may say it beside the underline: "write `=`"."""
+    """In a syntax error, the next step may be beside the underline: "write `=`"."""
     for file, code, text in messages():
         assert "= help: " in text or code.startswith("E01"), (file, text)
 

@@ -1,4 +1,4 @@
-"""`held_out` of a claim: what it measures again, what it costs, and where it makes no sense."""
+"""`held_out` of a claim: what it measures again, what it costs, and when it is useless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of names: who is meant by each, in every place where a name can stand."""
+"""The index of names: the meaning of each name in every place where names are possible."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ USES = {
     ("report", "brief"): 1,
     ("profile", "smoke"): 1,
 }
-"""How often each name stands in the text for this symbol, the declaration (or declarations, of a fact) taken in."""
+"""How often each symbol's name occurs in the text, including its declarations."""
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ metric m = throughput[workload: a]
 
 
 def test_words_of_the_language_are_no_uses() -> None:
-    """A fact named as a measure is declared, and read only where the measure is not sampled."""
+    """A fact with a measure's name is declared, and used only if the measure is not sampled."""
     text = """
 hardware a { hosts = local  nodes_cost = 1 USD }
 metric m = max(throughput over threads) * nodes

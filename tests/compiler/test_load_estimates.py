@@ -1,4 +1,4 @@
-"""How long a load is estimated to take, by the number of threads that load."""
+"""The estimated time of a load, by the number of load threads."""
 
 from __future__ import annotations
 

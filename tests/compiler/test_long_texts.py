@@ -1,4 +1,4 @@
-"""Each kind of text has a limit of length, which `bench check` applies: the tables of blocks and keys say which."""
+"""Each kind of text has a maximum length, which `bench check` applies and the tables of blocks and keys state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INNER = {"variant": "hardware box", "ssh": "hardware box", "theme": "report r"} 
 
 
 def told(tmp_path: Path, text: str) -> list[str]:
-    """What is said of texts that are too long."""
+    """Return the messages about texts that are too long."""
     path = tmp_path / "spec.bench"
     path.write_text(text, encoding="utf-8")
     return [each.summary for each in examine(path).diagnostics if each.code == "E0418"]

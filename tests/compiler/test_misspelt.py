@@ -1,4 +1,4 @@
-"""Whatever word of a spec is misspelt, an edit that mends it is suggested."""
+"""For every misspelt word of a spec, a correct edit is suggested."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FREE = {
     **dict.fromkeys(("offered", "found", "rocks", "smoke", "brief"), "what nothing refers to may have any name"),
     **dict.fromkeys(("tail", "written", "cost", "peak", "cpu_time", "sum_of"), "a metric that nothing refers to"),
 }
-"""Words that may be misspelt without a suggestion, and why."""
+"""Words that may be misspelt without a suggestion, with the reason."""
 
 AMBIGUOUS = {
     ("GiB", "GB"): "another unit",
@@ -52,7 +52,7 @@ def nodes(root: object) -> Iterator[object]:
 
 
 def words(text: str) -> Iterator[re.Match[str]]:
-    """Every word of the language and of the spec: not of its comments and texts, but of the holes in them.
+    """Yield every word of the language and of the spec, except in comments and texts, but including the holes in texts.
 
     Of those that say the same in the same kind of place, the first one: the others are mended alike.
     """
@@ -74,7 +74,7 @@ def words(text: str) -> Iterator[re.Match[str]]:
 
 
 def places(tree: ast.File) -> dict[int, tuple[str, ...]]:
-    """Where each name of the tree begins, and what it is in: the kind of block, and of node."""
+    """Return where each name of the tree begins, with the kinds of block and node that it is in."""
     found: dict[int, tuple[str, ...]] = {}
     stack: list[tuple[object, tuple[str, ...]]] = [(tree, ())]
     while stack:
@@ -92,13 +92,14 @@ def places(tree: ast.File) -> dict[int, tuple[str, ...]]:
 
 
 def swapped(word: str) -> str:
-    """The word with two letters in its middle swapped."""
+    """Swap two letters in the middle of the word."""
     at = next((at for at in range(len(word) // 2, len(word)) if word[at - 1] != word[at]), 0)
     return word[: at - 1] + word[at] + word[at - 1] + word[at + 1 :] if at else word
 
 
 def shortened(word: str) -> str:
-    """The word without the letter in its middle; one of two letters as it is: a single letter could be anything."""
+    """Remove the letter in the middle of the word. Words of two letters stay as they are, since a single letter could
+    mean anything."""
     return word[: len(word) // 2] + word[len(word) // 2 + 1 :] if len(word) > 2 else word
 
 
@@ -157,7 +158,7 @@ def follows(checked: Examined, slip: str) -> bool:
 
 
 def test_a_missing_sign_is_hardly_ever_more_than_one_mistake(tmp_path: Path) -> None:
-    """Another diagnostic beside it would point where nothing is wrong."""
+    """A second diagnostic would point at correct text."""
     text = (FOLDER / "documents.bench").read_text(encoding="utf-8")
     for file in FOLDER.iterdir():
         shutil.copy(file, tmp_path)

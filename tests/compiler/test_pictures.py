@@ -1,4 +1,4 @@
-"""Whether a picture can be shown whole."""
+"""Whether a picture is complete."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def told(folder: Path, cover: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with pictures beside the spec, and one with a picture outside of it."""
+    """Return a folder with pictures beside the spec and one outside it."""
     inner, outer = tmp_path / "inner", tmp_path / "outer"
     for each in (inner, outer):
         each.mkdir()

@@ -1,4 +1,4 @@
-"""Each pair of specs in `diffs/` with its difference in words; and what holds for every difference."""
+"""The difference in words for each pair of specs in `diffs/`, and rules for every difference."""
 
 from __future__ import annotations
 

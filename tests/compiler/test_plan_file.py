@@ -1,4 +1,4 @@
-"""A plan that is read cell by cell is the one that pydantic reads at once, and takes less memory."""
+"""A plan that is read cell by cell equals the one that pydantic reads at once, and takes less memory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_an_element_of_a_report_is_read_by_its_kind_alone(kind: object) -> None:
 
 
 def test_a_plan_of_before_gets_the_operations_of_its_workloads(tmp_path: Path) -> None:
-    """By the specs of their tools; a measured load inserts."""
+    """They come from the specs of their tools. A measured load inserts."""
     plan = compile_text(LOADED, tmp_path)
     stored = json.loads(plan.model_dump_json())
     assert {tuple(each.pop("operations")) for each in stored["workloads"].values()} == {

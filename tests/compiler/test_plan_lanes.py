@@ -1,4 +1,4 @@
-"""Which parts of a plan can be run by processes of their own, and how they are named."""
+"""Which parts of a plan can be run by separate processes, and their names."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_budget_that_goes_by_expectations_joins_its_hardware(tmp_path: Path) -
 
 
 def test_a_cell_is_in_the_lane_of_the_search_that_it_waits_for(tmp_path: Path) -> None:
-    """No spec asks for a search on other hardware today; a plan can."""
+    """No spec can ask for a search on other hardware today, but a plan can."""
     plan = planned(tmp_path)
     knee = {"experiment": "eb", "hardware": "b", "workload": "w"}
     cells = [

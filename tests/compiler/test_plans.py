@@ -1,4 +1,4 @@
-"""Each spec in `plans/` with the plan that `bench plan` shows of it."""
+"""The plan that `bench plan` shows for each spec in `plans/`."""
 
 from __future__ import annotations
 

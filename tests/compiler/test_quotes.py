@@ -1,4 +1,4 @@
-"""Which published value an expression of a report may be."""
+"""Which published value an expression in a report equals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workloads do to their data sets, and which cells load them again because of that."""
+"""The effects of workloads on their data sets, and which cells therefore load again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def planned(tmp_path: Path, spec: str, workloads: str, reset: str = "") -> Plan:
 
 
 def loading(plan: Plan) -> list[str]:
-    """The workload of each cell that loads its data."""
+    """Return the workload of each cell that loads its data."""
     return [cell.workload for cell in plan.cells if any(step.reset == "load" for step in cell.steps)]
 
 
@@ -122,7 +122,7 @@ def test_an_explicit_reset_means_what_it_says(tmp_path: Path) -> None:
 
 
 def test_rocksdb_loads_again_after_any_write(tmp_path: Path) -> None:
-    """An overwritten key leaves an old version in a lower level until a compaction: updates are not in place."""
+    """An overwritten key leaves its old version in a lower level until a compaction, so updates are not in place."""
     for reset in ("as_needed", "after_writes"):
         plan = planned(tmp_path, ROCKS, "rr, rs, ow", reset)
         assert {database.reset for database in plan.databases.values()} == {"after_writes"}

@@ -1,4 +1,4 @@
-"""What declarations come to: ramps, workloads, hardware keys, inheritance, profiles, parameters, imports."""
+"""The results of declarations: ramps, workloads, hardware keys, inheritance, profiles, parameters, imports."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def test_a_profile_gives_a_report_other_words(tmp_path: Path) -> None:
 
 
 def test_what_a_profile_says_in_a_report_is_checked_with_all_that_it_changes(tmp_path: Path) -> None:
-    """Its values, too, whichever profile is chosen: at the points that it measures."""
+    """Its values are checked at the points that the profile measures, whichever profile is chosen."""
     spec = PROFILES.split("profile smoke")[0] + REPORT
     at = "{throughput[a][threads: 3]:.0fu}"
     good = spec.replace('"One machine stands in."', f'"{at}"').replace(

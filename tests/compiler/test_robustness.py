@@ -1,4 +1,4 @@
-"""Whatever a file holds, checking it ends soon with diagnostics, never with a traceback."""
+"""Checking any file ends soon with diagnostics, and never with a traceback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VALUE = re.compile(r"(\b\w+\s*=\s*)([^\n{}=]+?)(?=\s{2,}|\n|\s*\})")
 
 
 def _altered(text: str, chance: random.Random) -> str:
-    """The spec with up to three of its attributes given another value, another name, or left out."""
+    """Return the spec with up to three attributes removed, renamed, or given another value."""
     attributes = list(_VALUE.finditer(text))
     values = [value.strip() for value in re.split(r"[|\n]", VALUES) if value.strip()]
     for found in sorted(chance.sample(attributes, chance.randint(1, 3)), key=lambda m: -m.start()):

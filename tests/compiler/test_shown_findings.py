@@ -1,4 +1,4 @@
-"""An error is reported once at a place, even when several phases find it."""
+"""An error is reported once per place, even if several phases find it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A tool without records fills the declared size of its database; what one engine requires, others need not say."""
+"""A tool without records fills the declared size of its database. One engine's required attributes are optional for
+others."""
 
 from __future__ import annotations
 

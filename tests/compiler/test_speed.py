@@ -1,4 +1,5 @@
-"""What checks and plans cost, counted, or against other work by turns in one process: no quiet machine is needed."""
+"""The cost of checks and plans, as counts, or compared with other work that alternates with them in one process. No
+quiet machine is needed."""
 
 from __future__ import annotations
 
@@ -47,8 +48,8 @@ print(json.dumps([cpu_s(lambda: hcl2.loads(theirs)) / cpu_s(lambda: examine(spec
 
 
 def test_a_long_spec_is_parsed_and_checked_faster_than_hcl_is_parsed(tmp_path: Path) -> None:
-    """3.3 times as fast when this was written, on a busy machine, and 2.3 times with plans that pydantic checks:
-    `python -m benchmarks hcl` is about 10,000 lines. Both are in one process, whose heap is not this one's."""
+    """It was 3.3 times as fast when this was written, on a busy machine, and 2.3 times with plans that pydantic checks.
+    For 10,000 lines, see `python -m benchmarks hcl`. Both run in one separate process, with a heap of its own."""
     paths = [tmp_path / f"long.{language}" for language in ("bench", "hcl")]
     for path in paths:
         path.write_text(long(path.suffix[1:]), encoding="utf-8")
@@ -82,7 +83,7 @@ def test_a_check_makes_no_cells_of_a_long_spec(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_long_spec_is_checked_with_few_calls_for_a_line(tmp_path: Path) -> None:
-    """A count, so the same on each machine: 236 for a line when this was written."""
+    """The count is the same on each machine: 236 calls per line when this was written."""
     path = tmp_path / "long.bench"
     path.write_text(long("bench"), encoding="utf-8")
     examine(path)

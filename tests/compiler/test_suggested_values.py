@@ -1,4 +1,4 @@
-"""What a diagnostic proposes is right for the spec at hand: written there, it makes the diagnostic go away."""
+"""Applying a diagnostic's proposal to the spec makes the diagnostic go away."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_what_a_help_proposes_mends_the_spec(tmp_path: Path, key: str, wrong: st
 
 
 def _applied(wrong: str, proposal: str) -> list[str]:
-    """Return what may come of writing a proposal into a wrong value: as the whole of it, for its argument, for its
-    first number, or for its unit."""
+    """Return the possible results of writing a proposal into a wrong value: in place of all of it, its argument, its
+    first number, or its unit."""
     name, colon, _ = proposal.partition(":")
     return [
         proposal,

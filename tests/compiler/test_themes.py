@@ -1,4 +1,4 @@
-"""What a style sheet of a house may hold: a brief loads nothing."""
+"""The allowed contents of a house's style sheet: a brief loads nothing."""
 
 from __future__ import annotations
 

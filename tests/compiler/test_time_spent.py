@@ -1,4 +1,4 @@
-"""What the time of a plan is spent on."""
+"""How a plan's time is spent."""
 
 from __future__ import annotations
 

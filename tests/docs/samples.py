@@ -1,4 +1,4 @@
-"""The fenced samples of a Markdown page, and the specs that they are, or are a part of."""
+"""The fenced samples of a Markdown page, and the whole or partial specs that they contain."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _MARKS = ("wrong", "mended", "alone", "mongodb", "rocksdb")
 
 @dataclass(frozen=True)
 class Sample:
-    """`language` is the fence's first word, `error` the code in `error=E0301`, `base` what in `base=rocksdb` has the
-    rest of the spec; `marks` are the words of the samples of messages. `line` is where it begins on its page."""
+    """A sample. `language` is the fence's first word, `error` the code in `error=E0301`, `base` the name in
+    `base=rocksdb` of a spec with the rest, and `marks` are the words of samples of messages. `line` is where it begins
+    on its page.
+    """
 
     page: str
     line: int
@@ -40,12 +42,12 @@ class Sample:
 
 
 def base_spec(name: str) -> str:
-    """What the samples of that base leave out: the reference shows it on its first page."""
+    """Return the spec that samples with this base leave out, from the first page of the reference."""
     return (BASES / f"{name}.bench").read_text(encoding="utf-8")
 
 
 def pages() -> tuple[str, ...]:
-    """Every page that is written for users or developers, as a path from the repository's root."""
+    """Return every page for users or developers, as a path from the repository's root."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("examples/*.md")]
     found += ROOT.glob("extensions/*/*/README.md")
     found += [path for path in ROOT.glob("editors/**/*.md") if "node_modules" not in path.parts]
@@ -53,7 +55,7 @@ def pages() -> tuple[str, ...]:
 
 
 def samples(page: str) -> tuple[Sample, ...]:
-    """All of a page's, in order. `page` is its path from the repository's root."""
+    """Return all samples of a page in order. `page` is its path from the repository's root."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found = tuple(_sample(page, text, fence) for fence in _FENCE.finditer(text))
     assert 2 * len(found) == len(re.findall("^ *```", text, re.MULTILINE)), f"{page}: a fence must start its line"
@@ -72,7 +74,7 @@ def _sample(page: str, text: str, fence: re.Match[str]) -> Sample:
 
 @dataclass(frozen=True)
 class Spec:
-    """Declarations by kind and name: one that is shown again takes the place of the earlier one."""
+    """Declarations by kind and name. A repeated one replaces the earlier one."""
 
     declarations: dict[tuple[str, str], str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Every attribute's example, as editors and the reference show it, is right where it may stand."""
+"""Every attribute's example, as shown in editors and the reference, is valid in the attribute's place."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ PLACES = {
     "figure axes": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
     "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
 }
-"""A base, and what is put into it with an attribute for `@`: by block, where need be by engine or by name."""
+"""A base, and the text with `@` for an attribute to insert, by block and, if necessary, by engine or name."""
 KEYS = [
     pytest.param(block, name, key, id=f"{block}-{name}")
     for block, keys in {

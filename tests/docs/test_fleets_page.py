@@ -1,4 +1,4 @@
-"""What the page on fleets says to build servers and schedulers: files that can be read, and codes that there are."""
+"""The samples for build servers and schedulers on the page about fleets: valid files, and existing codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = "docs/fleets.md"
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 BUILDKITE, JOB = (yaml.safe_load(sample.text) for sample in samples(PAGE) if sample.language == "yaml")
 KILLED = {137, -1}
-"""Not ours: what a process that was killed ends with, and what an agent that was lost does."""
+"""Exit codes that are not ours: those of killed processes and of lost agents."""
 
 
 def codes_of_the_table() -> set[int]:

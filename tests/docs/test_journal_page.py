@@ -1,4 +1,4 @@
-"""The page of the journal and of what commands print as JSON names all that the code writes, and nothing else."""
+"""The page on the journal and on JSON output names everything that the code writes, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ experiment e { hardware = box  workloads = rr  threads = adaptive(1..8, points: 
 
 
 def part(title: str) -> str:
-    """What stands below a title, up to the next one of its level or above."""
+    """Return the text below a title, up to the next title of its level or above."""
     (level,) = re.findall(rf"^(#+) {re.escape(title)}$", PAGE, re.MULTILINE)
     behind = PAGE.split(f"{level} {title}\n", 1)[1]
     return re.split(rf"^#{{1,{len(level)}}} ", behind, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def documented(text: str) -> set[str]:
-    """The names in the first column of its tables."""
+    """Return the names in the first column of its tables."""
     return {name for row in re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
 
 
@@ -80,7 +80,7 @@ def run(bench: Bench) -> dict[str, Any]:
 
 
 def events_in(source: str) -> dict[str, set[str]]:
-    """The fields that each case of a record's type gives beside those of all events, by the type."""
+    """Return the fields of each type of record, besides those that all events share."""
     found: dict[str, set[str]] = {}
     for case in (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.match_case)):
         name = ast.literal_eval(ast.unparse(case.pattern))

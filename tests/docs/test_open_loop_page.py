@@ -1,4 +1,4 @@
-"""docs/open_loop.md names each measure of openload, and each reason for which it refuses a cell."""
+"""docs/open_loop.md names each measure of openload, and each of its reasons to refuse a cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of what a report may have: each beside a line of the spec that it was drawn from."""
+"""The pictures of a report's elements, each shown beside the spec lines that it was drawn from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference is what the tables say, and every relative link of every page leads somewhere."""
+"""The reference matches the tables, and every relative link on every page has a target."""
 
 from __future__ import annotations
 
@@ -142,5 +142,5 @@ def test_every_relative_link_and_anchor_of_a_page_is_there(page: str) -> None:
 
 
 def _with_tables(page: str) -> list[str]:
-    """The relative links, also those in tables, which CommonMark takes for plain paragraphs."""
+    """Return the relative links, including those in tables, which CommonMark treats as plain paragraphs."""
     return [link for link in links(page) if not re.match(r"[a-z]+:", link)]

@@ -1,4 +1,4 @@
-"""Every sample of every page is right: specs are checked, commands are run or read, and no fence is passed over."""
+"""Every sample on every page is correct: specs are checked, commands are run or parsed, and no fence is skipped."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ OTHER_PROGRAMS = frozenset(
     apt-get brew cat cd code cp dnf eval export git jq mkdir npm npx pacman pip pre-commit python python3 rm
     """.split()  # noqa: SIM905  # a list of words
 )
-"""Those in samples of a shell that are not ours to hold to anything."""
+"""Other programs in shell samples, which are not checked."""
 
 ALL = [sample for page in pages() if page not in (TUTORIAL, MESSAGES) for sample in samples(page)]
-"""The tutorial's have a test of their own, since they grow; those of messages are run with the explanations."""
+"""The tutorial's samples have their own test, since they build on each other. Those of messages are tested with the
+explanations."""
 
 
 def of(*languages: str) -> list[Sample]:
@@ -68,7 +69,7 @@ def test_the_spec_of_the_readme_is_the_example_that_its_picture_is_made_of() -> 
 
 @pytest.mark.parametrize("sample", of("console"), ids=str)
 def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) -> None:
-    """In a folder with the page's last spec before it."""
+    """The command runs in a folder with the page's previous spec."""
     specs = [each for each in samples(sample.page) if each.language == "bench" and each.line < sample.line]
     bench = Bench(tmp_path)
     if specs:
@@ -80,7 +81,7 @@ def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) ->
 
 
 def test_the_samples_of_messages_are_those_of_the_explanations() -> None:
-    """Which tests/compiler/test_explanations.py runs."""
+    """tests/compiler/test_explanations.py runs these."""
     printed = [
         (each.language, each.words, each.text)
         for info in all_codes()
@@ -100,7 +101,7 @@ def test_a_command_is_one_that_there_is(sample: Sample) -> None:
 
 
 def _commands(line: str) -> list[list[str]]:
-    """The commands of a line, without comments, and without what is read from or written to files."""
+    """Return the commands of a line, without comments and redirections."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     commands: list[list[str]] = [[]]
@@ -132,7 +133,7 @@ def _read(words: list[str]) -> None:
 
 
 def _read_bench(words: list[str]) -> None:
-    """The command line reads them without a complaint."""
+    """Check that the command line accepts the words."""
     context = click.Context(group, info_name="bench")
     if not words or words[0].startswith("-"):
         assert words in (["--help"], ["--version"]), words
@@ -169,7 +170,7 @@ def _yaml(text: str) -> None:
 
 
 def _hooks(text: str) -> None:
-    """Pre-commit is asked for hooks of ours."""
+    """Check that the text asks pre-commit only for hooks that we have."""
     asked = re.findall(r"id: ([\w-]+)", text)
     ours = re.findall(r"id: ([\w-]+)", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert asked

@@ -1,4 +1,4 @@
-"""The tutorial's specs grow as their reader types them: right or wrong as the page says, and a brief at the end."""
+"""The tutorial's specs grow as a reader types them. They are right or wrong as the page says, and lead to a brief."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tests.support.tools import system_tool
 PAGE = "docs/tutorial.md"
 DATA = "/var/tmp/benchbrief-tutorial"
 SAMPLES = samples(PAGE)
-"""In the order in which they are read."""
+"""The samples in reading order."""
 FILES = ("cache.bench", "compression.bench")
 SECOND = (ROOT / PAGE).read_text(encoding="utf-8").partition("\n## 9. ")[0].count("\n")
-"""The line from which on the samples are of the second file."""
+"""The line from which on samples belong to the second file."""
 
 
 def steps() -> Iterator[tuple[Sample, Spec, Spec]]:
-    """Each sample with what the reader has typed: the spec with it, and the one that is kept."""
+    """Yield each sample with the reader's spec so far: with the sample, and as it is kept."""
     kept = Spec()
     for before, sample in pairwise((None, *SAMPLES)):
         assert sample is not None
@@ -98,7 +98,7 @@ def test_each_command_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """The last spec of the page, run to its end."""
+    """Return a finished run of the page's last spec."""
     system_tool("db_bench")
     folder = tmp_path_factory.mktemp("tutorial")
     spec = write(folder, final())
@@ -129,7 +129,7 @@ def test_the_second_spec_makes_a_brief_of_what_it_varies(tmp_path: Path) -> None
 
 
 QUERIES = [sample for page in pages() for sample in samples(page) if sample.language == "sql"]
-"""Those of other pages too: they are about any run."""
+"""The queries, including those of other pages, which work on any run."""
 
 
 def test_every_query_of_the_documentation_has_an_answer(finished: Bench) -> None:

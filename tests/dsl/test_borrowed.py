@@ -1,4 +1,4 @@
-"""For what programming languages and clocks write, the error says what to write instead."""
+"""If the text is from a programming language or a clock, the error says what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mistake in a text, with the whole message that its author sees.
+"""Every mistake in a text, with the complete message for its author.
 
 Each `errors/<code>-<what>.bench` holds one mistake; the `.err` beside it is what is shown.
 """
@@ -49,7 +49,7 @@ def test_a_message_is_whole_and_speaks_no_parser(path: Path) -> None:
 
 
 def test_what_is_suggested_mends_the_mistake() -> None:
-    """The text may have another mistake further on, but not this one."""
+    """The text may have another mistake later, but not this one."""
     mended = 0
     for path in MISTAKES:
         suggestion = diagnostic_of(path).suggestion

@@ -1,4 +1,4 @@
-"""The canonical layout: pairs of texts, and what holds for every text that can be read."""
+"""The canonical layout: pairs of texts, and rules for every readable text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OURS = [*(REPOSITORY / "examples").rglob("*.bench"), REPOSITORY / "benchbrief" /
 
 
 def read(path: Path) -> Source | None:
-    """A spec that can be read, else None."""
+    """Return a spec that can be read, or None."""
     try:
         source = read_source(path)
         parse(source)
@@ -39,7 +39,7 @@ SPECS = [path for folder in FOLDERS for path in sorted((REPOSITORY / folder).rgl
 
 
 def holds(source: Source) -> str:
-    """The layout of a text, once it is seen that nothing is lost and that it stays as it is."""
+    """Return the layout of a text, after checking that nothing is lost and that formatting again changes nothing."""
     text = format_source(source)
     after = Source(source.name, text)
     assert tree(text) == tree(source.text)

@@ -1,4 +1,4 @@
-"""Every kind of text in every place that has one: it is laid out, and says what it said."""
+"""Every kind of text in every possible place is laid out and keeps its meaning."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PLACES = [
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_text_of_any_kind_keeps_its_meaning_in_any_place(place: str) -> None:
-    """What can't be read there is refused by the parser."""
+    """Texts that are not allowed there are refused by the parser."""
     first, *others = place.split("@")
     read = 0
     for texts in itertools.product(TEXTS, repeat=len(others)):

@@ -1,4 +1,4 @@
-"""What each rule of the grammar takes, as what it is read, and what it refuses."""
+"""For each rule of the grammar: what it accepts, with which result, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that were made to hurt: each ends, in good time, in a tree or in a clear message."""
+"""Hostile texts each end quickly, in a tree or in a clear message."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def refused(text: str) -> str:
-    """The code of the one message, which can be rendered."""
+    """Return the code of the only message, after rendering it."""
     with pytest.raises(SpecError) as raised:
         parse(Source("t.bench", text))
     (diagnostic,) = raised.value.diagnostics
@@ -253,7 +253,7 @@ def _read_or_refuse(read: Callable[[], object]) -> None:
 
 
 def _why_not(read: Callable[[], object]) -> Diagnostic | None:
-    """The one diagnostic when something can't be read."""
+    """Return the only diagnostic if something can't be read."""
     try:
         read()
     except SpecError as error:
@@ -291,7 +291,7 @@ def _in_a_new_process(program: str) -> float:
 
 
 def test_the_first_spec_is_parsed_quickly() -> None:
-    """Importing the parser and building it takes less time than Lark's own example, its grammar of Python.
+    """Importing and building the parser takes less time than Lark's own example, the grammar of Python.
 
     They take turns, in processes of their own: a busy machine makes both slower, and one of them at times.
     """

@@ -1,4 +1,4 @@
-"""How a diagnostic looks: underlines, wide characters, escapes, long lines, spans over many lines, colours, JSON."""
+"""The look of a diagnostic: underlines, wide characters, escapes, long lines, spans over several lines, colours, JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchbrief.dsl.source import Source, Span
 
 
 def marked(text: str, part: str, label: str = "here") -> str:
-    """The line with `part` of the text, and the underline below it."""
+    """Return the line with `part` of the text, and the underline below it."""
     source = Source("t.bench", text)
     start = text.index(part)
     shown = render(Diagnostic("E0999", "error", "wrong", Span(source, start, start + len(part)), label))

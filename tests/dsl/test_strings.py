@@ -1,4 +1,4 @@
-"""What a quoted text says: its lines, escapes and holes."""
+"""The meaning of quoted texts: lines, escapes and holes."""
 
 from __future__ import annotations
 

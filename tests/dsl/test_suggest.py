@@ -1,4 +1,4 @@
-"""Which known word is meant by a slip, and when none is."""
+"""Which known word a misspelt one means, and when there is none."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_nearest_wins_and_the_first_of_two_equals() -> None:
 
 @given(st.sampled_from(KEYWORDS), st.data())
 def test_no_word_is_passed_over_that_is_like(known: str, data: st.DataObject) -> None:
-    """The quick look at lengths and letters says no only where the whole comparison does."""
+    """The quick check of lengths and letters excludes a word only if the full comparison does, too."""
     at = data.draw(st.integers(0, len(known)))
     gone = data.draw(st.integers(0, 3))
     word = known[:at] + data.draw(st.text("abeprs_-X", max_size=3)) + known[at + gone :]

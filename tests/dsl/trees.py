@@ -1,4 +1,4 @@
-"""A syntax tree as a line of text, for tables of what means what."""
+"""Writes a syntax tree as a line of text, for tables of texts and their meanings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def series(text: str) -> str:
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """A node and all below it, each after its parent."""
+    """Yield a node and everything below it, parents first."""
     yield node
     for field in dataclasses.fields(node):
         inner = getattr(node, field.name)

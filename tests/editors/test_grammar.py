@@ -1,4 +1,4 @@
-"""The TextMate grammar says of each word what the parser and the checker say."""
+"""The TextMate grammar agrees with the parser and the checker on each word."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_spec_is_highlighted_as_in_its_golden(
 
 
 def _pictured(text: str, tokens: list[Token]) -> Iterator[str]:
-    """Each line of the spec, and below it its words with their scopes. Brackets, commas and `=` are left out."""
+    """Yield each line of the spec, followed by its words with their scopes, without brackets, commas and `=`."""
     at = 0
     for line in text.splitlines():
         yield line
@@ -101,7 +101,7 @@ def _is_known(unit: str) -> bool:
 
 
 def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Spans of a node, and the scopes of which each of their tokens must have one."""
+    """Yield spans of a node, and the scopes of which each token in them must have one."""
     match node:
         case ast.Attribute() if node.key.span.start != node.values[0].span.start:  # what an event does is a call
             yield node.key.span, ("variable.other.property.attribute",)
@@ -173,7 +173,7 @@ def test_the_grammar_and_the_parser_agree_on_every_spec() -> None:
 
 
 def _lines() -> Iterator[tuple[str, str, str]]:
-    """A line, a word in it, and the scope that the word must have."""
+    """Yield a line, a word in it, and the scope that it must have."""
     for block in words.NAMED_BLOCKS:
         yield f'{block} one "Label" {{ }}', block, "storage.type.block"
     for block in (*words.INNER_BLOCKS, "override", "each", "formula"):
@@ -221,6 +221,6 @@ def test_every_word_of_the_checkers_tables_has_its_scope(tmp_path: Path) -> None
 
 
 def test_the_words_are_those_of_the_schema() -> None:
-    """Every block that a block may hold is in one of the lists that the grammar is made from."""
+    """Every possible inner block is in one of the lists from which the grammar is made."""
     held = {name for block in schemas.BLOCKS.values() for name in block.blocks} | set(lower_report._BLOCKS)
     assert held <= set(KEYWORDS)

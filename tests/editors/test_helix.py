@@ -1,4 +1,4 @@
-"""Helix's settings are TOML of the shape that it reads, and name a command that there is."""
+"""Helix's settings are TOML in its format, and name an existing command."""
 
 from __future__ import annotations
 

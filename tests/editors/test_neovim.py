@@ -1,4 +1,4 @@
-"""Neovim with the settings of editors/neovim: file type, highlighting, and the language server."""
+"""Neovim with the settings in editors/neovim: file type, highlighting, and the language server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ tell({ messages = vim.tbl_map(function(one) return one.message end, vim.diagnost
 
 @pytest.fixture
 def nvim(tmp_path: Path) -> Callable[..., object]:
-    """Opens a file in a Neovim that has our settings and no others, runs Lua in it, and gives what `tell` got."""
+    """Return a function that opens a file in a Neovim with only our settings, runs Lua in it, and returns what `tell`
+    got."""
     program = system_tool("nvim")
 
     def run(file: Path, lua: str, *, before: str = "", **environment: str) -> object:
@@ -52,7 +53,7 @@ def nvim(tmp_path: Path) -> Callable[..., object]:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A folder with bench in its `.venv`, and a spec with a mistake in a folder below."""
+    """Return a folder with bench in its `.venv`, and a spec with a mistake in a folder below."""
     folder = tmp_path / "work"
     (folder / ".venv/bin").mkdir(parents=True)
     (folder / ".venv/bin/bench").symlink_to(PROGRAM)
@@ -125,7 +126,7 @@ def test_a_neovim_that_has_vim_lsp_enable_starts_the_server_by_it(nvim: Callable
 
 
 def test_the_settings_for_vim_lsp_enable_find_the_same_command(nvim: Callable[..., object], workspace: Path) -> None:
-    """What Neovim 0.11 does with the file, done by hand, so that older ones hold it right too."""
+    """This does by hand what Neovim 0.11 does with the file, so that older versions are tested, too."""
     asked = """
     local settings = dofile(vim.api.nvim_get_runtime_file("lsp/benchbrief.lua", false)[1])
     vim.lsp.rpc.start = function(command) return command end

@@ -1,1 +1,1 @@
-"""Metrics and reports: typed, lowered to SQL, and run against generated measurements."""
+"""Metrics and reports: typed, lowered to SQL, and run on generated measurements."""

@@ -1,4 +1,4 @@
-"""What is read off a curve, in plain arithmetic on exact fractions. None is a missing value, or an unknown answer."""
+"""The rules for curves in plain arithmetic on exact fractions. None is a missing value, or an unknown answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Values = Sequence[float | None]
 
 
 def is_steady(tail: Sequence[float]) -> bool | None:
-    """SNIA's rule: the range within 20 % of the mean, the rise of the fitted line within 10 % of it."""
+    """Apply SNIA's rule: the range is within 20 % of the mean, and the fitted line rises by at most 10 % of it."""
     y = [Fraction(value) for value in tail]
     n = len(y)
     mean = sum(y, Fraction(0)) / n
@@ -23,7 +23,7 @@ def is_steady(tail: Sequence[float]) -> bool | None:
 
 
 def begins(values: Values, at: int) -> bool | None:
-    """Whether the steady state may begin at the phase with this index."""
+    """Return whether the steady state may begin at the phase with this index."""
     tail = values[at:]
     if len(tail) < 3:
         return False

@@ -24,7 +24,7 @@ def world() -> Scope:
 
 
 def lowered(text: str, scope: Scope | None = None) -> tuple[dict[str, plan.Query], tuple[plan.Report, ...], list[str]]:
-    """Metrics by name, reports, and the codes of what is wrong."""
+    """Return metrics by name, reports, and the codes of mistakes."""
     tree = parse(Source("<test>", text))
     scope = scope or world()
     scope = replace(

@@ -1,4 +1,4 @@
-"""Made-up measurements for a spec: as plain dictionaries for the oracle, and as `measure` tables for DuckDB."""
+"""Made-up measurements for a spec: plain dictionaries for the oracle, and `measure` tables for DuckDB."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def scope_of(path: Path, params: Mapping[str, str] | None = None) -> Scope:
 
 @dataclass
 class Measured:
-    """What was measured. A value that is not there is missing; every cell is planned."""
+    """Measured values. Absent values are missing, and every cell is planned."""
 
     scope: Scope
     cells: list[Cell] = field(default_factory=list)
     throughput: dict[tuple[Cell, int | None, str], float] = field(default_factory=dict)
     latency: dict[tuple[Cell, int | None, str, str], float] = field(default_factory=dict)
-    """Of single repeats; `merged` holds those over all repeats, under the cell of repeat 1."""
+    """Latencies of single repeats. `merged` has those over all repeats, under the cell of repeat 1."""
     merged: dict[tuple[Cell, int | None, str, str], float] = field(default_factory=dict)
     errors: dict[tuple[Cell, int | None], float] = field(default_factory=dict)
     sample: dict[tuple[str, Cell, str, int], float] = field(default_factory=dict)
@@ -132,7 +132,7 @@ def cells_of(scope: Scope) -> list[Cell]:
 
 
 def generate(scope: Scope, seed: int, missing: float = 0.0, zeros: float = 0.0, seconds: int = 3) -> Measured:
-    """Random measurements. `missing` is the share of values that are not there, also of whole cells."""
+    """Make random measurements. `missing` is the share of absent values, including whole cells."""
     rng = random.Random(seed)  # noqa: S311  # test data
 
     def value() -> float | None:
@@ -172,7 +172,8 @@ def put(table: dict[_K, float], key: _K, value: float | None) -> None:
 
 
 def run(connection: duckdb.DuckDBPyConnection, query: plan.Query) -> dict[tuple[object, ...], float | None]:
-    """The query's values by their keys; each combination once, in columns named as the plan says."""
+    """Return the query's values by their keys. Checks that each combination occurs once, in columns named as in the
+    plan."""
     cursor = connection.execute(query.sql)
     assert [column[0] for column in cursor.description or ()] == [*query.dims, "value"]
     rows = cursor.fetchall()

@@ -1,4 +1,4 @@
-"""What an expression means, point by point, straight from the syntax tree: slow, plain, and nothing like the SQL.
+"""The meaning of expressions, computed point by point from the syntax tree: slow, plain, and unlike the SQL.
 
 `value(expr, at)` is the number at one combination of keys. No tables are joined: each leaf looks its own value up.
 """
@@ -41,7 +41,7 @@ class Oracle:
         (self.axis,) = axes
 
     def table(self, expr: ast.Expr, dims: tuple[str, ...]) -> dict[tuple[object, ...], object]:
-        """Every planned combination of `dims` with its value."""
+        """Return every planned combination of `dims` with its value."""
         return {
             tuple(at[dim] for dim in dims): self.value(expr, at)
             for at in self.combinations(dims, {})
@@ -109,7 +109,7 @@ class Oracle:
         return stem if stem in ON_DEMAND else "sample"
 
     def fix(self, expr: ast.Index, at: At) -> dict[str, object]:
-        """The index's own keys over what is fixed around it."""
+        """Return the index's own keys, added to the keys that are already fixed."""
         fixed = dict(at)
         for argument in expr.arguments:
             word = "".join(argument.value.span.text.split())
@@ -248,11 +248,11 @@ class Oracle:
                 return curve_rules.saturation(axis, values, totals, ratio)
 
     def fixed(self, expr: ast.Expr, at: At) -> At:
-        """What is fixed at the measure inside the indices."""
+        """Return the keys that the indices fix for the measure inside them."""
         return self.fixed(expr.base, self.fix(expr, at)) if isinstance(expr, ast.Index) else at
 
     def agreed(self, expr: ast.Expr) -> At:
-        """What all measures in an expression are fixed to."""
+        """Return the keys to which all measures in an expression are fixed."""
         if isinstance(expr, ast.Binary):
             left, right = self.agreed(expr.left), self.agreed(expr.right)
             one_sided = {

@@ -1,4 +1,4 @@
-"""Walking what was lowered."""
+"""Walks lowered plans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchbrief.model.node import Node
 
 
 def queries(node: object) -> Iterator[plan.Query]:
-    """Every query below a part of a plan."""
+    """Yield every query in a part of a plan."""
     if isinstance(node, plan.Query):
         yield node
     elif isinstance(node, Node):
@@ -21,7 +21,7 @@ def queries(node: object) -> Iterator[plan.Query]:
 
 
 def elements(report: plan.Report) -> Iterator[plan.Element]:
-    """Every element, those of sections after their section."""
+    """Yield every element, with those of a section after the section."""
     yield from _below(report.elements)
 
 

@@ -1,4 +1,4 @@
-"""Every lowering gives what the expression means, by an evaluator that shares nothing with it."""
+"""Every lowering has the result that the expression means, according to an independent evaluator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def world() -> Scope:
 
 
 def lowered(expr: str) -> tuple[ast.Expr, plan.Query]:
-    """The metric `it = expr` beside those of the world."""
+    """Lower the metric `it = expr` together with those of the world."""
     tree = parse(Source("<test>", f"metric it = {expr}"))
     metric = tree.declarations[0]
     assert isinstance(metric, ast.Metric)
@@ -69,7 +69,7 @@ def same(found: float | None, expected: object, factor: float) -> bool:
 
 
 def of_numbers(value: float | None) -> float | None:
-    """Nothing of what was divided by a difference that is 0 but for the order in which its numbers were added."""
+    """Return None for a result of dividing by a difference that is 0 apart from the order of its sums."""
     return None if value is None or abs(value) > 1e15 else value
 
 
@@ -224,7 +224,7 @@ def test_sql_gives_what_a_random_expression_means(shape: Shape, seed: int, missi
 
 @pytest.mark.parametrize("condition", ["throughput > 500 ops/s", "errors < 200", "latency.p99[read] > 500 s"])
 def test_points_of_an_axis_go_by_each_hardware_and_workload_of_the_condition(condition: str) -> None:
-    """The same as of points that are made of a measure, whose quotient by itself is 1."""
+    """The result is the same as for points made of a measure, whose quotient by itself is 1."""
     _, connection = results(3, 0.0, 0.0)
     _, bare = lowered(f"max(threads over threads, when {condition})")
     _, measured = lowered(f"max(threads * (throughput / throughput) over threads, when {condition})")

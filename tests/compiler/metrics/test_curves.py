@@ -1,4 +1,4 @@
-"""Steady states, knees and saturation: the SQL gives what the rules say, on data that reach all of their cases."""
+"""Steady states, knees and saturation: the SQL agrees with the rules on data that cover all their cases."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def scope(name: str) -> Scope:
 
 @cache
 def shaped(name: str, seed: int, missing: float) -> tuple[Measured, duckdb.DuckDBPyConnection]:
-    """Measurements that warm up to a level, rise to a limit, and follow the load up to a limit."""
+    """Make measurements that warm up to a level, rise to a limit, or follow the load up to a limit."""
     rng = random.Random(seed)  # noqa: S311  # test data
     measured = generate(scope(name), seed, missing)
     experiments = {one.key: one for one in measured.scope.experiments}
@@ -110,7 +110,7 @@ def shaped(name: str, seed: int, missing: float) -> tuple[Measured, duckdb.DuckD
 
 @cache
 def of_spec(name: str, expr: str) -> tuple[ast.Metric, plan.Query]:
-    """A metric's tree and its query, which no measurement changes."""
+    """Return a metric's tree and its query, which do not depend on measurements."""
     tree = parse(Source("<test>", f"metric it = {expr}")).declarations[0]
     assert isinstance(tree, ast.Metric)
     lowered = lower(replace(scope(name), metrics=(*scope(name).metrics, tree)))
@@ -120,7 +120,7 @@ def of_spec(name: str, expr: str) -> tuple[ast.Metric, plan.Query]:
 
 
 def agree(name: str, expr: str, seed: int, missing: float) -> set[object]:
-    """Holds the SQL's answers against the rules', and gives them."""
+    """Check that the SQL's answers agree with the rules', and return them."""
     measured, connection = shaped(name, seed, missing)
     tree, query = of_spec(name, expr)
     found = run(connection, query)
@@ -160,7 +160,7 @@ def test_sql_and_the_rules_agree_on_any_measurements(case: tuple[str, str], seed
 
 
 def phases(*values: float | None) -> Measured:
-    """The same throughput by phase in every cell."""
+    """Return measurements with the same throughput by phase in every cell."""
     measured = Measured(scope("curves"), cells_of(scope("curves")))
     for cell in measured.cells:
         for phase, value in enumerate(values, start=1):
@@ -234,7 +234,7 @@ def test_of_two_points_as_high_the_knee_is_the_first() -> None:
 
 
 def test_the_knee_of_the_kneedle_paper_s_curve_comes_out() -> None:
-    """y = 5 - 1 / (x + 0.1) at ten points from 0 to 1, whose knee is at 0.22."""
+    """The curve is y = 5 - 1 / (x + 0.1) at ten points from 0 to 1. Its knee is at 0.22."""
     xs = [n / 9 for n in range(10)]
     assert curve_rules.knee(xs, [5 - 1 / (x + 0.1) for x in xs]) == pytest.approx(2 / 9)
 

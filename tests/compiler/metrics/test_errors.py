@@ -1,4 +1,4 @@
-"""Every mistake in metrics and reports has a golden of its full text: what, where, and what next."""
+"""Every mistake in metrics and reports has a golden file of its full text: what, where, and what next."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ FLASH_CACHE = {
 
 
 def flash_cache(*, warm: bool = True) -> Measured:
-    """The cache's first of six phases is slower; the disks are even all the time."""
+    """Return measurements in which the cache's first of six phases is slower, while the disks are always even."""
     measured = Measured(scope_of(SPECS / "flash_cache.bench"))
     measured.cells = cells_of(measured.scope)
     for cell in measured.cells:
@@ -69,11 +69,12 @@ def test_no_gain_is_claimed_of_a_cache_that_never_gets_steady() -> None:
 
 
 SATURATION = {"r6g": 64_800.0, "r5": 29_800.0}
-"""Of INSERT, in ops/s, of two instances for 3.2256 and 4.032 USD/h: published as 117 % more at 20 % less."""
+"""The INSERT rate in ops/s of two instances at 3.2256 and 4.032 USD/h, published as 117 % more for 20 % less."""
 
 
 def instances(highest: float) -> Measured:
-    """Loading follows the offered load up to the published saturation, or to a `highest` load that is offered."""
+    """Return measurements of loads that follow the offered rate up to the published saturation, or up to a `highest`
+    offered rate."""
     measured = Measured(scope_of(SPECS / "instance_price_performance.bench"))
     measured.cells = [cell for cell in cells_of(measured.scope) if cell[4] is None or cell[4] <= highest]
     for cell in measured.cells:

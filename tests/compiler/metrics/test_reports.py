@@ -1,4 +1,4 @@
-"""What the elements of a report become in the plan."""
+"""The lowering of a report's elements to the plan."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_rows_by_columns() -> None:
 
 
 def heads(body: str) -> list[tuple[plan.Label, ...]]:
-    """What stands over each line, outermost first."""
+    """Return the headings above each line, outermost first."""
     return [(*line.heads, line.label) for line in table(body).lines]
 
 

@@ -1,4 +1,4 @@
-"""Whatever an expression or a report says, it is lowered to SQL that runs, or explained: nothing else happens."""
+"""Every expression or report is either lowered to SQL that runs, or explained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the values of an expression can lie at all."""
+"""The possible range of an expression's values."""
 
 from __future__ import annotations
 
