@@ -1,8 +1,7 @@
-"""Print how the house is built: modules, lines of code, and how far a change in one module can reach.
+"""Prints how the house is built: modules, lines of code, and how far a change in one module can reach.
 
-python -m tools.house            the whole house, and each room
-python -m tools.house --names    class names that more than one module has
-python -m tools.house --joins    modules that only one other imports
+python -m tools.house            the whole house, and each room python -m tools.house --names    class names that more
+than one module has python -m tools.house --joins    modules that only one other imports
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Module:
 
     @cached_property
     def lines(self) -> int:
-        """Lines of code: without blank ones, comments and docstrings."""
+        """Count lines of code, without blank lines, comments and docstrings."""
         text = {
             line
             for node in ast.walk(self.tree)

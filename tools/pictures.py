@@ -68,17 +68,17 @@ CROPS: dict[str, tuple[str, ...]] = {
     "slides": (f"{PAGE}figure",),
     "paper": (f"{PAGE}h1",),
 }
-"""What a picture shows, by classes of the page or kinds of the PDF writer's boxes, or the whole page of one; a figure
-where nothing is said."""
+"""The part shown in each picture: classes of the page, kinds of the PDF writer's boxes, or the whole page of one; by
+default a figure."""
 AS_FILE = "palette"
-"""The report whose figure is kept as the SVG that stands beside a brief, too."""
+"""The report whose figure is also saved as the SVG that accompanies a brief."""
 _DPI, _PAGE_DPI = 132, 75
 _AIR = 5.0
-"""The pixels of a page around what is cropped."""
+"""The pixels around a cropped part."""
 
 
 def reports() -> dict[str, str]:
-    """Return the text of each report of the sample by its name."""
+    """Return the texts of the sample's reports by name."""
     tree = parse(Source(SAMPLE.name, SAMPLE.read_text(encoding="utf-8")))
     blocks = (each for each in tree.declarations if isinstance(each, ast.Block) and each.keyword.text == "report")
     return {each.name.text: each.span.text for each in blocks if each.name}
@@ -95,7 +95,7 @@ def digest_in(picture: Path) -> str:
 
 
 def made_up_values() -> str:
-    """Return a table for `bench import table`: three kinds of drives that differ, and repeats that differ a little."""
+    """Return a table for `bench import table`: three kinds of drives that differ, and repeats that differ slightly."""
     noise = random.Random(1)  # noqa: S311  # the same in each drawing
     drives = {"disk": (900, 5), "sata": (7400, 14), "nvme": (9300, 20)}
     loads = {"a": 0.8, "b": 1.1, "c": 1.3}
@@ -130,7 +130,7 @@ class Box:
 
 
 def find_box(document: Any, wanted: str) -> Box:
-    """Return where the first box of a class, or of a kind of the PDF writer, stands."""
+    """Return the place of the first box of a class, or of a kind of the PDF writer's boxes."""
     for number, page in enumerate(document.pages, 1):
         sheet = page._page_box
         for box in sheet.descendants():
@@ -175,7 +175,7 @@ def save(image: Image.Image, path: Path, colours: int = 48, **notes: str) -> Non
 
 
 def draw(plan: Plan, report: Report, results: AskedStore, converter: Converter, folder: Path) -> Image.Image:
-    """Lay out the brief as `bench report` does, and return the parts of it that its picture shows."""
+    """Lay out the brief as `bench report` does, and return the parts that its picture shows."""
     catalogue, house = words_of(report), house_of(report, None)
     view = build(plan, results, report, catalogue, converter=converter)
     companion = companion_of(f"{report.name}-disclosure.pdf", b"", report.address) if view.disclosed else None

@@ -1,4 +1,4 @@
-"""The VS Code extension: what is packaged, what it starts, and that its snippets are right specs."""
+"""The VS Code extension: its package, the program that it starts, and its snippets, which are valid specs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ SNIPPETS: dict[str, Any] = json.loads((SOURCES / "snippets/bench.json").read_tex
 
 
 def _filled(title: str) -> str:
-    """The snippet as it stands before anything is typed into it."""
+    """Return the snippet before anything is typed into it."""
     text = "\n".join(SNIPPETS[title]["body"])
     text = re.sub(r"\$\{\d+\|([^,|]*)[^}]*\|\}", r"\1", text)
     text = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", text)
@@ -149,7 +149,7 @@ def test_the_snippet_of_a_factor_makes_one_once_the_experiment_varies_it(tmp_pat
 
 
 def test_every_choice_of_a_snippet_is_one_that_the_checker_knows() -> None:
-    """A spec for each choice would be long; a misspelt word is what goes wrong."""
+    """A spec for each choice would take long, and the likely mistake is a misspelt word."""
     known = {*words.constants(), *words.TOOLS, *words.DIRECTIONS, "disk", "cpu", "none", "lz4", "zstd", "snappy"}
     known |= {name for names in words.WORKLOADS.values() for name in names}
     text = json.dumps(SNIPPETS)
@@ -159,7 +159,7 @@ def test_every_choice_of_a_snippet_is_one_that_the_checker_knows() -> None:
 
 
 def test_the_package_was_built_from_these_sources(tmp_path: Path) -> None:
-    """The set-up installs, checks and packages in a copy that holds no module, no bundle and no package before."""
+    """The set-up installs, checks and packages in a copy without modules, bundle or package."""
     built = built_tool("vscode/.setup")
     ignored = shutil.ignore_patterns("node_modules", "dist", "out", "*.vsix")
     shutil.copytree(SOURCES, tmp_path / "vscode", ignore=ignored)

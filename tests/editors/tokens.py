@@ -1,4 +1,4 @@
-"""What the TextMate grammar makes of specs, by the tokeniser that VS Code uses."""
+"""The TextMate grammar's result for specs, by the tokeniser that VS Code uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ GRAMMAR = REPOSITORY / "editors/vscode/syntaxes/bench.tmLanguage.json"
 
 @dataclass(frozen=True)
 class Token:
-    """`start` is the offset of its first character in the file; `scopes` go from the outermost in, without `.bench`."""
+    """A token. `start` is the offset of its first character in the file, and `scopes` are ordered from the outermost
+    in, without `.bench`."""
 
     start: int
     text: str
@@ -31,7 +32,7 @@ class Token:
 
 
 def tokenise(files: Sequence[Path]) -> dict[Path, list[Token]]:
-    """The tokens of each file. Line ends belong to none."""
+    """Return the tokens of each file. Line ends belong to no token."""
     program = built_tool("vscode/out/tokens.js")
     command = [str(system_tool("node")), str(program), str(GRAMMAR), *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

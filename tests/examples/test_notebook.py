@@ -1,4 +1,4 @@
-"""The notebook of the examples runs from its first cell to its last one, in a kernel of its own."""
+"""The examples' notebook runs from its first to its last cell, in its own kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The pages of the published briefs' examples, read as a whole: of the published figures where they make a brief."""
+"""The pages of the published briefs' examples, read as a whole. They are made from the published figures if that is
+possible."""
 
 from __future__ import annotations
 
@@ -25,12 +26,13 @@ from tests.support.tools import REPOSITORY
 EXAMPLES = REPOSITORY / "examples"
 GOLDENS = Path(__file__).parent / "goldens"
 IMPORTED = ("cluster_shrink", "price_performance")
-"""The others were published as ranges and changes, which no measure can be computed from."""
+"""The examples with imported figures. The others were published as ranges and changes, from which no measure can be
+computed."""
 GENERATED = ("compression", "flash_cache", "power_efficiency", "rocksdb_ssds")
 
 
 def visible(html: str) -> str:
-    """What the brief itself says: its words and numbers, without the lists of cells and the appendix behind them."""
+    """Return the brief's own words and numbers, without the lists of cells and the appendix."""
     body = as_text(html).split("</head>")[1]
     body = re.sub(r'<section class="provenance".*?</section>\n', "", body, flags=re.DOTALL)
     body = re.sub(r'(<div class="qr"[^>]*>).*?</div>', r"\1QR</div>", body, flags=re.DOTALL)
@@ -60,7 +62,7 @@ def test_an_experiment_on_settings_takes_thirty_lines_and_its_brief_never_calls_
 
 
 def commands(name: str) -> list[str]:
-    """Those of the example's README that make a brief of published figures."""
+    """Return the commands in the example's README that make a brief of published figures."""
     readme = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
     blocks = [block for block in re.findall(r"```sh\n(.*?)```", readme, re.DOTALL) if "bench import" in block]
     return [line.removeprefix("bench ") for block in blocks for line in block.splitlines()]
@@ -71,7 +73,7 @@ Pages = Callable[[str], tuple[str, str]]
 
 @pytest.fixture
 def pages_of_published_figures(tmp_path_factory: pytest.TempPathFactory) -> Pages:
-    """The page of an example's brief, and that of its disclosure: made once for all tests."""
+    """Return a function for the page of an example's brief and that of its disclosure, each made once for all tests."""
 
     def pages(name: str) -> tuple[str, str]:
         folder = made_once(tmp_path_factory, f"published-{name}", partial(make_brief_of_published_figures, name))

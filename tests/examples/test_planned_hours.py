@@ -1,4 +1,4 @@
-"""The lab specs of the examples stay as short as they are planned: `bench plan` counts loads, resets and measuring."""
+"""The lab specs of the examples take no longer than planned: `bench plan` counts loads, resets and measuring."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ LIMITS_H = {
     "rocksdb_ssds": 24,
     "flash_cache": 21,
 }
-"""In hours, a little above what is planned. Before loads were saved: 716, 343, 170, 23.4 and 20.7."""
+"""The limits in hours, slightly above the planned hours. Before loads were saved, these were 716, 343, 170, 23.4 and
+20.7."""
 
 
 @pytest.mark.parametrize("name", LIMITS_H)
@@ -29,7 +30,7 @@ def test_a_lab_spec_takes_no_longer_than_planned(name: str) -> None:
 
 
 RATIOS = {"power_efficiency": 2.97, "cluster_shrink": 3.61, "price_performance": 1.0}
-"""A script that loads where YCSB's guide says, over what is planned: as in benchmarks/README.md."""
+"""The time of a script that loads as YCSB's guide says, divided by the planned time, as in benchmarks/README.md."""
 
 
 @pytest.mark.parametrize("name", RATIOS)

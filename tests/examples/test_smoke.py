@@ -1,4 +1,4 @@
-"""Each published brief's example, tried out on this machine as its readme says: real engines, real tools, and a brief.
+"""Each published brief's example, tried on this machine as its readme says, with real engines and tools, and a brief.
 
 Only times and the numbers of points and workloads are cut, and only where the profile has what is cut: the hardware and
 all that is computed are those of the example.
@@ -31,18 +31,18 @@ MONGO_STAND_IN = "Stand-in server, not MongoDB"
 class Example:
     name: str
     cells: int
-    """But for those of a search, which ends where its knee is."""
+    """The number of cells, except those of a search, which ends at its knee."""
     pages: range
     cuts: tuple[tuple[str, str], ...]
-    """What the profile says, and what it says in the test."""
+    """Texts of the profile, and their replacements in the test."""
     says: tuple[str, ...]
     """Texts of the brief, in regular expressions."""
     numbers: int = 21
-    """How many numbers its texts and tables have at least."""
+    """The least number of numbers in its texts and tables."""
     seconds: int = 165
-    """How long its smoke profile takes at most, by an estimate that is on the safe side."""
+    """The longest time of its smoke profile, by a generous estimate."""
     may_miss: tuple[str, ...] = ()
-    """Places whose numbers may be missing; everywhere else a missing one is a failure."""
+    """Places whose numbers may be missing. A number missing elsewhere is a failure."""
 
 
 IN_THE_SUITE = ("rocksdb_ssds",)  # the quickstart, which runs over SSH, tries MongoDB
@@ -150,7 +150,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The folders of the profiles' data, and those of this test in their place."""
+    """Yield the folders of the profiles' data, each with its replacement for this test."""
     own = {folder: f"{folder}-{tmp_path.parent.name}-{tmp_path.name}" for folder in DATA}
     yield own
     for folder in own.values():

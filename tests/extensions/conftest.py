@@ -1,4 +1,4 @@
-"""An environment in which packages with extensions are installed beside benchbrief."""
+"""An environment with packages of extensions installed beside benchbrief."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.postgres import Postgres, postgres, standby_of
 
 HERE = Path(__file__).parent
 EXAMPLES = REPOSITORY / "examples" / "extensions"
-"""Packages that users may begin with."""
+"""Packages for users to begin with."""
 PACKAGES = ("entropy", "hwmon", "memo", "netns", "sqlite", "sysbench")
 
 BROKEN = """\
@@ -52,7 +52,7 @@ class Unfinished(Meter):
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """Benchbrief, the packages of this folder and of the examples, and one that is broken.
+    """Install benchbrief, the packages of this folder and of the examples, and a broken one.
 
     Where the broken one is loaded, it leaves the file `broken-was-loaded`.
     """
@@ -83,7 +83,7 @@ def _install(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def postgres_pair() -> Iterator[tuple[Postgres, Postgres]]:
-    """A real server, and a real standby that streams from it."""
+    """Yield a real server, and a real standby that replicates from it."""
     with postgres() as server, standby_of(server) as standby:
         yield server, standby
 

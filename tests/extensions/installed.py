@@ -1,4 +1,4 @@
-"""Calls `bench` as it is installed with other packages."""
+"""Calls a `bench` that is installed together with other packages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TESTS = Path(__file__).parents[1]
 def bench(
     installed: Environment, folder: Path, *words: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Call `bench` in `folder`, with a TMPDIR of its own: it sees neither the claims nor the jobs of other runs.
+    """Call `bench` in `folder` with its own TMPDIR, so that it sees neither the claims nor the jobs of other runs.
 
     Another environment may be given, with a TMPDIR of its own.
 
@@ -32,14 +32,14 @@ def bench(
 
 
 def scratch(installed: Environment) -> Path:
-    """A TMPDIR for what this process of the tests runs: others run on the same hosts at the same time."""
+    """Return a TMPDIR for the commands of this test process, since others run on the same hosts at the same time."""
     folder = installed.bin.parent / f"tmp-{os.getpid()}"
     folder.mkdir(exist_ok=True)
     return folder
 
 
 def tests_alone(installed: Environment) -> Path:
-    """A folder with these tests, where no sources of benchbrief come before the installed ones."""
+    """Return a folder with only these tests, where no sources of benchbrief hide the installed ones."""
     folder = installed.bin.parent / "beside"
     if not folder.exists():
         made = scratch(installed) / folder.name

@@ -1,4 +1,4 @@
-"""Specs for the package with PostgreSQL and pgbench, and its registration in this process."""
+"""Specs for the package with PostgreSQL and pgbench, and the registration of the package in this process."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ report japanese "PostgreSQL の測定" {
 
 
 def written(folder: Path, server: Postgres, host: str = "local", old: str = "", new: str = "") -> Path:
-    """Write the spec with its SQL, and one text of it replaced."""
+    """Write the spec with its SQL, with one of its texts replaced."""
     assert old in SPEC
     (folder / "orders.sql").write_text(SQL)
     path = folder / "shop.bench"

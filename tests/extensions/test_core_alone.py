@@ -1,4 +1,4 @@
-"""Benchbrief works without its own extensions, on a spec for the engine of another package."""
+"""Benchbrief works without its own extensions, on a spec for another package's engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SQLITE = Path(__file__).with_name("sqlite")
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """A wheel that was built without our extensions, and a package with an engine."""
+    """Install a wheel that was built without our extensions, and a package with an engine."""
 
     def install(folder: Path) -> None:
         sources = copy_sources(folder)

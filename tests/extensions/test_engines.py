@@ -1,4 +1,4 @@
-"""An engine and a load generator of another package work everywhere that ours do: on this machine and over SSH."""
+"""Another package's engine and load generator work everywhere that ours do, on this machine and over SSH."""
 
 from __future__ import annotations
 

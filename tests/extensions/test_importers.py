@@ -1,4 +1,4 @@
-"""An importer of another package, installed beside benchbrief, works as one of ours does."""
+"""Another package's importer, installed beside benchbrief, works like ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package that `bench extensions new` writes, and what `bench extensions try` finds in it."""
+"""The package written by `bench extensions new`, and the findings of `bench extensions try` about it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "my_own"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where packages are found, by this process and those that it starts."""
+    """Yield a folder in which this process and its child processes find packages."""
     package = tmp_path / "bench-my-own"
     monkeypatch.syspath_prepend(package)
     monkeypatch.setenv("PYTHONPATH", str(package), prepend=os.pathsep)
@@ -36,7 +36,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def write(kind: str, site: Path) -> Path:
-    """Write a package, with what `pip install --editable` would note of it."""
+    """Write a package, with the record that `pip install --editable` would make."""
     folder = new_package(kind, NAME, site)
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
@@ -138,7 +138,7 @@ def test_a_given_spec_is_tried_as_far_as_it_goes_and_ended_when_it_hangs(
 @pytest.mark.long
 @pytest.mark.timeout(900)  # thirteen commands, of which nine measure
 def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
-    """Simulated, for real, with each reset, killed and resumed, and with outputs that are no good."""
+    """It is tried simulated, for real, with each reset, killed and resumed, and with bad outputs."""
     write("engine", site)
     assert not_held(try_extension(NAME)) == []
 

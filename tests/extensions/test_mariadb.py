@@ -1,4 +1,4 @@
-"""MariaDB and sysbench, which are a package of their own, on real servers: started for a run, and running already."""
+"""MariaDB and sysbench, from a package of their own, with real servers that are started for a run or already running."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_cell_with_an_event_that_changes_data_is_loaded_again_after(monkeypatc
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_conforms(installed: Environment, tmp_path: Path) -> None:
-    """Simulated, for real, with each reset, killed and resumed, and with outputs that are no good."""
+    """It is tried simulated, for real, with each reset, killed and resumed, and with bad outputs."""
     system_tool("mariadbd")
     system_tool("sysbench")
     env = {**os.environ, "TMPDIR": str(scratch(installed))}

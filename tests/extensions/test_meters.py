@@ -1,4 +1,4 @@
-"""A power meter of another package, installed beside benchbrief, is checked and read as one of ours is."""
+"""Another package's power meter, installed beside benchbrief, is checked and read like ours."""
 
 from __future__ import annotations
 

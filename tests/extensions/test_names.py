@@ -1,4 +1,5 @@
-"""Nothing outside its folder names an engine, a tool, a probe, a meter, an importer, a template or a transport."""
+"""No file outside an extension's folder names an engine, a tool, a probe, a meter, an importer, a template or a
+transport."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from benchbrief.compiler.registry import (
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
 FOLDERS = ("results/imports/", "runners/meters/")
-"""What importers and meters share. All other extensions are in no room of these."""
+"""Folders for code shared by importers and meters. Other extensions have no code in these rooms."""
 
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)
@@ -33,7 +34,7 @@ OTHERS_ALLOWED = {
     "reports/render/fill_pages.py": {"slide"},
 }
 AMBIGUOUS = {"command", "csv", "local", "ssh", "table"}
-"""Words that are also something else: an attribute, an ending of files, words and blocks of the language."""
+"""Words with another meaning: attributes, file suffixes, words and blocks of the language."""
 
 ALLOWED = {
     # Before it can read a spec, the parser mends `from ycsb-c`.
@@ -41,7 +42,7 @@ ALLOWED = {
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py": {"mongodb", "ycsb"},
 }
-"""Names that must be where they are, each with the reason. It only gets shorter."""
+"""Names that have to be where they are, each with the reason. This list may only become shorter."""
 
 PROBES_ALLOWED = {
     # Words that are also something else: a fact of a host, an attribute of hardware, a figure of a simulated host.
@@ -56,7 +57,7 @@ PROBES_ALLOWED = {
 
 @cache
 def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """The texts of a module, and those of them that are no docstring."""
+    """Return the texts of a module, and those that are not docstrings."""
     constants, documents = set(), set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Expr):
@@ -89,7 +90,7 @@ SAMPLES = {
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py",
 }
-"""Modules with a product's name in a sentence. The list may only become shorter."""
+"""Modules with a product's name in a sentence. This list may only become shorter."""
 
 
 def test_no_sentence_names_a_product_but_as_a_sample() -> None:
@@ -103,7 +104,7 @@ def test_no_module_names_an_engine_or_a_tool_that_is_not_in_its_folder() -> None
 
 
 def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
-    """Those of ours are words of the language; another one must not come to be named."""
+    """Our own probes have names that are words of the language, and no other probe may be named elsewhere."""
     named = {name: words for name, path in modules().items() if (words := quoted(path) & (PROBES - PROBES_ALLOWED))}
     assert named == {}
 

@@ -1,4 +1,4 @@
-"""A probe of another package, installed beside benchbrief, works everywhere that one of ours does."""
+"""Another package's probe, installed beside benchbrief, works everywhere that ours do."""
 
 from __future__ import annotations
 

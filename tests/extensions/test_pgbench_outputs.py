@@ -1,4 +1,5 @@
-"""pgbench's outputs and logs, recorded from version 15: read, folded, and refused where they contradict themselves."""
+"""pgbench's outputs and logs, recorded from version 15: they are read, summed up, and refused if they contradict
+themselves."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def test_the_host_and_the_importer_fold_a_log_alike(tmp_path: Path, name: str, o
 
 
 def test_an_offered_load_s_logged_time_begins_with_its_schedule() -> None:
-    """The mean that pgbench prints is of the logged times; without the mean lag it is that of service."""
+    """pgbench prints the mean of the logged times. Minus the mean lag, it is the mean of the service times."""
     found = read_summary(output("open"))
     log = fold_logs(logs("open"), found.seconds, 0.0, offered=True)
     assert found.mean_ms is not None

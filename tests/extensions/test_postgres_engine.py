@@ -1,4 +1,4 @@
-"""The engine of the package with PostgreSQL, in this process, on a real server with a real standby."""
+"""The engine of the PostgreSQL package, in this process, with a real server and a real standby."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def workload(benchmark: str, sql: str | None = None) -> Workload:
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Makes engines, and stops them at the end."""
+    """Yield a function that makes engines, and stop the engines at the end."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PG_PASSWORD", PASSWORD)
     started: list[Postgresql] = []
@@ -93,14 +93,14 @@ def loaded(engine: Postgresql, context: CellContext, folder: Path) -> None:
 
 
 def asked(server: Postgres, sql: str) -> str:
-    """Return what the database of the tests answers to the owner of the cluster."""
+    """Return the answer of the tests' database to the owner of the cluster."""
     where = ("-h", str(server.directory), "-p", str(server.port), "-U", "postgres", "-d", DATABASE)
     return run("psql", *where, "-X", "-q", "-A", "-t", "-c", sql).strip()
 
 
 @contextmanager
 def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Let the standby replay nothing; it goes on saying so."""
+    """Pause the standby's replay. The standby reports this."""
     del primary
     as_owner(standby, "SELECT pg_wal_replay_pause()")
     try:
@@ -112,7 +112,7 @@ def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
 
 @contextmanager
 def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Let the standby say nothing, from when it is known to have caught up: the primary knows no lag in seconds."""
+    """Silence the standby when it is known to have caught up, so that the primary knows no lag in seconds."""
     until(lambda: as_owner(primary, "SELECT replay_lag IS NULL FROM pg_stat_replication") == "t", 60)
     with stopped_receiver(standby):
         yield
@@ -120,7 +120,7 @@ def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
 
 @contextmanager
 def silent_with_a_lag(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Let the standby say nothing, while the primary still knows the small lag of what it replayed last."""
+    """Silence the standby while the primary still knows the small lag of its last replay."""
 
     def lags() -> bool:
         as_owner(primary, "SELECT txid_current()")

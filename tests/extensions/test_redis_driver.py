@@ -1,4 +1,4 @@
-"""What redis-benchmark prints is refused where it is of another cell, or no number."""
+"""Outputs of redis-benchmark are refused if they belong to another cell or contain something other than a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine of the package with Redis, in this process, on a real server that runs already."""
+"""The engine of the Redis package, in this process, with a real server that already runs."""
 
 from __future__ import annotations
 

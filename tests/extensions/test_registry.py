@@ -1,4 +1,4 @@
-"""Extensions of other packages are found by name, and a broken one disturbs only who uses it."""
+"""Extensions of other packages are found by name, and a broken one affects only its users."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Package = Callable[..., None]
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package]:
-    """Puts a package with one probe where Python finds packages."""
+    """Yield a function that puts a package with one probe where Python finds packages."""
     registry.look_again()
     monkeypatch.syspath_prepend(tmp_path)
     before = set(sys.modules)
@@ -78,7 +78,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 
 
 def said(tmp_path: Path, probes: str, expression: str = "") -> list[str]:
-    """Each finding on a line: its code, what it says, and its help."""
+    """Return each finding on one line: its code, its message, and its help."""
     path = tmp_path / "spec.bench"
     metric = f'text = "It is {{{expression}}}."' if expression else ""
     path.write_text(SPEC.replace("PROBES", probes).replace("METRIC", metric))
@@ -92,7 +92,7 @@ def test_each_of_our_own_probes_is_right_and_can_be_loaded(name: str) -> None:
 
 
 def test_what_the_specs_of_our_own_probes_take_is_what_others_have_too() -> None:
-    """They import nothing but what is meant for specs."""
+    """They import only what is meant for specs."""
     folder = Path(registry.__file__).parents[2] / "extensions" / "probes"
     for name in PROBE_SPECS.own:
         lines = (folder / name / "spec.py").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""A scheduler of another package takes the lanes of a run: `examples/extensions/queue`, one place for two hosts."""
+"""Another package's scheduler runs the lanes of a run: `examples/extensions/queue`, with one place for two hosts."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def bench(tmp_path: Path, installed: Environment) -> Iterator[Bench]:
 
 
 def called(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
-    """`bench` as it is installed beside the package, by a fork. Each lane is a process of the installed program."""
+    """Run the `bench` that is installed beside the package, by a fork. Each lane is a process of the installed program."""
     return forked(Environment(Path(bench.env["PROGRAM"]).parents[1]), bench.folder, *words, env=bench.env)
 
 
 @contextmanager
 def started(bench: Bench, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`bench`, which goes on while the block runs. What it started stays."""
+    """Yield a running `bench`. Processes that it has started remain after the block."""
     process = subprocess.Popen(
         [bench.env["PROGRAM"], *words], cwd=bench.folder, env=bench.env, stderr=subprocess.DEVNULL
     )
@@ -85,7 +85,7 @@ def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Benc
 
 @pytest.mark.long
 def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench) -> None:
-    """With one place, one of the jobs measures, and the other one waits."""
+    """With one place, one job measures while the other waits."""
     spec(bench, measure="6 s", text=SPEC + "scheduler queue { places = 1 }\n")
     with started(bench, "run", "brief.bench", "--on", "queue") as run:
         until(lambda: any(said(bench, lane, type="step_started", step="measure") for lane in (1, 2)), 90)

@@ -1,4 +1,4 @@
-"""The example packages' probes of a server's status: each measure that is known is told, even if others are not."""
+"""The example packages' probes of a server's status report each known measure, even if others are unknown."""
 
 from __future__ import annotations
 

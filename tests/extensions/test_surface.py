@@ -1,4 +1,4 @@
-"""What `benchbrief.extend` offers to extensions, held against the listing in `surface.txt`."""
+"""The offers of `benchbrief.extend` to extensions, compared with the listing in `surface.txt`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGES = sorted({*Path(__file__).parent.glob("*/bench_*"), *DOORS.parents[1].g
 
 
 def listing() -> Iterator[str]:
-    """The version, then each name with its signature, and the fields and methods of classes."""
+    """Yield the version, then each name with its signature, and the fields and methods of classes."""
     yield f"api {API}"
     for door in sorted(DOORS.glob("[a-z]*.py")):
         module = import_module(f"benchbrief.extend.{door.stem}")
@@ -54,7 +54,7 @@ def signature(made: object) -> str:
 
 
 def test_what_the_surface_promises_changes_only_with_its_number(request: pytest.FixtureRequest) -> None:
-    """What is added needs no new number, only the listing anew (`--update-goldens`). All else breaks extensions."""
+    """Additions need only a new listing (`--update-goldens`), and no new number. All other changes break extensions."""
     recorded, found = LISTING.read_text().splitlines() if LISTING.exists() else [], list(dict.fromkeys(listing()))
     changed = [line for line in ndiff(recorded, found) if line[0] in "+-"]
     gone = [line for line in changed if line.startswith("- ")]

@@ -1,4 +1,4 @@
-"""A template of another package, installed beside benchbrief, lays out a brief as one of ours does."""
+"""Another package's template, installed beside benchbrief, lays out a brief like ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ report brief "Points" { template = TEMPLATE  LANGUAGE table "Points" { rows = th
 
 @pytest.fixture(scope="module")
 def folder(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One with a simulated run."""
+    """Return a folder with a simulated run."""
     folder = tmp_path_factory.mktemp("memo")
     write(folder, "memo")
     done = bench(installed, folder, "run", "brief.bench", "--simulate", "--no-report")

@@ -1,4 +1,4 @@
-"""What a load generator's spec may not say."""
+"""Forbidden contents of a load generator's spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transport of another package runs all of a spec in network namespaces that the test makes."""
+"""Another package's transport runs a whole spec in network namespaces that the test makes."""
 
 from __future__ import annotations
 

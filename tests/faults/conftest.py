@@ -1,4 +1,4 @@
-"""A `bench` of each test's own, and what every fault has in common."""
+"""Provides a `bench` for each test, and helpers that all tests of faults use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @dataclass(frozen=True)
 class FaultyRun:
-    """A run some of whose cells failed, and how it ended."""
+    """A run in which some cells failed, and its ending."""
 
     bench: Bench
     ended: Ended
@@ -36,7 +36,8 @@ class FaultyRun:
         return {record["cell"]: record for record in self.bench.journal("cell_ended")}
 
     def fails_only(self, pattern: str) -> None:
-        """Just the cells whose id fits failed; nothing of them is counted; the others, some at least, are good."""
+        """Check that exactly the cells with matching ids failed and have no numbers, and that there are others, all
+        good."""
         failed = {cell for cell in self.verdicts if re.search(pattern, cell)}
         assert self.ended.code == 3, self.ended.text
         assert {cell for cell, record in self.verdicts.items() if record["status"] == "failed"} == failed
@@ -53,7 +54,7 @@ class FaultyRun:
         assert {row["cell_id"] for row in counted} == self.verdicts.keys() - failed
 
     def says_why(self, pattern: str, *parts: str) -> None:
-        """Each of these cells failed with one line that can be shown, and that names the spec's line."""
+        """Check that each of these cells failed with one printable line that names the spec's line."""
         records = [record for cell, record in self.verdicts.items() if re.search(pattern, cell)]
         assert records
         for record in records:
@@ -69,7 +70,7 @@ class FaultyRun:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Makes folders on file systems of a given size (`64k`), which only root can."""
+    """Yield a function that makes folders on file systems of a given size (`64k`), which needs root."""
     if os.getuid() != 0:
         pytest.skip("only root can mount a small file system")
     mounted: list[Path] = []

@@ -1,10 +1,10 @@
-"""Specs with something that goes wrong in one part, and something beside it that goes well."""
+"""Specs in which one part fails while another part works."""
 
 from collections.abc import Iterable
 
 
 def rocks(hardware: str, names: Iterable[str], *, benchmark: str = "fillrandom", tool: str = "") -> str:
-    """One cell for each of these groups or variants, with a database of its own whose path ends in its name."""
+    """Return a spec with one cell for each group or variant, whose database's path ends in its name."""
     return f"""\
 {hardware}
 database rocks {{ engine = rocksdb  path = "@DATA@/{{kind}}"  {tool}  options {{ compression = "none" }} }}

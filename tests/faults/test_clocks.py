@@ -1,4 +1,4 @@
-"""A host whose clock is wrong, and is set while a cell is measured: nothing of its samples is lost or misplaced."""
+"""A host with a wrong clock that is set while a cell is measured: none of its samples is lost or misplaced."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ workload a from ycsb.a { records = 200 }
 experiment e { hardware = box  database = mongo  workloads = [a]  threads = [1]  measure = 4 s
   probes = [cpu every 0.25 s] }
 """
-"""The load is not on the host whose clock is wrong: a tool that goes by a clock that is set measures nothing."""
+"""The load is on another host than the wrong clock, since a tool whose clock is set measures nothing."""
 
 
 @pytest.fixture
 def lying(tmp_path: Path) -> Path:
-    """A folder for the PATH, with a `date` that is as many seconds ahead as the file `ahead` beside it says."""
+    """Return a folder for the PATH with a `date` that is ahead by the number of seconds in the file `ahead` beside it."""
     system_tool("sshd")
     programs = tmp_path / "programs"
     programs.mkdir()

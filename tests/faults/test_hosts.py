@@ -1,4 +1,4 @@
-"""Hosts that refuse, hang or are not who they were: their cells fail, the others run. Without a tool, none do."""
+"""Hosts that refuse, hang or have changed identity: their cells fail, while all others run. Without a tool, none runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SPEC = rocks(HOSTS, ["good", *REASONS])
 
 @contextmanager
 def home_of_odd_hosts(home: Path) -> Iterator[None]:
-    """A `~/.ssh` that knows all the hosts above, while they are what they are named for."""
+    """Provide a `~/.ssh` that knows all the hosts above, with the faults that they are named for."""
     with ExitStack() as stack:
         closed = stack.enter_context(socket.socket())
         closed.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
@@ -79,7 +79,8 @@ def _greet_in_http(server: socket.socket) -> None:
 
 @contextmanager
 def without_db_bench() -> Iterator[Path]:
-    """A folder with every program of the system but db_bench. Not pytest's own: who logs in is to read it."""
+    """Yield a folder with all programs of the system except db_bench. (It is not in pytest's own folder, which other
+    users can't read.)"""
     with tempfile.TemporaryDirectory(prefix="benchbrief-bin-") as folder:
         for path in [*Path("/usr/bin").iterdir(), *Path("/usr/sbin").iterdir()]:
             link = Path(folder, path.name)
@@ -90,7 +91,7 @@ def without_db_bench() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
-    """One run over a good host and all the odd ones; and `bench doctor` of the same spec."""
+    """Make one run over a good host and all the faulty ones, and call `bench doctor` for the same spec."""
     system_tool("db_bench")
     system_tool("sshd")
     with fresh_bench(tmp_path_factory.mktemp("hosts")) as bench, home_of_odd_hosts(bench.home):
@@ -289,12 +290,12 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_measurement_costs_nothing
 
 
 def _until_ended(bench: Bench, cell: str) -> None:
-    """Wait for a cell's verdict; what is shown of it on the way is no sign of its end."""
+    """Wait for a cell's verdict. Messages about the cell before that do not count."""
     until(lambda: bench.run_dirs() and (bench.run_dir / "journal.jsonl").exists() and cell in bench.verdicts(), 90)
 
 
 def _vanish(server: Sshd) -> None:
-    """End the server, and then its connections, so that nobody connects again."""
+    """End the server, and then its connections, so that nobody can connect again."""
     connections = server.sessions()
     server.process.terminate()
     server.process.wait(60)

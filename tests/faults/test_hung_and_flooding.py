@@ -1,4 +1,4 @@
-"""Tools that never end, and tools that never stop talking, on a host that is reached by SSH."""
+"""Tools that never end, and tools that never stop printing, on a host reached by SSH."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.support.sshd import sshd
 from tests.support.tools import system_tool
 
 _FLOOD = 160 << 20
-"""Bytes: far more than the controller may hold, and than a driver reads."""
+"""The bytes of a flood, far more than the controller may hold or a driver reads."""
 _PEAK_KIB = 220 << 10
-"""Of the controller. It needs some 180 MiB for itself, most of it to build the tables."""
+"""The memory limit of the controller. It needs about 180 MiB, mostly to build the tables."""
 _MEASURING_KIB = 120 << 10
-"""Of the controller while it measures, for which it needs some 80 MiB, and fetches the flood."""
+"""The memory limit of the controller while it measures, which takes about 80 MiB, and fetches the flood."""
 
 
 @pytest.mark.long
@@ -65,14 +65,15 @@ def test_a_flood_is_kept_in_bounded_memory_and_a_hung_tool_is_ended_with_all_tha
 
 
 def _without_pandas(folder: Path) -> Path:
-    """A folder for PYTHONPATH that hides pandas, which only notebooks need: pyarrow imports it, 40 MB, where it can."""
+    """Return a folder for PYTHONPATH that hides pandas. Only notebooks need it, but pyarrow imports it (40 MB) if it
+    can."""
     folder.mkdir()
     (folder / "pandas.py").write_text('raise ModuleNotFoundError("hidden", name="pandas")\n')
     return folder
 
 
 def _peak_kib(pid: int) -> int:
-    """The most memory that a process has had so far; 0 when it has ended."""
+    """Return the highest memory use of a process so far, or 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

@@ -56,7 +56,7 @@ def test_a_host_that_comes_back_loses_nothing_and_one_that_does_not_fails_alone(
 
 
 def _measuring(namespace: str) -> list[int]:
-    """The pids of db_bench in a namespace, at its benchmark: it is asked for its version too."""
+    """Return the pids of db_bench processes that run a benchmark in a namespace, unlike those asked for a version."""
     found = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout
     pids = []
     for pid in found.split():

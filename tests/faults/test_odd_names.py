@@ -1,4 +1,4 @@
-"""Names that a shell would obey, in every field that reaches one; and resets, hooks and dropped caches under them."""
+"""Names with shell syntax in every field that reaches a shell, also with resets, hooks and dropped caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quickstart, on a host that is reached by SSH as a plain user."""
+"""The quickstart on a host that is reached by SSH as a plain user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DATA = ("/var/tmp/benchbrief", "/dev/shm/benchbrief")
 
 @pytest.fixture
 def plain_users_host() -> Iterator[Sshd]:
-    """A server whose user is not root, where the tests run as root."""
+    """Yield a server with a user other than root, if the tests run as root."""
     system_tool("db_bench")
     built_tool("mongo-stand-in")
     built_tool("ycsb")

@@ -1,4 +1,4 @@
-"""Secrets: references in the spec, values nowhere but in the processes that need them."""
+"""Secrets: the spec has references, and only processes that need the values get them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USER = "benchuser"
 
 @contextmanager
 def watched_process_list() -> Iterator[set[bytes]]:
-    """All command lines that any user of this machine could have seen while the block ran."""
+    """Yield all command lines that any user of this machine could have seen during the block."""
     seen: set[bytes] = set()
     over = threading.Event()
 
@@ -43,7 +43,7 @@ def watched_process_list() -> Iterator[set[bytes]]:
 
 
 def forms(secret: str) -> set[bytes]:
-    """How it may be written."""
+    """Return the forms in which it may be written."""
     return {form.encode() for form in (secret, quote(secret, safe=""), quote(secret))}
 
 

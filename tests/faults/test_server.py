@@ -1,4 +1,4 @@
-"""MongoDB servers that die while they are measured."""
+"""MongoDB servers that die during the measurement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _real_parts() -> None:
 
 
 def measuring(bench: Bench, threads: int) -> bool:
-    """Whether the measured job of the cell with so many threads runs."""
+    """Return whether the measured job of the cell with this many threads is running."""
     return any("site.ycsb.Client -t " in line and f"-threads {threads} " in line for line in bench.strays().values())
 
 

@@ -1,4 +1,4 @@
-"""A clock that is set while a cell is measured, by a time server or by hand: what goes by it is never a number.
+"""A clock that is set while a cell is measured, by a time server or by hand: nothing timed by it becomes a number.
 
 The clock is a test's own (`tests/support/set_clock.py`); all programs that go by it are real.
 """
@@ -49,7 +49,7 @@ def set_during(clock: SetClock, ahead_s: float, ready: Callable[[], bool]) -> It
 
 
 def has_measured(tmp: Path, seconds: int) -> bool:
-    """Whether some db_bench below a folder has counted its operations for so many seconds."""
+    """Return whether some db_bench below a folder has counted its operations for this many seconds."""
     try:
         return any(path.read_text().count("\n") > seconds for path in tmp.rglob("report.csv"))
     except FileNotFoundError:  # the folder of a job that ended was removed meanwhile
@@ -120,7 +120,7 @@ def test_a_cell_fails_when_its_warm_up_dies(bench: Bench) -> None:
 
 @pytest.mark.timeout(120)
 def test_a_cell_fails_when_its_tool_says_more_seconds_than_its_job_took(bench: Bench, clock: SetClock) -> None:
-    """Only the tool sees this clock, so that the host's own says nothing of it."""
+    """Only the tool sees this clock, so the host's clock does not show the change."""
     words = " ".join(f"{name}='{value}'" for name, value in clock.env.items())
     tool = wrapped.db_bench(bench.folder / "tool", f"*--duration*) export {words};;")
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")', HOSTS="local", SECONDS="5", MORE="")

@@ -1,4 +1,4 @@
-"""Disks that are full: a host's fails its cells, the controller's stops the run before anything is lost."""
+"""Full disks: a host's fails its cells, and the controller's stops the run before anything is lost."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_host_without_room_for_the_jobs_outputs_fails_its_cells(bench: Bench, 
 
 @pytest.fixture(scope="module")
 def room_taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """Bytes of the disk that a good run of the two cells takes, by what they hold."""
+    """Return the bytes that a good run of the two cells takes on disk, by kind of content."""
     system_tool("db_bench")
     with fresh_bench(tmp_path_factory.mktemp("good"), paper=True) as bench:
         bench.spec(TWO_CELLS + REPORT)
@@ -71,7 +71,7 @@ def room_taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 
 def _room(path: Path) -> int:
-    """Whole pages, as in memory."""
+    """Return the size in whole pages, as in memory."""
     files = [each for each in (path, *path.rglob("*")) if each.is_file()]
     return sum(-(-each.stat().st_size // PAGE) * PAGE for each in files)
 

@@ -1,4 +1,4 @@
-"""`bench stop`, what it leaves on a host, and the error of a second run on a held host."""
+"""`bench stop`, its effect on a host, and the error of a second run on a claimed host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ experiment e { hardware = there  workloads = [fill]  threads = [1]  measure = 1 
 
 @pytest.fixture
 def far(bench: Bench) -> Iterator[Sshd]:
-    """A host whose tool takes ten minutes."""
+    """Yield a host with a tool that takes ten minutes."""
     system_tool("sshd")
     tool = wrapped.db_bench(bench.folder / "slow", '*--num=*) set -- "$@" --duration=600;;')
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")')
@@ -49,7 +49,7 @@ def tools(server: Sshd) -> list[str]:
 
 
 def commands(server: Sshd) -> list[bytes]:
-    """Command lines of all jobs on the host, known by its folder in their environment."""
+    """Return the command lines of all jobs on the host, recognized by its folder in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -61,7 +61,7 @@ def commands(server: Sshd) -> list[bytes]:
 
 
 def jobs(server: Sshd) -> int:
-    """How many jobs were started on the host: the tool's, and the probe's."""
+    """Return how many jobs were started on the host: the tool's, and the probe's."""
     return sum(path.name == "pid" and bool(path.read_text()) for path in left(server))
 
 
@@ -73,7 +73,7 @@ def killed(server: Sshd, run: Started) -> None:
 
 @contextmanager
 def in_the_background() -> Iterator[None]:
-    """As a shell without job control starts what a script puts into its background."""
+    """Start processes like a shell without job control that runs a script's command in the background."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -156,7 +156,7 @@ experiment e {
 
 
 def apart(server: Sshd) -> set[str]:
-    """Which commands of the spec have a process of their own on the host."""
+    """Return the commands of the spec that have their own process on the host."""
     found = set()
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -311,7 +311,7 @@ def test_a_run_of_an_earlier_version_that_was_moved_is_ended_by_what_its_jobs_te
 
 
 def made_by_an_earlier_version(bench: Bench, server: Sshd) -> None:
-    """Let what a killed run has left look as if it had been made before runs had an identity."""
+    """Make the remains of a killed run look as if from a version without run identities."""
     (bench.run_dir / IDENTITY).unlink()
     (root,) = (server.directory / "tmp").glob("benchbrief-*")
     (owner,) = {path.name.partition(".")[0] for path in root.glob("*.alive")}

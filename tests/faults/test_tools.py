@@ -1,4 +1,4 @@
-"""Tools that end with code 0 and have measured nothing, or not what was asked."""
+"""Tools that exit with code 0 although they measured nothing, or something else."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
-    """One run with a cell for each fault, and a good one after them."""
+    """Make one run with a cell for each fault, followed by a good one."""
     real = str(system_tool("db_bench"))
     with fresh_bench(tmp_path_factory.mktemp("tools")) as bench:
         cases = "\n".join(f"*/{name}\\ *) {script.replace('@REAL@', real)};;" for name, (script, _) in FAULTS.items())

@@ -1,4 +1,4 @@
-"""Each test has a cache of its own, and the plain tools of `tests/results/plugin` are installed as a third party's."""
+"""Provides a cache for each test, and installs the plain tools of `tests/results/plugin` as a third party's."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Any history has trends, verdicts of a gate, a page and a site: whatever its runs measured, and however few."""
+"""Any history, whatever and however little its runs measured, gets trends, gate verdicts, a page and a site."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUANTITIES = (("throughput", "ops/s", "higher"), ("errors", "share", "lower"), (
 
 @dataclass
 class Place:
-    """Runs that a site may be made of."""
+    """Runs for a site."""
 
     runs: Sequence[SiteRun]
     name: str = "tests"
@@ -48,7 +48,7 @@ class Place:
 
 
 def rows_of(seed: int) -> list[SeriesRow]:
-    """What the runs of a history measured: each kind of value of `VALUES`, with gaps and changes of everything else."""
+    """Return the rows of a history's runs: each kind of value in `VALUES`, with gaps and changes of everything else."""
     rng = random.Random(seed)  # noqa: S311  # the same in every run
     change, label = list(VALUES.values())[seed % len(VALUES)], list(NAMES.values())[seed // 7 % len(NAMES)]
     nights = rng.choice((1, 2, 3, 5, 9, 16, 30))
@@ -80,7 +80,7 @@ def rows_of(seed: int) -> list[SeriesRow]:
 
 
 def require_pages(seed: int, folder: Path) -> None:
-    """Judge, draw and render a history. Nothing of it may fail, and no page has a number that is none."""
+    """Judge, draw and render a history. Check that nothing fails, and that no page has a number that is none."""
     rows, language = rows_of(seed), ("en", "ja")[seed % 2]
     pages = []
     try:

@@ -1,4 +1,4 @@
-"""What makes another environment: the content of a file, and not the folder that it lies in."""
+"""What makes a different environment: the content of a file, but not its folder."""
 
 from __future__ import annotations
 

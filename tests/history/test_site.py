@@ -1,4 +1,5 @@
-"""The static site: what its pages say, what can't get into them, what is made anew, and which files it leaves alone."""
+"""The static site: the contents of its pages, what can't get into them, what is rebuilt, and which files it leaves
+alone."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def make(runs: Path, to: Path, language: str = "en") -> MadeSite:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Nightly runs with a step, one of a hostile spec, and one that lost its plan."""
+    """Make nightly runs with a step, one with a hostile spec, and one that lost its plan."""
     folder = tmp_path_factory.mktemp("runs")
     with plain_tools():
         nights(folder, NIGHTS, step_at=8)
@@ -58,7 +59,7 @@ def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The processes that read many runs take two seconds to start: `site` is made with them, and others without."""
+    """Read runs in this process, since others take two seconds to start. Only `site` is made with them."""
     monkeypatch.setattr(many_runs, "_ALONE", 100)
 
 
@@ -223,7 +224,7 @@ def test_an_empty_folder_gives_a_site_that_says_so_and_a_missing_one_an_error(tm
 
 
 def whole(path: Path, site: Path) -> str:
-    """The page with its style and scripts in it."""
+    """Return the page with its style and scripts inlined."""
     text = path.read_text()
     assets = site / "assets"
     text = re.sub(

@@ -1,4 +1,4 @@
-"""The trends of a site are those of `bench trend`: the same series and changes, the lab's share, and verdicts."""
+"""The trends of a site equal those of `bench trend`: series, changes, the lab's share, and verdicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUITE = "nightly.bench", "", "measured"
 
 
 def site_runs(rows: Sequence[SeriesRow]) -> list[SiteRun]:
-    """What the site keeps of the rows, the oldest run first."""
+    """Return the site's data for the rows, the oldest run first."""
     made = []
     for run, of_run in groupby(sorted(rows, key=lambda row: (row.measured_at, row.run_id)), lambda row: row.run_id):
         kept = list(of_run)
@@ -35,7 +35,8 @@ def site_runs(rows: Sequence[SeriesRow]) -> list[SiteRun]:
 
 
 def history(factor: float, of_lab: float) -> list[SeriesRow]:
-    """Nights of a step by the code and one by the lab, beside a control; every third night has another kernel."""
+    """Return nights with a step caused by the code and one by the lab, and a control. Every third night has another
+    kernel."""
     chance = np.random.default_rng(3)
     rows = []
     for night in range(NIGHTS):
@@ -61,7 +62,7 @@ def test_series_parts_and_changes_are_those_of_bench_trend() -> None:
 
 
 def card_of(rows: Sequence[SeriesRow], *verdicts: ChangeVerdict) -> tuple[str, str, str]:
-    """The state of the suite, and state and text of its first trend that is no control."""
+    """Return the suite's state, and the state and text of its first trend that is not a control."""
     runs = site_runs(rows)
     trends = suite_trends(runs, 400, TrendRules(("kernel",), verdicts))[SUITE]
     view = suite_view(SUITE, runs, CATALOGUES["en"], trends)

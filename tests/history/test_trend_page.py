@@ -1,4 +1,4 @@
-"""The page of a trend in a browser: what axe finds in it, how wide it is on a phone, and what can't get into it."""
+"""The page of a trend in a browser: axe's findings, its width on a phone, and what can't get into it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def row(night: int, value: float | None, point: dict[str, object], **more: objec
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """All that a page can have: changes for the worse, for the better and of the lab, and another environment."""
+    """Return a page with everything possible: changes for the worse, for the better and by the lab, and another
+    environment."""
     chance = np.random.default_rng(3)
     rows = []
     for night in range(50):

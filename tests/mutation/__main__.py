@@ -1,4 +1,4 @@
-"""Run the mutants: `python -m tests.mutation [--only TEXT] [--json FILE] [-j N]`. See CONTRIBUTING.md."""
+"""Runs the mutants: `python -m tests.mutation [--only TEXT] [--json FILE] [-j N]`. See CONTRIBUTING.md."""
 
 from __future__ import annotations
 

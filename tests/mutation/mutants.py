@@ -1,4 +1,4 @@
-"""The list of mutants: small wrong changes of modules where a bug would publish a wrong number or lose data.
+"""The list of mutants: small wrong changes in modules where a bug would publish a wrong number or lose data.
 
 Each file of `mutants/` has a table for each module: the tests that should fail, and the mutants.
 
@@ -23,7 +23,7 @@ LISTS = Path(__file__).with_name("mutants")
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong change of one module. `equivalent` says why it changes nothing that can be seen; "" when it does."""
+    """A wrong change of one module. `equivalent` is the reason if the change has no visible effect, or ""."""
 
     name: str
     file: str
@@ -33,7 +33,7 @@ class Mutant:
     equivalent: str = ""
 
     def apply(self, source: str) -> str:
-        """Return the module with the change. Raises Stale when the text to change is not there exactly once."""
+        """Return the module with the change. Raises Stale unless the text to change occurs exactly once."""
         found = source.count(self.old)
         if found != 1:
             where = "is not in it any more" if not found else f"is in it {found} times"
@@ -46,11 +46,11 @@ class Mutant:
 
 
 class Stale(Exception):
-    """A mutant does not fit the code any more."""
+    """A mutant no longer fits the code."""
 
 
 def read_mutants(lists: Path = LISTS) -> list[Mutant]:
-    """Return all mutants, in the order of the files and their tables. Their names count from 1 in each module."""
+    """Return all mutants in the order of the files and tables, numbered from 1 in each module."""
     found = []
     for path in sorted(lists.glob("*.toml")):
         for file, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -62,7 +62,7 @@ def read_mutants(lists: Path = LISTS) -> list[Mutant]:
 
 
 def mutated_source(root: Path, mutant: Mutant) -> str:
-    """Return the source of the mutant's module with the change. Raises Stale, also when there is no such module."""
+    """Return the source of the mutant's module with the change. Raises Stale, also if there is no such module."""
     path = root / mutant.file
     if not path.is_file():
         raise Stale(

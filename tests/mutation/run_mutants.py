@@ -21,21 +21,21 @@ from typing import Literal, TypeVar
 from tests.mutation.mutants import Mutant, Stale, mutated_source
 
 REQUIRED = 0.95
-"""The least share of the mutants, without the equivalent ones, that the tests must kill."""
+"""The least share of the mutants, except equivalent ones, that the tests must kill."""
 _LINKED = (".tools", ".venv")
-"""What the tests need of the tree and do not change: it is not copied."""
+"""Parts of the tree that the tests need but do not change, and that are linked instead of copied."""
 _SLOWER = 6
 _AT_LEAST_S = 40.0
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 _T = TypeVar("_T")
 
 State = Literal["killed", "survived", "equivalent", "no longer applies", "tests fail"]
-"""`tests fail`: they fail without the mutant, so that they say nothing of it."""
+"""The state of a mutant. For `tests fail`, they fail even without the mutant, so that they prove nothing."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a mutant. `detail` is the test that failed, or what is wrong."""
+    """The outcome of a mutant. `detail` is the failed test, or the problem."""
 
     mutant: Mutant
     state: State
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Ran:
-    """A run of tests. `output` is its end. Tests over the time limit did not pass."""
+    """A run of tests. `output` is its end. Tests beyond the time limit did not pass."""
 
     passed: bool
     seconds: float
@@ -53,7 +53,7 @@ class Ran:
 
 
 def score(results: Sequence[Result]) -> float:
-    """Return the killed share of the mutants that are not equivalent; 1 without any."""
+    """Return the killed share of the mutants that are not equivalent, or 1 if there are none."""
     counted = [each for each in results if each.state != "equivalent"]
     return sum(each.state == "killed" for each in counted) / len(counted) if counted else 1.0
 
@@ -67,7 +67,7 @@ def passes(results: Sequence[Result]) -> bool:
 def run_mutants(
     root: Path, mutants: Sequence[Mutant], jobs: int, tell: Callable[[Result], None] = lambda _: None
 ) -> list[Result]:
-    """Try the mutants in so many copies of the tree at `root`. Returns the results in the order of the list.
+    """Try the mutants in this many copies of the tree at `root`. Returns the results in the order of the list.
 
     The tests of each mutant run first without it: they must pass, and show how long they may take.
     """
@@ -90,7 +90,7 @@ def run_mutants(
 
 @contextmanager
 def copies(root: Path, number: int) -> Iterator[Queue[Copy]]:
-    """Make copies of a working tree, with what is not committed yet, and remove them at the end."""
+    """Make copies of a working tree, including uncommitted changes, and remove them at the end."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -114,7 +114,7 @@ def copies(root: Path, number: int) -> Iterator[Queue[Copy]]:
 
 
 class Copy:
-    """A copy of the tree, in which one mutant at a time is tried."""
+    """A copy of the tree for trying one mutant at a time."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -144,7 +144,7 @@ class Copy:
         return Ran(process.returncode == 0, time.monotonic() - began, output[-4000:])
 
     def try_mutant(self, mutant: Mutant, limit_s: float) -> Ran:
-        """Run a mutant's tests with its change, and put the module back. Raises Stale."""
+        """Run a mutant's tests with its change, and restore the module. Raises Stale."""
         changed = mutated_source(self.root, mutant)
         try:
             compile(changed, mutant.file, "exec", dont_inherit=True)
@@ -159,7 +159,7 @@ class Copy:
             self._write(path, original)
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a module with a time of its own: Python compares whole seconds with those of its bytecode."""
+        """Write a module with a new time stamp, since Python compares whole seconds with those of its bytecode."""
         self._written += 2
         path.write_text(text, encoding="utf-8")
         os.utime(path, (self._written, self._written))

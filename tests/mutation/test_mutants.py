@@ -1,4 +1,4 @@
-"""The list of mutants fits the code, and the script says rightly what the tests make of a mutant."""
+"""The list of mutants fits the code, and the script reports the tests' results correctly."""
 
 from __future__ import annotations
 

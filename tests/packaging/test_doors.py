@@ -1,4 +1,4 @@
-"""What a room offers to others has types: `Any` would let a mistake pass from room to room."""
+"""The code that a room offers to others has types, since `Any` would let mistakes pass between rooms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXCEPTIONS = {
 
 
 def taken_by_others() -> dict[str, set[str]]:
-    """The names of each module that other rooms import; `*` where they import the module."""
+    """Return the names of each module that other rooms import, or `*` if they import the module itself."""
     files = module_files()
     taken: dict[str, set[str]] = {}
     for found in ours():
@@ -42,7 +42,7 @@ def is_open(function: ast.FunctionDef) -> bool:
 
 
 def untyped(body: list[ast.stmt], names: set[str] | None = None, owner: str = "") -> Iterator[str]:
-    """The public functions, methods and fields that have `Any` in their types."""
+    """Yield the public functions, methods and fields with `Any` in their types."""
     for node in body:
         match node:
             case ast.FunctionDef(name=name) if name == "__init__" or not name.startswith("_"):

@@ -1,4 +1,4 @@
-"""Imports that go round in a circle: none between modules, and none between sub-rooms."""
+"""Import cycles: there are none between modules, and none between sub-rooms."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.packaging.test_rooms import EXTENSIONS, REPOSITORY, ROOMS, ours, pyth
 
 
 def sub_room(file: str) -> str:
-    """The first folder below the room: `compiler/blocks`, or that of an extension. Modules right in a room belong to
-    none."""
+    """Return the first folder below the room, such as `compiler/blocks` or an extension's, or none for modules directly
+    in a room."""
     if extension := EXTENSIONS.match(file):
         return extension[0]
     parts = file.split("/")
@@ -19,7 +19,7 @@ def sub_room(file: str) -> str:
 
 
 def module_files() -> dict[str, str]:
-    """The file of each module by its installed name."""
+    """Return the file of each module by its installed name."""
     found = {}
     for path in python_files(*ROOMS):
         file = path.relative_to(REPOSITORY).as_posix()
@@ -29,7 +29,7 @@ def module_files() -> dict[str, str]:
 
 
 def imported_at_once(tree: ast.Module) -> Iterator[ast.ImportFrom]:
-    """The imports that run when the module is imported: not within a function, nor for type checkers."""
+    """Yield the imports that run when the module is imported, not those in functions or for type checkers."""
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom):
             yield statement

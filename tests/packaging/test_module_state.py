@@ -1,4 +1,4 @@
-"""State that changes belongs to an object that is handed on, and to no module."""
+"""Changing state belongs to an object that is passed on, and not to a module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOCKS = {"BoundedSemaphore", "Semaphore", "Lock", "RLock"}
 
 
 def is_mutable(value: ast.expr | None, classes: set[str]) -> bool:
-    """Whether it is an empty container, a lock, or an object of one of these classes."""
+    """Return whether the value is an empty container, a lock, or an object of one of these classes."""
     match value:
         case ast.Dict(keys=[]) | ast.List(elts=[]):
             return True

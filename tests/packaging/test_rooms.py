@@ -1,4 +1,4 @@
-"""The rooms' rules: what each may import, where each library lives, and that each package is installed."""
+"""The rooms' rules: allowed imports, the place of each library, and that each package is installed."""
 
 import ast
 import re
@@ -128,11 +128,11 @@ EXTENSIONS = re.compile(r"extensions/\w+/\w+/")
 """The folders of our own extensions."""
 SURFACE = "benchbrief.extend"
 MORE_IN_SPECS = {"extensions/tools/openload_rocksdb/spec.py": "benchbrief.extensions.tools.openload.spec"}
-"""A spec that is another one's, but for some values."""
+"""Specs that are like another one except for some values."""
 
 
 class Import(NamedTuple):
-    """`from a.b import c` is an import of `a.b`, and of `a.b.c` in case that is a module."""
+    """An import. `from a.b import c` imports `a.b`, and `a.b.c` if that is a module."""
 
     file: str
     line: int
@@ -156,7 +156,7 @@ NAMED_UP = {
     "compiler/registry.py": "our extensions are found in their folders, as others' are by entry points",
     "compiler/briefs/word_catalogues.py": "the words of briefs are data, to which a user's own words are compared",
 }
-"""Modules that name what is to their right in strings, each with its reason."""
+"""Modules that name something to their right in a string, each with its reason."""
 
 
 def modules_of(*folders: str) -> Iterator[Path]:
@@ -164,7 +164,7 @@ def modules_of(*folders: str) -> Iterator[Path]:
 
 
 def python_files(*folders: str) -> Iterator[Path]:
-    """Without the tests of our extensions, which are in their folders, and not installed."""
+    """Yield the Python files, without the tests of our extensions, which are in their folders and not installed."""
     for folder in folders:
         paths = sorted((REPOSITORY / folder).rglob("*.py"))
         yield from (path for path in paths if folder != "extensions" or path.parent.name != "tests")
@@ -185,7 +185,7 @@ def imports(folder: str) -> tuple[Import, ...]:
 
 @cache
 def names_in_strings(folder: str) -> tuple[Import, ...]:
-    """Modules that are named in strings: the code of an extension, what is imported when it is used, and data files."""
+    """Return modules named in strings: the code of an extension, lazy imports, and data files."""
     found = []
     for path in python_files(folder):
         file = path.relative_to(REPOSITORY).as_posix()
@@ -203,7 +203,8 @@ def is_module(name: str) -> bool:
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All of them, also in functions and for type checkers. Expressions hold no import, and are most of a tree."""
+    """Yield all statements, also in functions and for type checkers. Expressions are skipped, as they have no imports
+    but make up most of a tree."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.expr):
             yield child
@@ -217,7 +218,8 @@ def room_of(target: str) -> str:
 
 
 def rooms_taken(found: Import) -> set[str]:
-    """From dsl, for `from benchbrief import dsl` as for `from benchbrief.dsl import ast`."""
+    """Return the imported rooms, such as dsl for both `from benchbrief import dsl` and `from benchbrief.dsl import
+    ast`."""
     rooms = {room_of(target) for target in found.targets}
     return rooms - {"benchbrief"} or rooms
 
@@ -252,7 +254,7 @@ def test_each_room_imports_only_to_its_left() -> None:
 
 
 def test_our_own_extensions_take_the_surface_alone_as_those_of_others_do() -> None:
-    """Beside it they take modules of their own, and of each other."""
+    """In addition, they may import modules of their own and of each other."""
     allowed = (f"{SURFACE}.", "benchbrief.extensions.")
     taken = [found for found in ours() if EXTENSIONS.match(found.file)]
     assert len(taken) > 300, "it looks at what they take"
@@ -269,7 +271,7 @@ def test_a_spec_takes_nothing_but_the_surface_and_what_is_beside_it() -> None:
 
 
 def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
-    """But another of ours, and tests. The modules that name their package, to find them, are in `NAMED_UP`."""
+    """Only our other extensions and tests may. Modules that name their package in order to find them are in `NAMED_UP`."""
     others = ("tools", "editors", "benchmarks", "examples", *(room for room in ROOMS if room != "extensions"))
     found = [each for folder in others for each in (*imports(folder), *names_in_strings(folder))]
     taking = [each for each in found if any(f"{one}.".startswith("benchbrief.extensions.") for one in each.targets)]
@@ -277,7 +279,7 @@ def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
 
 
 def test_nothing_but_extensions_takes_their_surface() -> None:
-    """The rooms have what it offers. It stands on them, and imports no extension."""
+    """The rooms have its contents themselves. It depends on them, and imports no extension."""
     taking = [str(found) for found in ours() if any(f"{each}.".startswith(f"{SURFACE}.") for each in found.targets)]
     assert [each for each in taking if not EXTENSIONS.match(each) and not each.startswith("benchbrief/")] == []
     specs = {path.relative_to(REPOSITORY).as_posix() for path in python_files(*ROOMS) if path.stem == "spec"}
@@ -314,7 +316,7 @@ def test_a_room_takes_from_another_only_what_is_meant_for_it(room: str, taken: s
 
 
 def test_rooms_are_imported_by_their_installed_names() -> None:
-    """`import dsl` works in a clone and nowhere else; relative imports hide which room they reach."""
+    """`import dsl` works only in a clone, and relative imports hide which room they import."""
     folders = [*ROOMS, "tests", "tools", "benchmarks", "examples"]
     found_there = [found for folder in folders for found in imports(folder)]
     wrong = [str(found) for found in found_there if found.level > 0 or found.top in {*ROOMS} - {"benchbrief"}]
@@ -341,7 +343,7 @@ def test_each_library_is_a_declared_dependency() -> None:
 
 
 def test_each_folder_says_what_is_in_it() -> None:
-    """In the docstring of its `__init__.py`. Without that file, the folder is not installed."""
+    """The description is the docstring of `__init__.py`. Without that file, the folder is not installed."""
     silent = [
         folder
         for folder in sorted({path.parent for path in python_files(*ROOMS)})
@@ -352,8 +354,8 @@ def test_each_folder_says_what_is_in_it() -> None:
 
 
 def test_a_module_has_a_name_of_its_own() -> None:
-    """In the whole house, but for the commands, which are named as they are typed, the `spec.py` of extensions, and the
-    doors for them, which are named by their kinds."""
+    """Names are unique throughout, except for commands (named as they are typed), the `spec.py` of extensions, and the
+    modules of `benchbrief.extend`, named by kind."""
     names = Counter(
         path.stem
         for path in modules_of(*ROOMS)

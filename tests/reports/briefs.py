@@ -1,4 +1,4 @@
-"""Three whole reports over generated (or published) numbers: a ramp, a comparison in Japanese, a cluster's size."""
+"""Three whole reports over generated (or published) numbers: a ramp, a comparison in Japanese, and a cluster's size."""
 
 # ruff: noqa: S608  # the SQL is over made-up tables, of names in these files
 
@@ -219,7 +219,7 @@ def ranged(metric: p.Query, workload: str) -> p.Value:
 
 
 def three_ssds() -> Made:
-    """The shape of a published comparison, in Japanese; the numbers are generated."""
+    """Make a comparison like a published one, in Japanese and with generated numbers."""
     hardware = {"micron_7450": "Micron 7450", "samsung_pm9a3": "Samsung PM9A3", "solidigm_p5430": "Solidigm D5-P5430"}
     workloads = {"rww": "書き込み中の読み取り", "rrw": "ランダム読み取り・ランダム書き込み", "rr": "ランダム読み取り"}
     top = {"micron_7450": 880e3, "samsung_pm9a3": 850e3, "solidigm_p5430": 560e3}
@@ -327,7 +327,7 @@ PUBLISHED = {
     "d": (28671.5, 2464.6),
     "f": (6315.0, 794.7),
 }
-"""Operations per second of the SSD and the HDD cluster, as the vendor's brief of 2017 has them."""
+"""Operations per second of the SSD and the HDD cluster, from the vendor's brief of 2017."""
 
 
 def cluster_shrink() -> Made:

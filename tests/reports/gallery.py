@@ -1,4 +1,4 @@
-"""Charts of every kind and of every odd shape, for tests that look at pixels and at boxes."""
+"""Charts of every kind and odd shape, for tests that look at pixels and boxes."""
 
 from __future__ import annotations
 

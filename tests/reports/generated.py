@@ -1,4 +1,4 @@
-"""Generated results for any plan: each cell measured, each probe sampled, with numbers that stay the same."""
+"""Generated results for any plan: each cell is measured and each probe sampled, with repeatable numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLED = {"disk.read": "B/s", "disk.write": "B/s", "disk.utilisation": "share",
 
 
 def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
-    """Rows of the store's tables, as a run without failures would leave them."""
+    """Yield rows of the store's tables as after a run without failures."""
     at = datetime(2026, 3, 14, 9, 15)  # noqa: DTZ001  # the store's times are UTC without a zone
     yield s.RunRow(RUN, plan.spec.name, plan.spec.profile, 1, "0.1.0", at, at, "done", None)
     for cell in plan.cells:
@@ -42,7 +42,8 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
 
 
 def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
-    """Each search finds a rate in the middle: it was kept there, and broken at the next one."""
+    """Yield the rows of searches that each find a rate in the middle, with the promise kept there and broken at the
+    next one."""
     for e in plan.experiments.values():
         for curve in Curve.all_of(e) if e.promise else ():
             assert e.promise
@@ -58,7 +59,7 @@ def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
 
 
 def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:
-    """Of all repeats together, or of one, each of which is a little slower than the one before."""
+    """Yield the latencies of all repeats together, or of one repeat. Each is slightly slower than the one before."""
     for phase in _phases(cell):
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
@@ -93,7 +94,7 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
 
 
 def _phases(cell: Cell) -> tuple[int | None, ...]:
-    """The whole of the measurement, and each of its phases."""
+    """Return None for the whole measurement, and each of its phases."""
     return (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,)
 
 
@@ -103,7 +104,7 @@ def _warmth(phase: int | None) -> float:
 
 
 def _threads(cell: Cell) -> int:
-    """What a search finds is the same everywhere."""
+    """Return the threads. A search finds the same number everywhere."""
     return FOUND if cell.threads is None else cell.threads
 
 

@@ -1,4 +1,4 @@
-"""Results as no run should leave them, and as some do: noisy, equal, empty, extreme, refused, of odd names.
+"""Results that no run should leave but some do: noisy, equal, empty, extreme, refused, with odd names.
 
 `every_element.txt` is a spec whose report has an element of each kind. `Odd.of(seed)` chooses its names, template and
 language, and what was measured.
@@ -74,7 +74,7 @@ RAMPS = {"usual": ("[1, 2, 4, 8]", "[1k ops/s, 2k ops/s, 4k ops/s]"), "one point
 
 @dataclass(frozen=True)
 class Odd:
-    """What the seed of a result chooses."""
+    """The choices made by the seed of a result."""
 
     seed: int
     name: str
@@ -94,7 +94,7 @@ class Odd:
         rng = random.Random(seed)  # noqa: S311  # the same in every run
 
         def one(of: Sequence[Any]) -> Any:
-            """In turn, so that a few seeds have each, and in another order each round."""
+            """Return each item in turn, so that a few seeds cover all of them, in a different order each round."""
             return rng.sample(of, len(of))[seed % len(of)]
 
         values = list(VALUES)[seed % len(VALUES)]

@@ -1,4 +1,4 @@
-"""Small files of office programs for tests, as PowerPoint, Excel and Word write them."""
+"""Small files of office programs for tests, in the form that PowerPoint, Excel and Word write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def package(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def relations(**targets: tuple[str, str]) -> str:
-    """References by their ids: what each is, and where it leads."""
+    """Return references by id, each with its kind and target."""
     each = "".join(
         f'<Relationship Id="{id_}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
         for id_, (kind, target) in targets.items()
@@ -29,7 +29,8 @@ def relations(**targets: tuple[str, str]) -> str:
 
 
 def slides(*texts: Sequence[str], chart: Sequence[float] = ()) -> bytes:
-    """A presentation: for each slide its paragraphs. One with tabs is a row of a table; the first has the chart."""
+    """Return a presentation with paragraphs for each slide. One with tabs is a row of a table, and the first slide has
+    the chart."""
     parts: dict[str, str] = {
         "ppt/presentation.xml": f"<p:presentation {_DRAWING}><p:sldIdLst>"
         + "".join(f'<p:sldId id="{n}" r:id="s{n}"/>' for n in range(len(texts)))
@@ -57,7 +58,7 @@ def _drawn(text: str) -> str:
 
 
 def document(*paragraphs: str) -> bytes:
-    """A document. Each blank begins another run, as an edit in Word does."""
+    """Return a document in which each blank begins another run, as after an edit in Word."""
     body = "".join(
         "<w:p>" + "".join(f'<w:r><w:t xml:space="preserve">{word}</w:t></w:r>' for word in text.split("|")) + "</w:p>"
         for text in paragraphs

@@ -1,4 +1,4 @@
-"""Nothing that was measured stops a brief: what can't be computed or drawn leaves its place with a reason."""
+"""No failure after the measurement prevents a brief: what can't be computed or drawn is replaced by the reason."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def brief_of(odd: Odd, folder: Path, *formats: Format) -> Rendered:
 
 
 def disclosure_of(made: Rendered) -> str:
-    """The page of the full disclosure report beside a brief, or of the brief that has it."""
+    """Return the page of the full disclosure report beside a brief, or of the brief that contains it."""
     apart = made.html.with_name(f"{made.html.stem}-disclosure.html")
     return (apart if apart.exists() else made.html).read_text("utf-8")
 
@@ -113,7 +113,7 @@ def test_the_tried_results_are_of_every_kind() -> None:
 
 @contextmanager
 def failing(monkeypatch: pytest.MonkeyPatch, place: object, name: str, error: Exception) -> Iterator[None]:
-    """The first call fails, and each of the same arguments."""
+    """Make the first call fail, and each further one with the same arguments."""
     true, failed = getattr(place, name), list[object]()
 
     def fails(*arguments: object, **more: object) -> object:
@@ -148,7 +148,7 @@ PARTS = (
 
 QUICK = {"text", "sketched", "_settings"}
 WITHOUT_A_PLACE = {"script_data", "Columns", "_settings"}
-"""Parts that no place in the brief is left for: they are of the disclosure, of several tables, or of a script."""
+"""Parts without a place of their own in the brief: they belong to the disclosure, to several tables, or to a script."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What an alternative text claims of a figure holds of the figure's numbers: an oracle of its own judges each claim."""
+"""The claims of an alternative text are true of the figure's numbers: an independent oracle judges each."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 
@@ -34,7 +34,7 @@ _ENDS = re.compile(
 
 
 def text_of(series: Series, *, log: bool = False, mark: str = "line", beside: Sequence[p.Series] = ()) -> str:
-    """The alternative text of a figure whose numbers come out of a real query."""
+    """Return the alternative text of a figure with numbers from a real query."""
     rows = ", ".join(
         f"('{name}', {t}, {'NULL' if v is None else repr(v) if math.isfinite(v) else repr(str(v))}::DOUBLE)"
         for name, values in series.items()
@@ -54,7 +54,7 @@ def text_of(series: Series, *, log: bool = False, mark: str = "line", beside: Se
 
 @cache
 def world_of(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
-    """A plan and a store with hardware of these names. The values come with each query."""
+    """Return a plan and a store with hardware of these names. The values come with each query."""
     world = w.World({name: name for name in names}, {"a": "A load"}, THREADS)
     return world.plan(), world.store()
 
@@ -74,7 +74,7 @@ def test_nodes_are_whole_and_rounded_up() -> None:
 
 
 def judge(text: str, series: Series, *, log: bool = False) -> int:
-    """How many claims there are. Each is judged by the numbers alone."""
+    """Judge each claim by the numbers alone, and return the number of claims."""
 
     def is_drawn(value: float | None) -> bool:
         return value is not None and math.isfinite(value) and (value > 0 or not log)
@@ -136,7 +136,7 @@ def judge(text: str, series: Series, *, log: bool = False) -> int:
 
 
 def random_series(chance: random.Random) -> Series:
-    """Ties, gaps, zeros, negative values and those that are no numbers are all common."""
+    """Return series with frequent ties, gaps, zeros, negative values, NaN and infinity."""
     few = chance.choice(
         [(1.0, 2.0), (0.0, 1.0, 5.0), (-3.0, 0.0, 3.0), (1000.0, 1001.0, 1600.0), (4.0, 4.0), (-2.0, -1.0)]
     )

@@ -1,4 +1,4 @@
-"""A throughput that leaves a background thread out says so where it first stands."""
+"""The first mention of a throughput without its background thread says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READERS = "Beside: the throughput is that of the readers; what the background th
 
 
 def views(operation: str) -> list[TableView | TextView]:
-    """A text, then a table twice, over the throughput of a workload with a background writer and of one without."""
+    """Return a text and, twice, a table with the throughputs of two workloads, one of which has a background writer."""
     world = w.World({"disk": "Disk"}, {"plain": "Plain", "beside": "Beside"}, threads=(1,), repeats=1)
     read = p.Read(measure="throughput", view="throughput", keys={"operation": (operation,)})
     rate = w.throughput("workload").model_copy(update={"reads": (read,)})

@@ -1,4 +1,4 @@
-"""`mark = best`: which values are bold, by direction and by their repeats, and what the line below the table says."""
+"""`mark = best`: which values are bold, by direction and by repeats, and the line below the table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BY = "rows = workload  columns = throughput[threads: 16] by hardware"
 def made(
     folder: Path, table: str, ops: Mapping[str, float], *, repeats: int = 4, language: str = "en", noise: float = 1e-3
 ) -> str:
-    """The HTML. `ops` are by hardware; of workload c a tenth of it; latency is its inverse."""
+    """Return the HTML. `ops` are by hardware. Workload c has a tenth of them, and latency is the inverse."""
     text = SPEC.replace("TABLE", table).replace("REPEATS", str(repeats)).replace("LANGUAGE", language)
     plan = compile_text(text, folder)
     cells = {cell.id: cell for cell in plan.cells}

@@ -1,4 +1,4 @@
-"""What a brief says of a budget: the level of its intervals is the one that it draws, in every text."""
+"""A brief's statements about a budget: every text has the level of the intervals that are drawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ NINETY_FIVE = re.compile(r"(?<!\d)95 ?%[^.。]{0,12}(interval|信頼区間)|95 ?
 
 
 def budgeted(language: str, others_repeats: int | None = None, **more: object) -> p.Plan:
-    """A ramp of three repeats with a budget, and beside it an experiment of so many repeats with its own."""
+    """Return a plan with a ramp of three repeats and a budget, and an experiment of this many repeats with its own
+    budget."""
     sql = "SELECT threads, repeat, value FROM measure.throughput WHERE operation = 'all'"
     each = w.query(sql, ("threads", "repeat"), "ops/s", "throughput")
     line = w.series("line", w.throughput("threads"), "Throughput", "threads", band=True, repeats=each)
@@ -58,7 +59,7 @@ def test_the_rule_of_a_budget_is_stated_a_sentence_at_a_time() -> None:
 
 
 def results_without(left_out: Mapping[int, tuple[str, str]]) -> Results:
-    """The results of the world, in which cells have another status, for a reason, and no numbers."""
+    """Return the results of the world with some cells in another status, with a reason and without numbers."""
     plan = budgeted("en")
     known = {cell.id: left_out[number] for number, cell in enumerate(plan.cells) if number in left_out}
     rows: list[tuple[Any, ...]] = []

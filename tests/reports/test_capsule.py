@@ -1,5 +1,5 @@
-"""The capsule of a brief: it has what it takes to measure again, always in the same bytes, and a hostile one is
-refused with a clear message before anything of it is used."""
+"""The capsule of a brief: it has everything needed to measure again, in the same bytes each time, and a hostile one is
+refused with a clear message before use."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def with_list(content: bytes | dict[str, Any]) -> bytes:
 
 
 def with_part(name: str, content: bytes = b"x", change: Callable[[zipfile.ZipInfo], None] = lambda _: None) -> bytes:
-    """A capsule with one part more, which its list has, too."""
+    """Return a capsule with an additional part, which its list includes."""
     own = listed()
     own["parts"][name] = part(content)
     return zipped({"capsule.json": json.dumps(own).encode(), **PARTS, name: content}, change)
@@ -95,7 +95,7 @@ def twice() -> bytes:
 
 
 def flagged(bit: int) -> bytes:
-    """A capsule whose entries have a flag of zip set, such as that of encryption."""
+    """Return a capsule whose entries have a flag of zip set, such as that for encryption."""
     content = bytearray(GOOD)
     at = content.find(b"PK\x01\x02")
     while at >= 0:
@@ -105,7 +105,7 @@ def flagged(bit: int) -> bytes:
 
 
 def packed_by(way: int) -> bytes:
-    """A capsule whose parts say that they are packed in another way than they are."""
+    """Return a capsule whose parts claim another kind of compression than they have."""
     content = GOOD
     for start, at in ((b"PK\x01\x02", 10), (b"PK\x03\x04", 8)):
         pieces = content.split(start)
@@ -247,7 +247,7 @@ def test_a_capsule_is_read_as_it_was_written_and_always_in_the_same_bytes() -> N
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The brief of a run that keeps its spec."""
+    """Make the brief of a run that keeps its spec."""
     folder = tmp_path_factory.mktemp("made")
     world, report = briefs.quickstart()
     plan, store = world.plan(report), world.store()
@@ -288,7 +288,7 @@ def test_a_pdf_without_a_capsule_says_so(tmp_path: Path) -> None:
 
 
 def with_files(path: Path, files: dict[str, list[bytes]], change: Callable[[Any], None] = lambda _: None) -> Path:
-    """A PDF with these files in it."""
+    """Write a PDF with these files in it."""
     from pypdf import PdfWriter
 
     writer = PdfWriter()

@@ -1,4 +1,4 @@
-"""What is in a drawn chart: read back from its SVG."""
+"""The contents of a drawn chart, read back from its SVG."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def filled(root: ET.Element, color: str) -> list[str]:
 
 
 def bars_of(root: ET.Element, color: str) -> list[tuple[float, float]]:
-    """The top and the height of each bar; what lies above the plot area is the legend's sample."""
+    """Return the top and height of each bar. Anything above the plot area is the legend's sample."""
     found = [re.match(r"M[-\d.]+,([-\d.]+)h[\d.]+v([\d.]+)h", d) for d in filled(root, color)]
     sizes = [(float(m[1]), float(m[2])) for m in found if m]
     return [(top, height) for top, height in sizes if top >= 0]

@@ -1,4 +1,4 @@
-"""The configuration in a brief for customers: a line of what all sides share, a table of what differs."""
+"""The configuration in a brief for customers: a line with what all sides share, and a table of the differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.reports.test_nothing_is_lost import flat
 
 
 def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView], list[FactsView]]:
-    """The tables of facts of the brief, and those of the disclosure."""
+    """Return the tables of facts of the brief, and those of the disclosure."""
     element = p.FactsElement(title="Configuration", hardware=tuple(world.hardware))
     report = w.report("R", element, disclosure="separate", language=language)
     view = build(world.plan(report), world.store(), report, CATALOGUES[language])
@@ -28,7 +28,7 @@ def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView]
 
 
 def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
-    """Hardware with these facts, and two of each group's own; without a `rack`, one."""
+    """Return several hardware with these facts and two more facts of each group's own, or one without a `rack`."""
     hardware = {f"h{n}": f"Box {n}" for n in range(count)}
     own: dict[str, dict[str, p.Fact]] = {key: {**facts, "drive": f"SSD {key}"} for key in hardware}
     if rack:

@@ -1,4 +1,4 @@
-"""Brackets, ranges and other marks that compare, from the spec to the drawing, the data and the alternative text."""
+"""Brackets, ranges and other comparing marks, from the spec to the drawing, the data and the alternative text."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ LINE = "line = throughput[r] by threads, color hardware"
 
 
 def arrows(found: Drawing) -> list[tuple[str, int]]:
-    """The text of each label with the count of its arrows."""
+    """Return the text of each label with the number of its arrows."""
     labels = (label for panel in arrange(found.charts, *FULL) for label in texts_and_labels(panel.plot)[1])
     return [(" ".join(line.text for line in label.lines), len(label.arrows)) for label in labels]
 

@@ -1,4 +1,4 @@
-"""Every text of a brief and of its disclosure can be read: contrast by WCAG AA, in the light and in the dark theme."""
+"""Every text of a brief and its disclosure is readable: contrast by WCAG AA, in the light and in the dark theme."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LOOK = """
 
 
 def judged_contrasts(pages: list[str], folder: Path) -> list[Any]:
-    """What axe finds in the contrasts of each page, in one browser."""
+    """Return axe's findings on the contrasts of each page, using one browser."""
     axe = base64.b64encode(built_tool("axe/node_modules/axe-core/axe.min.js").read_bytes()).decode()
     free = (re.sub(r"<meta http-equiv=.Content-Security-Policy.[^>]*>", "", page) for page in pages)
     carried = json.dumps([base64.b64encode(page.encode()).decode() for page in free])
@@ -57,7 +57,7 @@ def judged_contrasts(pages: list[str], folder: Path) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """A brief in each layout and its disclosure, in each theme, and one page that can't be read."""
+    """Return a brief in each layout and its disclosure, in each theme, and an unreadable page."""
     world, report = briefs.quickstart()
     words, found = CATALOGUES["en"], {}
     for template in TEMPLATES:

@@ -1,4 +1,4 @@
-"""The chart converter's process: what it does to a brief when it ends, hangs or refuses."""
+"""The chart converter's process: the effect on a brief if it ends, hangs or refuses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def titled(title: str) -> dict[str, Any]:
 
 
 def chart(text: str) -> Chart:
-    """One that shows the text in every place that a text has."""
+    """Return a chart that shows the text in every possible place."""
     lines = tuple(
         Trace(f"{text}{i}", "line", (ChartPoint(0, 1.0), ChartPoint(1, 2.0 + i)), i, loose=True) for i in range(2)
     )
@@ -56,7 +56,7 @@ def test_no_character_of_a_text_keeps_a_figure_from_being_drawn(char: str) -> No
 
 
 def seconds(each: Chart) -> float:
-    """That it takes to draw a chart whose texts are cut."""
+    """Return the seconds for drawing a chart whose texts are cut."""
     started = time.monotonic()
     assert "…" in draw([each], 600, 300, "Inter", CONVERTER).svg
     return time.monotonic() - started
@@ -125,7 +125,7 @@ def test_a_converter_that_was_killed_between_two_drawings_starts_again() -> None
 
 @pytest.fixture
 def one_breaks(monkeypatch: pytest.MonkeyPatch) -> tuple[w.World, p.Report]:
-    """A report in which the real converter ends over the first figure: nothing cleans its texts."""
+    """Make a report in which the real converter crashes at the first figure, because its texts are not cleaned."""
     world, report = briefs.quickstart()
     (section,) = [each for each in report.elements if isinstance(each, p.SectionElement)][:1]
     figure = next(each for each in section.elements if isinstance(each, p.FigureElement))
@@ -172,7 +172,7 @@ def test_a_brief_without_a_figure_has_its_place_its_reason_and_its_data(
 
 @pytest.mark.long
 def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Path) -> None:
-    """The double stands for a converter that is broken on this machine: it ends the process it is loaded in."""
+    """A broken converter is simulated by a module that ends the process importing it."""
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "vl_convert.py").write_text("import os\nos.abort()\n")
@@ -204,7 +204,7 @@ def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_h
 
 
 def test_the_child_imports_the_converter_alone() -> None:
-    """What it imports is paid before the first drawing."""
+    """The first drawing waits for its imports."""
     import subprocess
 
     code = "import sys, runpy; runpy.run_path(sys.argv[1], run_name='__main__'); print(*sorted(sys.modules))"

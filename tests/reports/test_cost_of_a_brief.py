@@ -1,4 +1,4 @@
-"""What a brief starts, imports and lays out, in numbers that a busy machine does not change."""
+"""The processes, imports and layouts of a brief, as numbers that do not depend on how busy the machine is."""
 
 from __future__ import annotations
 

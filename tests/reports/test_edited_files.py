@@ -1,4 +1,4 @@
-"""An office file that people or programs edited: `bench verify` finds each number that is not as it was made."""
+"""Office files edited by people or programs: `bench verify` finds each number that was changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
 
 
 def rewritten(file: Path, target: Path, change: Callable[[str, str], str]) -> Path:
-    """Write a copy whose parts of XML are changed by their names, but for what the file remembers of its numbers."""
+    """Write a copy in which XML parts are changed, by name, except for the file's memory of its numbers."""
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
             content = old.read(info)
@@ -48,7 +48,7 @@ def edited(found: FinishedBrief) -> list[tuple[str, str]]:
 
 
 def said_number(file: Path, rendered: Rendered) -> str:
-    """A number that stands in texts of the file alone."""
+    """Return a number that occurs only in texts of the file."""
     texts = texts_of(Package(file.read_bytes(), file.name)).texts
     said = [text for text in texts if not text.columns or text.place.startswith("sheet Brief")]
     numbers = NumbersFile.model_validate_json(rendered.numbers.read_bytes()).numbers

@@ -1,4 +1,4 @@
-"""How a brief ends: the command that measures it again, and a line on trademarks."""
+"""The end of a brief: the command that measures it again, and a line on trademarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What figures and tables call an expression: words, and never the code of the spec."""
+"""The names of expressions in figures and tables are words, and never the spec's code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a brief shows of factors: settings that an experiment varies, in every element and in both languages."""
+"""Factors in a brief: the settings that an experiment varies, in every element and in both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence that heads a figure whose author writes no `claim`: what it says holds of the figure's numbers."""
+"""The sentence above a figure without a `claim` by its author is true of the figure's numbers."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 
@@ -36,7 +36,7 @@ def said(
     lines: Lines, *, mark: str = "line", unit: str = "ops/s", label: str = "Throughput", read: p.Read | None = RATE,
     language: str = "en", panels: bool = False, title: str = "F", once: bool = False,
 ) -> str:  # fmt: skip
-    """The message of made-up lines, whose noise is 5 % where they are not of single measurements."""
+    """Return the message of made-up lines. Their noise is 5 %, unless they are single measurements."""
     noise = figure_message._noise  # the made-up values have no repeats
     with pytest.MonkeyPatch.context() as patched:
         if not once:

@@ -1,4 +1,4 @@
-"""A figure that is a little too high for the rest of a page is drawn lower, and stands on that page."""
+"""A figure slightly too high for the rest of a page is made lower, and placed on that page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.plans import compile_text
 
 
 def made(folder: Path, words: int, *figures: p.Element) -> tuple[Path, str]:
-    """A brief that begins with so many words and a section of figures; and its HTML."""
+    """Make a brief that begins with this many words and a section of figures. Returns it with its HTML."""
     world = w.World(HARDWARE, WORKLOADS, (1, 4))
     section = p.SectionElement(title="Part", elements=(text(9), *figures))
     report = w.report("R", text(words), section, text(300), provenance="none")
@@ -79,7 +79,7 @@ _IMAGE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 
 
 
 class Pages:
-    """So many times a block of 300 pixels on a new page, and what follows it."""
+    """A number of blocks of 300 pixels, each on a new page, and the content after them."""
 
     def __init__(self, count: int, between: str = "", high: int = 220) -> None:
         self.count, self.between, self.high = count, between, high
@@ -100,7 +100,7 @@ class Pages:
         return self.html(arrangement.shares)
 
     def made(self, folder: Path) -> list[int]:
-        """The pages that the blocks and the end stand on."""
+        """Return the pages of the blocks and of the end."""
         path = folder / "pages.pdf"
         path.write_bytes(to_pdf(self.html({}), redraw=self.arranged))
         return [word.page for word in paging.words(path)]
@@ -127,7 +127,7 @@ def test_a_figure_grows_into_what_is_blank_of_its_page_and_no_further(tmp_path: 
 
 
 class Sections(Pages):
-    """A text of so many lines with a heading, then the last section, of so many lines, and the end of the brief."""
+    """A text of this many lines with a heading, then the last section with this many lines, and the end of the brief."""
 
     def __init__(self, lines: int, last: int) -> None:
         super().__init__(1)

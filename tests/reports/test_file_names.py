@@ -1,4 +1,4 @@
-"""What files are called in documents: not by where a user keeps them."""
+"""The names of files in documents do not depend on where a user keeps them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def file_of(rendered: Rendered, kind: str) -> Path:
 
 
 def as_pdf(file: Path) -> str:
-    """Return the text of a file as LibreOffice opens and prints it."""
+    """Return the text of a file that LibreOffice opens and prints."""
     folder = file.parent / "as-pdf"
     command = [
         str(system_tool("soffice")), "--headless", f"-env:UserInstallation=file://{folder}/profile",

@@ -1,4 +1,4 @@
-"""The first page of a brief and its last: a figure, one line of limits before it, sizes of text, full pages, PDF/UA."""
+"""The first and the last page of a brief: a figure, one line of limits before it, sizes of text, full pages, PDF/UA."""
 
 from __future__ import annotations
 

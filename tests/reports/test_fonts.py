@@ -1,4 +1,4 @@
-"""A brief whose letters this machine has no typeface for gets a warning, instead of boxes for letters."""
+"""A brief with letters that no typeface of this machine has gets a warning, instead of boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What changes what the numbers are is a tag, of two at most; what may undo a claim is the first limit on page 1."""
+"""Anything that changes the nature of the numbers is a tag, with at most two tags. A limit that may invalidate a claim
+comes first on page 1."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def brief(
     stand_in: bool = False,
     rows: tuple[Any, ...] = (),
 ) -> ReportView:
-    """A brief on two hardware of one host, with data on these devices and with a meter of this boundary."""
+    """Return a brief about two hardware of one host, with data on these devices and a meter with this boundary."""
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, engine="mongodb", stand_in=stand_in)
     report = w.report("R", CLAIM, disclosure="separate", language=language)
     plan = world.plan(report)

@@ -1,4 +1,4 @@
-"""Names that are too long for their place lose whole words, and headings of panels take a second line first."""
+"""Names that are too long for their place lose whole words, and panel headings first get a second line."""
 
 from __future__ import annotations
 

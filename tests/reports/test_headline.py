@@ -1,4 +1,4 @@
-"""The head of a brief: computed numbers in its title and subtitle, and those that are set large."""
+"""The head of a brief: computed numbers in its title and subtitle, and numbers in large type."""
 
 from __future__ import annotations
 

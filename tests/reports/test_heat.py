@@ -1,4 +1,4 @@
-"""Heat tables: their shades distinguish values, can be read on all of them and in grey, and stay accessible."""
+"""Heat tables: their shades distinguish values, keep texts readable (also in grey), and stay accessible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPS = {("disk", "a"): 1000.0, ("disk", "b"): 2000.0, ("disk", "c"): 6000.0, ("ra
 def made(
     folder: Path, heat: str, workloads: dict[str, str] = WORKLOADS, *, fails: bool = False, paper: bool = False
 ) -> Rendered:
-    """Three columns of throughput and three of latency, under heads in two levels."""
+    """Make three columns of throughput and three of latency, under heads in two levels."""
     lines = [
         p.Line(label=label, heads=("Rate",), unit="ops/s", query=w.throughput("workload", hardware=key, threads=4))
         for key, label in HARDWARE.items()
@@ -50,7 +50,7 @@ def made(
 
 
 def shades(page: str) -> list[list[str]]:
-    """Of each row its cells' shades, "" for none."""
+    """Return the shades of each row's cells, or "" for none."""
     body = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     assert body
     return [

@@ -1,4 +1,4 @@
-"""Presentations and documents on a house's templates, with texts of any kind: what does not fit is said."""
+"""Presentations and documents with a house's templates and any kind of text. Anything that does not fit is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG = "letters " * 12_500
 
 
 def template(made: Any, file: Path) -> p.Asset:
-    """Write what python-pptx or python-docx made, as a template."""
+    """Write a file made by python-pptx or python-docx as a template."""
     whole, kept = io.BytesIO(), io.BytesIO()
     made.save(whole)
     with zipfile.ZipFile(whole) as old, zipfile.ZipFile(kept, "w") as new:
@@ -61,7 +61,7 @@ def small_texts(slides: Any) -> Iterator[tuple[int, str]]:
 
 
 def outside(presentation: Any) -> Iterator[tuple[int, str]]:
-    """Yield the shapes that stand out of their slides."""
+    """Yield the shapes that extend beyond their slides."""
     for number, slide in enumerate(presentation.slides, start=1):
         for shape in slide.shapes:
             right, bottom = shape.left + shape.width, shape.top + shape.height
@@ -196,7 +196,7 @@ def test_sixty_figures_are_sixty_slides(tmp_path: Path) -> None:
 
 
 def _with(file: bytes, *names: str) -> bytes:
-    """Return a template with more parts, each with the relations of a part that is fetched from elsewhere."""
+    """Return a template with additional parts, each with relations to a part that is fetched from elsewhere."""
     more = io.BytesIO(file)
     away = '<Relationships><Relationship Type="/attachedTemplate" TargetMode="External" Target="{}"/></Relationships>'
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(more, "a") as packed:

@@ -1,4 +1,4 @@
-"""The HTML brief in a real browser: what its script does, what it may do, and that everybody can read it."""
+"""The HTML brief in a real browser: what its script does and may do, and that everybody can read it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ const report = (found) => {
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """The same brief in each layout."""
+    """Return the same brief in each layout."""
     world, report = briefs.quickstart()
     found = {}
     for template in TEMPLATES:
@@ -56,13 +56,14 @@ def brief(pages: dict[str, str]) -> str:
 
 
 def browsed(address: str, profile: Path) -> str:
-    """The page as it stands once its scripts have run."""
+    """Return the page after its scripts have run."""
     command = [str(system_tool("chromium")), *_FLAGS, f"--user-data-dir={profile}", "--dump-dom", address]
     return subprocess.run(command, capture_output=True, text=True, timeout=110, check=True).stdout
 
 
 def script_answer(html: str, script: str, folder: Path) -> Any:
-    """What `script` passes to `report(...)`, run in the page after its own; the page's policy is lifted for it."""
+    """Run `script` in the page after its own script, with the page's policy lifted, and return what it passes to
+    `report(...)`."""
     free = re.sub(r"<meta http-equiv=.Content-Security-Policy.[^>]*>", "", html)
     path = folder / "page.html"
     path.write_text(free.replace("</body>", f"<script>{{{_REPORT}{script}}}</script></body>"), "utf-8")
@@ -72,7 +73,7 @@ def script_answer(html: str, script: str, folder: Path) -> Any:
 
 
 def judged_by_axe(html: str, folder: Path) -> Any:
-    """How many rules of WCAG A and AA the page passes, what violates one, and what a hostile text left in `hit`."""
+    """Return how many WCAG A and AA rules the page passes, which it violates, and what a hostile text left in `hit`."""
     axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
     # The names at the ends of lines are as near as the lines are: such places are essential in a data visualisation
     # (Understanding WCAG 2.2, 2.5.8), and the arrow keys reach the same points.
@@ -175,7 +176,7 @@ def test_pointer_keyboard_and_toggles_show_and_hide(brief: str, tmp_path: Path) 
 
 @pytest.fixture
 def asked(brief: str) -> Iterator[tuple[str, list[str]]]:
-    """An address of the brief, and what was asked of its server."""
+    """Yield an address of the brief, and the requests to its server."""
     paths: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -188,7 +189,7 @@ def asked(brief: str) -> Iterator[tuple[str, list[str]]]:
             self.wfile.write(brief.replace("</body>", f"{bad}</body>").encode())
 
         def log_message(self, *_: object) -> None:
-            """Nothing on the terminal."""
+            """Print nothing on the terminal."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""A Japanese brief holds no English of ours, wherever its numbers are from, and whatever went wrong."""
+"""A Japanese brief contains no English of ours, wherever its numbers are from and whatever went wrong."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def simulated(bench: Bench) -> None:
-    """With cells that failed, windows too short for two readings of power, and a search without a knee."""
+    """Make a run with failed cells, windows too short for two power readings, and a search without a knee."""
     done = bench("run", "tansaku.bench", "--simulate", "--failing", "db-1.lab=30%", "--no-report")
     assert done.code == 3, done.text
 
@@ -126,7 +126,7 @@ hako ita kioku fuka fu dankai tansaku kekka kouritsu bai rr else to
 records record_size fields field_length distribution zipfian read update insert scan read_modify_write
 key_size value_size readrandom compression_ratio fillseq USL power disk
 """
-"""Units, tools, terms that stand beside their translation, names of the specs, and properties of workloads."""
+"""Units, tools, terms beside their translation, names in the specs, and properties of workloads."""
 
 
 def english(html: str, plan: Plan) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Limits of a brief's numbers, each in a store that has the fault; and none in one that has not."""
+"""Limits of a brief's numbers: each is found in a store with the fault, and none in one without."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BESIDE = "load generator and server shared a machine, where other work can't be 
 
 
 def limits_of(plan: p.Plan, rows: list[Any]) -> list[result_limits.ResultLimit]:
-    """Return the limits, but for the one of each plan here: that its load generator runs beside its server."""
+    """Return the limits, except for the one that every plan here has: its load generator runs beside its server."""
     found = result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"]))
     return [limit for limit in found if BESIDE not in limit.short]
 
@@ -290,7 +290,7 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
 
 
 def test_errors_that_the_driver_of_go_ycsb_accepts_are_disclosed_and_are_no_limit() -> None:
-    """What its driver accepts, the disclosure allows, and no limit is reported for."""
+    """The disclosure allows the errors that its driver accepts, and no limit is reported for them."""
     made = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level)
     plan = made.plan(w.report("R", p.DisclosureElement()))
     cells = tuple(c.model_copy(update={"tool": c.tool.model_copy(update={"driver": "go_ycsb"})}) for c in plan.cells)

@@ -1,4 +1,4 @@
-"""Where lines of titles and captions end on paper: titles in even lines, and no short word on a line of its own."""
+"""Line ends of titles and captions on paper: titles have lines of even length, and no short word is alone on a line."""
 
 from __future__ import annotations
 

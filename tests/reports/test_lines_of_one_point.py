@@ -1,4 +1,4 @@
-"""Lines that have a single point become bars, and an ideal does not flatten what was measured."""
+"""Lines with a single point become bars, and an ideal does not flatten the measured values."""
 
 from __future__ import annotations
 

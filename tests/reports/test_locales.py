@@ -1,4 +1,4 @@
-"""Numbers, dates and lists by the conventions of languages, and what a run recorded in the language of the report."""
+"""Numbers, dates and lists follow a language's conventions, and a run's records are in the report's language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ticks of logarithmic axes, and of the offered loads of a search, at the ends of what numbers there are."""
+"""Ticks of logarithmic axes and of a search's offered loads, also for the largest and smallest numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data that fit in the memory of their hosts are named in the disclosure, with both sizes."""
+"""Data that fit in their hosts' memory are named in the disclosure, with both sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of a run that say the same of several cells become one."""
+"""Equal sentences of a run about several cells are merged."""
 
 from __future__ import annotations
 

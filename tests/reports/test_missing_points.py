@@ -1,4 +1,4 @@
-"""What a figure's footnotes say of points that are missing, of lines through time, and of marks."""
+"""A figure's footnotes about missing points, lines through time, and marks."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 

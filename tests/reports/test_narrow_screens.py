@@ -1,4 +1,4 @@
-"""A brief on a phone: only tables, figures and listings scroll sideways, each in a box of its own."""
+"""A brief on a phone: only tables, figures and listings scroll sideways, each in its own box."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ _WIDE = '<html lang="en"><body><div id="wide" style="width: 600px; background: r
 
 
 def on_phone(pages: Iterable[str], folder: Path) -> list[Any]:
-    """What stands beyond the edges of a phone's screen on each page, and the width of the page, in one browser."""
+    """Return for each page everything beyond the edges of a phone's screen, and the page's width, using one browser."""
     carried = [base64.b64encode(page.encode()).decode() for page in pages]
     found: list[Any] = script_answer(_PHONE, _MEASURE.replace("PAGES", json.dumps(carried)), folder)
     return found
 
 
 def pages_of(made: briefs.Made, *, simulated: bool) -> Iterator[str]:
-    """The brief in each layout, in their order."""
+    """Yield the brief in each layout, in order."""
     world, report = made
     store = make_store(row._replace(simulated=simulated) if isinstance(row, s.RunRow) else row for row in world.rows())
     words = CATALOGUES[report.language]

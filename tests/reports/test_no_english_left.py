@@ -1,4 +1,4 @@
-"""A brief of a simulated run with failed cells and numbers that are missing, in a language whose every word is marked.
+"""A brief of a simulated run with failed cells and missing numbers, in a language whose every word is marked.
 
 Its numbers and reasons come from a real run of the simulator and its store, and not from rows made up for a test: of
 these, the test of whole examples takes each word for one of the spec's.
@@ -88,7 +88,7 @@ NAMES = {
         "repeat",
     ),
 }
-"""Of the spec, of tools, of their options and of files."""
+"""Names from the spec, of tools, of their options and of files."""
 
 
 @pytest.fixture(scope="module")

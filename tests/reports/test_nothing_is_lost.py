@@ -1,4 +1,4 @@
-"""What a brief and its disclosure say together is what one document says; a brief for customers names no equipment."""
+"""A brief and its disclosure together say the same as a single document. A brief for customers names no equipment."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ WHERE: dict[str, Literal["origin", "limit", "method", "disclosure"]] = {
     "notice_limits": "limit",
     "notice_promise": "disclosure",
 }
-"""Each notice by its title, and what the brief has in its place; the disclosure has all of them in full."""
+"""Each notice by title, with its counterpart in the brief. The disclosure has all of them in full."""
 NO_TITLE = re.compile(r"_body$|^notice_(and_more|details|two_repeats|status_nothing|promise_.*)$")
 EXAMPLES = ("quickstart", "three_ssds", "cluster_shrink")
 
@@ -92,7 +92,7 @@ def flat(blocks: tuple[Block, ...]) -> Iterator[Block]:
 
 
 def disclosed(blocks: tuple[Block, ...]) -> set[tuple[str, str]]:
-    """Each item of the disclosure among the blocks, and each line of its tables."""
+    """Return each item of the disclosure among the blocks, and each line of its tables."""
     (found,) = (block for block in flat(blocks) if isinstance(block, DisclosureView))
     items = {(group.title, f"{item.term} {item.text}") for group in found.groups for item in group.items}
     tables = {(group.title, " ".join(row)) for group in found.groups for table in group.tables for row in table.rows}

@@ -1,4 +1,4 @@
-"""Our sentences in a brief: conditions with their numbers, code as code, signs that can be."""
+"""Our own sentences in a brief: conditions with their numbers, code marked as code, and possible signs."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_an_operation_that_a_workload_does_not_do_is_the_reason_for_a_missing_va
 
 
 class Counted:
-    """A real store that counts what it is asked."""
+    """A real store that counts its queries."""
 
     def __init__(self, store: AskedStore) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""What must be known before any number: a house style that takes it from a brief is refused."""
+"""Statements that readers must know before any number: a house style that removes them from a brief is refused."""
 
 from __future__ import annotations
 

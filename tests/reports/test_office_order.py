@@ -1,5 +1,5 @@
-"""The XML of files to edit has its elements in the order of the standard (ECMA-376, parts 1 and 4): programs may call a
-file damaged where one stands elsewhere, and drop what they do not expect."""
+"""The XML of files to edit has its elements in the standard's order (ECMA-376, parts 1 and 4). Programs may call a file
+with another order damaged, and drop unexpected elements."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ _SEQUENCES = {
     "x:c": "f v is extLst",
 }
 _MIXED = {"a:p", "p:spTree", "w:sectPr"}
-"""Elements of which some children come in any order: those between the first and the last one."""
+"""Elements with some children in any order: those between the first and the last one."""
 
 
 def misplaced(part: bytes) -> Iterator[str]:
-    """Yield what stands before what it should follow, and what is in no sequence."""
+    """Yield elements that come before something they should follow, and elements in no sequence."""
 
     def walk(element: ElementTree.Element, above: str) -> Iterator[str]:
         own = name(element)

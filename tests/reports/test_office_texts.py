@@ -1,4 +1,4 @@
-"""Office files are read without trusting them, and an edited number is found, whatever else was edited."""
+"""Office files are read without trusting them, and an edited number is found whatever else was edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One number of a brief has one writing: in its headline, boxes, figures, tables and texts."""
+"""Each number of a brief is written in one way: in its headline, boxes, figures, tables and texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def writing(text: str) -> str:
 
 
 def of_unit(unit: str, value: float, shown: str) -> tuple[str, float]:
-    """What a number is, whether it is printed in per cent or as a share."""
+    """Return a number that is the same whether it is printed in per cent or as a share."""
     share = unit == "%" or shown.endswith("%")
     return ("%" if share else unit), float(f"{abs(value) / (100 if unit == '%' else 1):.12g}")
 

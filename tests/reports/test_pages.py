@@ -1,4 +1,4 @@
-"""What stands on a page and what does not: the result before its limits, headings with what they head, whole slides."""
+"""The contents of a page: the result before its limits, headings with their contents, whole slides."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_without_a_disclosure_a_notice_says_all_and_leads_nowhere() -> None:
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_every_notice_is_a_single_sentence(language: str) -> None:
-    """But for what others wrote, which may stand in one."""
+    """Except for texts by other people, which may be inside a notice."""
     end = re.compile(r"[.。](?=\s*\S)" if language == "ja" else r"(?<!\d)\. (?=[A-Z])")
     texts = {key: text for key, text in CATALOGUES[language].items() if re.match(r"notice_\w+_body", key)}
     assert len(texts) > 10

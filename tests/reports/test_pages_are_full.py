@@ -1,4 +1,4 @@
-"""How full the pages of whole briefs are, in both languages and on all papers: few blanks, no heading alone."""
+"""Page fill of whole briefs, in both languages and on all papers: few blanks, and no heading alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAPERS = (
 
 @pytest.fixture(scope="module")
 def brief(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The PDF of an example on a paper, or on slides: each is made once for all tests here."""
+    """Return a function for the PDF of an example on a paper, or on slides. Each is made once for all tests here."""
 
     @lru_cache
     def made(name: str, paper: str) -> Path:
@@ -64,7 +64,7 @@ def test_no_last_page_has_the_small_print_alone(name: str, paper: str, brief: An
 
 @pytest.mark.parametrize(("name", "paper"), SLIDES)
 def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, paper: str, brief: Any) -> None:
-    """A slide of its own has what is shown, and what closes the brief."""
+    """Elements that are shown, and the brief's ending, have slides of their own."""
     pdf = brief(name, paper)
     shares = paging.blank_shares(pdf)
     ends = {words[key] for words in CATALOGUES.values() for key in ("method", "method_source")}

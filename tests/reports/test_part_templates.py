@@ -1,4 +1,4 @@
-"""What `bench check` holds the parts of a house style to is what the layouts give them."""
+"""The names that `bench check` allows in the parts of a house style are those that the layouts provide."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_number_of_too_many_digits_is_reported_with_its_line(digits: str) -> N
 
 
 def printed(text: str, **given: object) -> str:
-    """What a user's part of this text makes of what it is given."""
+    """Return the output of a user's part with this text."""
     made = templating.make_environment({"legal.html.j2": ("house/legal.html.j2", text)})
     return templating.render_template("legal.html.j2", made, ("house/legal.html.j2",), given)
 

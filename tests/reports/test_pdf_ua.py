@@ -1,4 +1,5 @@
-"""The PDFs of every layout against PDF/UA-1 by veraPDF, and what a reader's program sees of them: one start of Java."""
+"""The PDFs of every layout checked against PDF/UA-1 by veraPDF, and as a screen reader sees them, with one start of
+Java."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ NAMES = {
     "slide": "cluster_shrink",
 }
 PAIRS = [(template, NAMES[template]) for template in TEMPLATES]
-"""One brief a layout, that of the first in Japanese."""
+"""One brief for each layout, with the first layout's in Japanese."""
 PDF: tuple[Format, ...] = ("pdf",)
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="12"><rect width="40" height="12" fill="#0a7"/></svg>'
 A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
@@ -41,8 +42,8 @@ A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A PDF of each layout by its name and the brief's, each with a logo; the white paper on US paper, slides without
-    an appendix."""
+    """Return a PDF for each layout, by the layout's and the brief's name, each with a logo. The white paper is on US
+    paper, and the slides have no appendix."""
     found = {}
     logo = tmp_path_factory.mktemp("house") / "logo.svg"
     logo.write_text(LOGO)
@@ -115,7 +116,7 @@ def test_every_typeface_is_embedded(sheets: dict[str, Path]) -> None:
 
 
 def test_no_page_is_left_half_empty(sheets: dict[str, Path]) -> None:
-    """But for the last one. A slide holds one thing, however small, and is no page of a text."""
+    """Except for the last page. Slides have one thing each, however small, and do not count."""
     for name, path in sheets.items():
         if not name.startswith("slide"):
             assert [share for share in paging.blank_shares(path)[:-1] if share > 0.35] == [], name
@@ -152,7 +153,7 @@ def simulated() -> bytes:
 
 
 def read(path: Path) -> Any:
-    """The document; pypdf's own types say less than there is."""
+    """Return the document, untyped, since pypdf's own types are incomplete."""
     return PdfReader(path)
 
 

@@ -1,4 +1,5 @@
-"""What a table, a figure and a text say of the points behind them: a fixed one, and the unmeasured ones of a ramp."""
+"""Statements of tables, figures and texts about the points that their values come from: a fixed one, and a ramp's
+unmeasured ones."""
 
 from __future__ import annotations
 
@@ -62,8 +63,8 @@ report brief "B" {{
 
 
 def notes_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> Mapping[str, list[str]]:
-    """Return the footnotes that each block of the brief of a simulated run has or leads to, by its title; of the text
-    by ""."""
+    """Return the footnotes of each block of a simulated run's brief, including those that it refers to, by the block's
+    title ("" for the text)."""
     view = view_of(folder, threads, language, spec)
     return {getattr(block, "title", ""): marked_notes(view, block) for block in flat(view.blocks)}
 

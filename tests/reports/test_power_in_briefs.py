@@ -1,4 +1,4 @@
-"""What the disclosure says of watts: nothing of a meter that is not there, and nothing of what was not sampled."""
+"""The disclosure's statements about watts: nothing about missing meters, and nothing about what was not sampled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.reports.test_what_is_missing_or_not_measured import SOURCE
 
 
 def power_in_brief(*more: tuple[Any, ...], language: str = "en") -> str:
-    """The disclosure of a run with a meter of its own command, and with the rows `more`."""
+    """Return the disclosure of a run with a command as meter, and with the rows `more`."""
     world = w.World({"disk": "Disk"}, {"a": "A"})
     report = w.report("R", p.DisclosureElement(), language=language)
     plan = world.plan(report)

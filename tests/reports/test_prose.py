@@ -1,4 +1,4 @@
-"""Markdown with computed numbers in it: what an author may do, and what nobody may."""
+"""Markdown with computed numbers: what an author may write, and what nobody may."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.reports import world as w
 
 
 class Tags(HTMLParser):
-    """What a browser would see."""
+    """The tags that a browser would see."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ _NOTES = re.compile(r"#note-(\d)")
 
 
 def with_note(*parts: str | Value) -> str:
-    """The text of a prose whose numbers have the note 1, with its marks as ¹ and the author's own as ³."""
+    """Return the text of a prose whose numbers have note 1, with its marks as ¹ and the author's own as ³."""
 
     def insert(value: Value | Citation, _follows: str) -> Inserted:
         if isinstance(value, Citation):

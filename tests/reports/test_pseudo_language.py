@@ -25,11 +25,11 @@ _INLINE = re.compile(r"</?(?:a|b|bdi|code|sup|span|strong|em)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
 _SHOWN = re.compile(r'(?:alt|aria-label|title|content)="([^"]*)"')
 _SIGNS = {"SHA", "UTC", "benchbrief", "ops", "op", "ms", "min", "kB", "MB", "GB", "MiB", "GiB", "KiB", "TB", "µs"}
-"""Units and names, which are the same in each language."""
+"""Units and names, which are equal in all languages."""
 
 
 def marked() -> dict[str, str | dict[str, str]]:
-    """Each text of the English catalogue between marks."""
+    """Return each text of the English catalogue between marks."""
     return {
         key: f"{BEGIN}{entry}{END}"
         if isinstance(entry, str)
@@ -39,14 +39,14 @@ def marked() -> dict[str, str | dict[str, str]]:
 
 
 def texts(html: str) -> Iterator[str]:
-    """What a reader sees or hears, one text an element."""
+    """Yield each text that a reader sees or hears, one per element."""
     body = _UNSEEN.sub("\n", html.split("</head>")[1])
     yield from (unescape(found) for found in _SHOWN.findall(body))
     yield from (unescape(part) for part in _TAG.sub("\n", _INLINE.sub("", body)).splitlines() if part.strip())
 
 
 def unmarked(text: str) -> list[str]:
-    """The words outside of all marks, but for those of a Japanese spec's own texts."""
+    """Return the words outside of all marks, except those of a Japanese spec's own texts."""
     depth, outside = 0, []
     for sign in text:
         depth += (sign == BEGIN) - (sign == END)

@@ -1,4 +1,4 @@
-"""A range that a source publishes, beside the one that its figures give."""
+"""A range published by a source, beside the one computed from its figures."""
 
 from __future__ import annotations
 

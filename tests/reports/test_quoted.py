@@ -1,4 +1,4 @@
-"""Published values that stand in for what the imported figures do not give; what a source says, and does not."""
+"""Published values used where the imported figures give none, and what a source says or leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells and the raw outputs behind a brief, of which a large run has more than fit in memory or on a page."""
+"""The cells and raw outputs of a brief. A large run has more of them than fit in memory or on a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page looks the same whether its lines are found or remembered."""
+"""A page looks the same whether its lines are computed or cached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGE = f"""<html lang="en"><style>
 
 
 def _drawn() -> tuple[list[tuple[Any, ...]], bytes]:
-    """The texts of the page with their places, and the page as a PDF."""
+    """Return the texts of the page with their places, and the page as a PDF."""
     document = page_pdf._weasyprint().HTML(string=_PAGE).render()
     boxes = [box for page in document.pages for box in page._page_box.descendants() if hasattr(box, "pango_layout")]
     places = [(box.text, box.position_x, box.position_y, box.width, box.height, box.baseline) for box in boxes]

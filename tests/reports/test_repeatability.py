@@ -1,4 +1,4 @@
-"""What a brief says of repeats by itself: how far they lie apart, and which differences are within noise."""
+"""A brief's own statements about repeats: how far apart they are, and which differences are within noise."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_differences_are_counted_as_noise_or_more_and_in_each_language(tmp_path:
 
 
 def test_the_first_page_says_which_differences_are_within_noise(tmp_path: Path) -> None:
-    """Here the repeats on both kinds of hardware have the same throughputs."""
+    """The repeats on both kinds of hardware have the same throughputs here."""
     spec = tmp_path / "same.bench"
     spec.write_text(SPEC.replace("REPEATS", "3").replace("LANGUAGE", "en"), encoding="utf-8")
     plan = compile_spec(spec)
@@ -78,7 +78,7 @@ def test_the_first_page_says_which_differences_are_within_noise(tmp_path: Path) 
 
 
 def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_path: Path) -> None:
-    """Six kinds, of which three have the same throughputs; none of the 15 pairs is left out in silence."""
+    """There are six kinds, three of which have the same throughputs. None of the 15 pairs is silently left out."""
     kinds = "abcdef"
     groups = "".join(f'hardware {kind} "Kind {kind}" {{ hosts = "{kind}.lab" }}\n' for kind in kinds)
     spec = tmp_path / "many.bench"

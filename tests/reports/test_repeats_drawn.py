@@ -1,4 +1,4 @@
-"""Few repeats are drawn as they are; numbers of one figure are written alike."""
+"""A few repeats are drawn individually, and the numbers of one figure are written alike."""
 
 from __future__ import annotations
 

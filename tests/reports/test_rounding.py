@@ -93,9 +93,8 @@ def test_a_large_number_of_few_digits_has_no_exponent(value: float, spec: str, w
 
 
 def test_nothing_in_a_brief_is_rounded_elsewhere() -> None:
-    """A format with digits in an f-string rounds by a rule of its own. Lengths in style sheets and sizes of type are no
-    numbers of a brief.
-    """
+    """A format with digits in an f-string would round by another rule. Lengths in style sheets and type sizes are not
+    numbers of a brief."""
     found = {
         path.name: spec
         for path in ROOM.rglob("*.py")

@@ -1,4 +1,4 @@
-"""Claims in a brief: what is decided is said, with no more than the data know; the rest is not."""
+"""Claims in a brief: decided ones are stated, as precisely as the data allow, and others are not."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_a_claim_of_a_range_says_both_ends_and_no_range_behind_them(tmp_path: Pa
 
 
 def _elements(title: str) -> tuple[p.Element, ...]:
-    """Return one element of each kind with a title that says the claim, and a text that does."""
+    """Return one element of each kind with the claim in its title, and a text with the claim."""
     said: dict[str, Any] = {"title": title, "heading": p.Prose(parts=(f"{title}: ", p.Said(claim="said")))}
     work, disks = w.throughput("hardware", threads=1.0, workload="a"), w.keys(WORLD.hardware)
     bars = w.series("bar", work, "Work", "hardware")
@@ -227,7 +227,7 @@ def _elements(title: str) -> tuple[p.Element, ...]:
 
 
 def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[str, str, str]:
-    """Return a brief with such elements as HTML, its text, and that of its PDF, after it was verified."""
+    """Return a brief with these elements as HTML, its text, and its PDF's text, after verifying it."""
     report = w.report("Brief", *_elements("Head"), template=template, language=language)
     plan = WORLD.plan(report).model_copy(update={"claims": (said,)})
     made = render(plan, WORLD.store(), "brief", tmp_path)
@@ -453,7 +453,7 @@ def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
 
 
 def test_of_claims_without_a_difference_few_are_said() -> None:
-    """Of 400 campaigns of five claims, each of three repeats at 5 % noise without any difference."""
+    """There are 400 campaigns of five claims, each with three repeats, 5 % noise and no difference."""
     noise = random.Random(7)  # noqa: S311  # noise, not secrets
     wrong = 0
     for _ in range(400):
@@ -649,13 +649,13 @@ def test_software_that_was_seen_to_differ_between_the_sides_stands_in_the_note()
 
 
 def _noted(plan: p.Plan, *more: FactRow, language: str = "en") -> str:
-    """What the note on the plan's first claim says."""
+    """Return the text of the note on the plan's first claim."""
     results = Results(plan, w.make_store([*WORLD.rows(), *more]), CATALOGUES[language])
     return note_on_sides(plan.claims[0], results)
 
 
 def _of_hardware(plan: p.Plan, facts: dict[str, dict[str, str]]) -> p.Plan:
-    """A plan with the claim of one piece of hardware against another, with these facts."""
+    """Return a plan with a claim that compares two hardware with these facts."""
     hardware = {key: each.model_copy(update={"facts": facts[key]}) for key, each in plan.hardware.items()}
     return plan.model_copy(update={"claims": (compared(8.71, 8.72, 8.73),), "hardware": hardware})
 
@@ -779,7 +779,7 @@ def test_rounding_never_favours_the_worst_of_several_values() -> None:
 
 @pytest.mark.parametrize(("value", "ends"), [(1.02, (1.005, 1.02)), (1.05, (1.005, 1.05)), (0.99, (0.99, 1.03))])
 def test_the_range_of_a_highest_value_ends_at_its_held_out_repeats(value: float, ends: tuple[float, float]) -> None:
-    """So it never stands alone, whatever they gave."""
+    """This means that the highest value is never shown alone."""
     points = values(("threads",), [(1.0, 1.005), (2.0, 1.03)], by_ratio=True)
     made = claim(1.03, bound="high", points=points, opposite=values((), [(1.005,)]))
     (found,) = verdicts(made)

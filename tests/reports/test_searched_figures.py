@@ -1,4 +1,4 @@
-"""What a figure and the disclosure show of a search for a promise: verdicts on rates, limits, and the rate found."""
+"""A search for a promise in a figure and the disclosure: verdicts on rates, limits, and the rate found."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ report brief "B" {
 
 
 class Made(NamedTuple):
-    """A simulated run, and what a brief shows of it."""
+    """A simulated run, and the brief's output about it."""
 
     plan: Plan
     run_dir: Path
@@ -77,7 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture
 def run_dir(made: Made, tmp_path: Path) -> Path:
-    """A copy of the run, for a journal that says something else."""
+    """Return a copy of the run whose journal may be changed."""
     return shutil.copytree(made.run_dir, tmp_path / made.run_dir.name)
 
 
@@ -87,7 +87,7 @@ def found_by(run_dir: Path, hardware: str = "eco") -> j.PromiseEnded:
 
 
 def instead(run_dir: Path, ended: j.PromiseEnded) -> None:
-    """Let the journal say something else of a search, as another course of it would have."""
+    """Replace the search's result in the journal, as if the search had gone differently."""
     journal = Journal(run_dir)
     journal.write(ended)
     journal.close()
@@ -182,7 +182,7 @@ def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_a
 
 
 def test_rates_with_a_value_at_which_the_deciding_runs_could_not_tell_are_not_known(made: Made, run_dir: Path) -> None:
-    """Neither the figure nor the disclosure says that they did not keep the promise."""
+    """Neither the figure nor the disclosure says that these runs broke the promise."""
     ended = found_by(run_dir)
     above = next(each for each in ended.rates if each.rate > (ended.sustained or 0))
     late = above.model_copy(update={"met": 4, "broken": 0, "beyond": 1, "held_out": 1, "held_beyond": 1})

@@ -1,4 +1,4 @@
-"""Slides letter their footnotes anew, and topics stand side by side in the largest type that fits."""
+"""Slides start the letters of their footnotes anew, and topics are side by side in the largest type that fits."""
 
 from __future__ import annotations
 

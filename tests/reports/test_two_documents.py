@@ -1,4 +1,4 @@
-"""A report is a brief and its full disclosure: each has what belongs to it, leads to the other one, and is verified."""
+"""A report is a brief and its full disclosure. Each has its own content, links to the other, and is verified."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Made:
         return PdfReader(self.out / name)
 
     def verified(self, name: str, change: Callable[[str], str] | None = None) -> Verification:
-        """Verify a document, after a change of the disclosure's page that is undone again."""
+        """Verify a document after a change of the disclosure's page, which is then undone."""
         page = self.out / "brief-disclosure.html"
         before = page.read_bytes()
         if change:

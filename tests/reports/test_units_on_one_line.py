@@ -1,4 +1,4 @@
-"""A unit with a stroke in it is not parted at the end of a line."""
+"""A unit with a slash is not broken at a line's end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number made of measurements that differ in their measured time or warm-up says so in a footnote."""
+"""A number from measurements with different measured times or warm-ups has a footnote about it."""
 
 from __future__ import annotations
 

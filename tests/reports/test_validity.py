@@ -1,4 +1,4 @@
-"""What limits the measurements of a run, as the brief says it."""
+"""The limits of a run's measurements in the words of the brief."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page_of(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language
 
 
 def read(page: Path) -> str:
-    """A page's HTML, without what is about how it is broken into lines."""
+    """Return a page's HTML without markup for line breaks."""
     html = page.read_text("utf-8").replace("\u00a0", " ")
     return re.sub('<bdi class="whole">(.*?)</bdi>', r"\1", html)
 
@@ -75,7 +75,7 @@ def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
 
 
 def broken_at(rate: float, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    """The rows of a search that found its promise broken at a rate."""
+    """Return the rows of a search that found its promise broken at a rate."""
     run_id = next(row.run_id for row in rows if isinstance(row, s.CellRow))
     place = (run_id, "ramp", "disk", "rr", "")
     found = PromiseRow(*place, "p99 < 5 ms", 0.1, 0.95, "none", None, None, rate, False, True, None, rate, 0, 0, "-")

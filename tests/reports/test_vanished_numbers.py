@@ -1,4 +1,4 @@
-"""A number that its format prints as 0 though it is not: its author is warned."""
+"""The author is warned of a nonzero number that its format prints as 0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchbrief.reports.render.render_report import warn_of_vanished
 
 
 def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
-    """A file of numbers, each with its value, its upper end, and its format."""
+    """Return a numbers file, with value, upper end and format of each number."""
     queries = [
         QueryEntry(id=f"q{at}", expression=f"latency.p{at}[read]", sql="", dims=(), unit="ms", cells=(), source="")
         for at in range(len(numbers))

@@ -1,4 +1,4 @@
-"""Why a number holds no more, and which numbers a brief's side file has."""
+"""Why a number no longer holds, and which numbers a brief's side file has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Rows = list[tuple[Any, ...]]
 
 
 class Detailed(NamedTuple):
-    """A brief whose appendix has so much `detail`."""
+    """A brief whose appendix has this `detail`."""
 
     detail: str
     plan: p.Plan
@@ -105,7 +105,8 @@ def without(place: str) -> Callable[[NumbersFile], dict[str, Any]]:
 
 
 def less_some_of_its_texts(count: int, gap: str) -> Callable[[NumbersFile], dict[str, Any]]:
-    """`count` numbers of its texts are gone, and the file says that so much could not be made."""
+    """Return a function that removes `count` numbers of texts from a file, and records that this many could not be
+    made."""
 
     def fault(file: NumbersFile) -> dict[str, Any]:
         gone = [number.id for number in file.numbers if number.place == "text"][:count]

@@ -1,4 +1,4 @@
-"""The marks of what was not measured here: nothing that a user brings along takes them away."""
+"""Marks on numbers that were not measured here: nothing that a user brings along removes them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Page = Callable[..., str]
 
 
 def blank_typeface() -> str:
-    """The address of a typeface that calls itself Inter, and whose letters are empty."""
+    """Return the address of a typeface that calls itself Inter and has empty letters."""
     letters = {code: f"glyph{code}" for code in range(32, 127)}
     order = [".notdef", *letters.values()]
     font = FontBuilder(1000, isTTF=True)
@@ -78,7 +78,7 @@ HOSTILE = {
         * {{ font: bold 12px Inter !important }}
     """,
 }
-"""Style sheets that leave nothing to be seen of what they get at."""
+"""Style sheets that hide everything they reach."""
 HOSTILE_ON_SCREEN = f"""
     {HOSTILE["moved away and not shown"]} {HOSTILE["cut off"]}
     html, body {{
@@ -170,7 +170,7 @@ def test_no_style_sheet_takes_the_mark_from_a_sheet_of_paper(
 
 
 def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Path) -> None:
-    """Seen in a browser, both pages beside each other: in each, the mark's red stands in the window's place for it."""
+    """Both pages are shown side by side in a browser, and each has the mark's red in its window."""
     frames = "".join(
         f'<iframe sandbox srcdoc="{escape(page(kind, css=HOSTILE_ON_SCREEN))}"></iframe>' for kind in KINDS
     )

@@ -1,4 +1,4 @@
-"""Numbers that are missing in a text, and data of figures that nobody measured here."""
+"""Missing numbers in a text, and data of figures that were not measured here."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ SEVERAL = {
     "site_percentage_points": "of a difference with decimals",
     "r_halted": "the run had more cells than the one that failed",
 }
-"""English sentences for more than one thing in any case, and why."""
+"""English sentences that are always about several things, with the reason."""
 
 
 def test_no_english_sentence_counts_one_thing_as_several() -> None:

@@ -1,4 +1,4 @@
-"""Plans and stores made up for the report tests: real tables and views in memory, filled with generated numbers."""
+"""Made-up plans and stores for the report tests: real tables and views in memory, with generated numbers."""
 
 # ruff: noqa: S608  # the SQL is over made-up tables, of names in these files
 
@@ -32,14 +32,14 @@ STAND_IN = (
 
 
 def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
-    """The store's read side over rows of the schema's named tuples. The same rows have the same store."""
+    """Return a store over rows of the schema's named tuples. The same rows share a store."""
     found: list[Any] = list(rows)
     found += Sentences(found).rows(RUN)
     return _made_once(tuple((type(row), row) for row in found))
 
 
 class _Remembering(Store):
-    """Many tests ask the same of the same rows, which nothing can change: it keeps its answers, and stays open."""
+    """A store that caches its answers and stays open, since many tests query the same unchangeable rows."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._answered: dict[str, QueryAnswer] = {}
@@ -51,7 +51,7 @@ class _Remembering(Store):
         return self._answered[text]
 
     def close(self) -> None:
-        """Leave it to the next test."""
+        """Do nothing, since the next test uses the store, too."""
 
 
 @lru_cache(maxsize=24)
@@ -99,7 +99,7 @@ def where(fixed: Mapping[str, str | float]) -> str:
 
 
 def measured(view: str, match: str, conditions: str, value: str, dims: Sequence[str], fixed: Mapping[str, Any]) -> str:
-    """A base measure at every planned point, NULL where a cell is missing; in the compiler's form."""
+    """Return SQL for a base measure at every planned point (NULL for a missing cell), in the compiler's form."""
     columns = "".join(f"c.{dim}, " for dim in dims)
     on = " AND ".join(f"m.{dim} = c.{dim}" for dim in match.split())
     return (
@@ -130,7 +130,7 @@ def read(view: str, **keys: Any) -> p.Read:
 
 
 def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = (), **known: bool) -> p.Query:
-    """`reads` are of what it is made of: a query's own, or those of others."""
+    """Return a query. `reads` are those of its parts, whether its own or those of others."""
     return p.Query.model_validate(
         {
             "sql": sql,
@@ -148,7 +148,7 @@ def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p
 def ratio(
     above: p.Query, below: p.Query, unit: str, text: str, expression: str = "a.value / nullif(b.value, 0)"
 ) -> p.Query:
-    """Two queries with the same dims, joined; `expression` over a.value and b.value."""
+    """Return two joined queries with the same dims. `expression` is over a.value and b.value."""
     keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
     columns = "".join(f"{dim}, " for dim in above.dims)
     sql = f"SELECT {columns}{expression} AS value FROM ({above.sql}) AS a JOIN ({below.sql}) AS b {keys}"
@@ -201,14 +201,15 @@ def figure(title: str, *found: p.Series, by: Mapping[str, tuple[p.LabelledKey, .
 
 
 def report(title: str, *elements: Any, **more: Any) -> p.Report:
-    """A report that has its disclosure in it, so that a test reads one page."""
+    """Return a report that includes its disclosure, so that a test reads only one page."""
     made = {"name": "brief", "template": "technical_brief", "origin": HERE, "disclosure": "in_brief", **more}
     return p.Report(title=title, elements=elements, **made)
 
 
 @dataclass
 class World:
-    """A small universe: hardware, databases, workloads, thread ramps; makes a plan and the rows a run would leave."""
+    """A small universe of hardware, databases, workloads and thread ramps. It makes a plan, and the rows that a run
+    would leave."""
 
     hardware: dict[str, str]
     workloads: dict[str, str]
@@ -404,5 +405,5 @@ def saturating(top: float, half: float) -> Callable[[int], float]:
 
 
 def wobble(*seed: object) -> float:
-    """A few per cent of variation, the same each time."""
+    """Return a few per cent of repeatable variation."""
     return 1 + 0.03 * math.sin(sum(map(ord, "".join(map(str, seed)))))

@@ -1,4 +1,4 @@
-"""The plain tools of `plugin/` are installed for these tests as any third party's would be."""
+"""Installs the plain tools of `plugin/` for these tests, like a third party's."""
 
 from collections.abc import Iterator
 

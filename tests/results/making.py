@@ -1,4 +1,4 @@
-"""Run directories made by code with the contract's own types, as the executor leaves them."""
+"""Makes run directories with the contract's own types, as the executor would."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -202,7 +202,7 @@ def a_query(
 
 @dataclass
 class RunMaker:
-    """Writes a run's directory record by record. `now` is the clock of its records."""
+    """Writes a run's directory record by record. `now` is the clock for the records."""
 
     run_dir: Path
     plan: Plan

@@ -1,4 +1,4 @@
-"""Adaptive ramps of a later run with more points: what earlier results stand for, and what is measured beside them."""
+"""Adaptive ramps of a later run with more points: which earlier results are reused, and what else is measured."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def planned(tmp_path: Path, points: int) -> Plan:
 
 
 class Going:
-    """A run that chooses its points by its journal. `saturated` has the threads at which each hardware has enough."""
+    """A run that chooses its points by its journal. `saturated` is the number of threads at which each hardware is
+    saturated."""
 
     def __init__(self, plan: Plan, saturated: dict[str, int], made: RunMaker | None = None) -> None:
         self.plan, self.saturated, self.made = plan, saturated, made

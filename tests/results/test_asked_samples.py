@@ -1,4 +1,4 @@
-"""What a budget reads of probes: metrics over them by their names, and measures that a report reads without one."""
+"""A budget's use of probes: metrics over them by name, and measures that a report reads without a metric."""
 
 from __future__ import annotations
 

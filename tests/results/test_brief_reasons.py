@@ -1,4 +1,4 @@
-"""Reasons of several findings, by the first of them."""
+"""Reasons with several findings, shortened to the first one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Changes in a series, held to apache-otava and ruptures (`oracles/record.py`), and to what noise alone shows."""
+"""Changes in a series, compared with apache-otava and ruptures (`oracles/record.py`), and with the effect of noise
+alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs, logs and raw latencies that can't be what a tool left of one run, and good ones of unusual form."""
+"""Outputs, logs and raw latencies that can't be from one run of a tool, and good ones in unusual forms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def plan_of(folder: Path, workload: str = "f", tool: str = "ycsb") -> Plan:
 
 
 def copied(folder: Path, name: str) -> dict[str, Path]:
-    """The files of a recording, by the names that they are kept under."""
+    """Return the files of a recording, by the names under which they are kept."""
     shutil.copytree(OUTPUTS / name, folder, dirs_exist_ok=True)
     return {path.name: path for path in (folder / "stdout", *sorted(folder.glob("*.hdr"))) if path.exists()}
 
@@ -183,7 +183,7 @@ def test_settings_other_than_the_specs_are_refused(tmp_path: Path) -> None:
 
 
 def refused(kind: str, path: Path, plan: Plan) -> str:
-    """Why an output is refused; "" when it is imported."""
+    """Return why an output is refused, or "" if it is imported."""
     try:
         prepare_outputs(kind, [path], plan, SOURCE, CELL)
     except ImportRefused as why:
@@ -332,7 +332,7 @@ def test_a_number_that_is_none_in_a_log_is_reported_with_its_line_and_leaves_no_
 
 
 def test_logs_of_old_histogram_versions_are_read(tmp_path: Path) -> None:
-    """HdrHistogram 2.1.4, which YCSB's releases hold, writes them in another form: V1."""
+    """HdrHistogram 2.1.4, which YCSB's releases contain, writes them in another form: V1."""
     old = read_output("ycsb", copied(tmp_path / "old", "ycsb/histogram-logs-v1"), "f")
     new = read_output("ycsb", copied(tmp_path / "new", "ycsb/read-modify-write"), "f")
     assert old == new
@@ -346,7 +346,8 @@ def test_logs_of_old_histogram_versions_are_read(tmp_path: Path) -> None:
 
 
 def raw(path: Path, *, reads: int = 4000, updates: int = 4000, first_ms: int = 1_700_000_000_000) -> list[str]:
-    """Eight seconds of two operations, one section after the other, as YCSB writes them, and the summary of each."""
+    """Return eight seconds of two operations as YCSB writes them, one section after the other, with the summary of
+    each."""
     lines = ["[OVERALL], RunTime(ms), 8000", f"[OVERALL], Throughput(ops/sec), {(reads + updates) / 8}"]
     for name, count in (("READ", reads), ("UPDATE", updates)):
         lines.append(f"{name} latency raw data: op, timestamp(ms), latency(us)")
@@ -421,7 +422,7 @@ def test_latencies_longer_than_the_threads_have_time_are_refused(tmp_path: Path)
 
 
 def test_a_run_of_intended_latencies_alone_is_stored_as_that(tmp_path: Path) -> None:
-    """With `measurement.interval=intended`, YCSB prints them under the plain names."""
+    """With `measurement.interval=intended`, YCSB prints intended latencies under the plain names."""
     for files in (copied(tmp_path / "run", "ycsb/intended-only"), {"stdout": tmp_path / "run" / "stdout"}):
         of = read_output("ycsb", files, "f")
         assert {each.kind for each in of.operations} == {"intended"}
@@ -481,7 +482,7 @@ def test_lines_of_db_bench_with_leading_blanks_are_the_same(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["readrandom", "readrandom-6"])
 def test_db_bench_without_a_histogram_is_a_rate_that_says_what_lacks(tmp_path: Path, name: str) -> None:
-    """Up to RocksDB 7.2, such a result has no number of operations either."""
+    """Up to RocksDB 7.2, such a result also lacks the number of operations."""
     path = copied(tmp_path / "run", f"db_bench/{name}")["stdout"]
     path.write_text(path.read_text().partition("Microseconds per read")[0])
     plan = compile_text(ROCKS.replace("RECORDS", "20k"), tmp_path)
@@ -506,7 +507,7 @@ def test_logs_that_are_shorter_than_the_spec_measures_are_reported(tmp_path: Pat
 
 
 def test_repeats_of_two_kinds_of_latency_are_never_reported_together(tmp_path: Path) -> None:
-    """The first repeat has both kinds, the second one service times alone: these do not stand for the other kind."""
+    """The first repeat has both kinds, and the second only service times, which do not replace the other kind."""
     spec = SPEC.replace("threads = 4", "threads = 4  target = 500 ops/s  repeats = 2").replace("WORKLOAD", "f")
     plan = compile_text(spec.replace("TOOL", "ycsb"), tmp_path)
     for repeat in (1, 2):

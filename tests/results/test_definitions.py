@@ -34,7 +34,7 @@ def plan(folder: Path, base: str, given: dict[str, str] | None = None) -> Plan:
 def test_a_metric_of_another_value_of_a_parameter_is_another_one(
     tmp_path: Path, base: str, given: dict[str, str]
 ) -> None:
-    """Also where a parameter is computed from the changed one, and where a profile changed it."""
+    """This includes a parameter computed from the changed one, and a change by a profile."""
     found = list(defined_otherwise(plan(tmp_path, "1"), plan(tmp_path, base, given)))
     assert [(each.name, each.of) for each in found] == [("scaled", "scaled"), ("twice", "scaled")]
     assert found[0].first == "throughput * factor in ops/s, higher is better, base = 1, factor = 2 * base"

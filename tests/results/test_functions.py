@@ -1,4 +1,4 @@
-"""What the language says of repeats and curves, on a simulated run, against its numbers taken one by one."""
+"""The language's functions of repeats and curves on a simulated run, compared with its individual numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class World:
     store: Store
 
     def metric(self, name: str) -> dict[tuple[object, ...], float | None]:
-        """By the dimensions of the points, without the one workload."""
+        """Return a metric by the dimensions of the points, without the only workload."""
         query = next(metric.query for metric in self.plan.metrics if metric.name == name)
         return {tuple(key for key in row.keys if key != "c"): row.value for row in self.store.query(query)}
 

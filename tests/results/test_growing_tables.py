@@ -1,4 +1,4 @@
-"""Tables in memory that grow with a run: the same numbers as tables that are built anew, look after look."""
+"""Tables in memory that grow with a run have the same numbers as newly built ones at each look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What held-out repeats are for: of many noisy points the highest is too high, and claims of it are wrong too often."""
+"""The purpose of held-out repeats: the highest of many noisy points is too high, and claims about it are too often
+wrong."""
 
 from __future__ import annotations
 

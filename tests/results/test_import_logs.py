@@ -1,4 +1,4 @@
-"""The histogram logs of a YCSB output: which of those beside it are taken for its own, and what is said of the others.
+"""The histogram logs of a YCSB output: which of those beside it count as its own, and the messages about the others.
 
 The outputs and the logs are what YCSB 0.17 wrote.
 """
@@ -43,7 +43,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def copied(folder: Path, name: str, *, output: Path = CLOSED, logs: Path | None = CLOSED, before: str = "") -> Path:
-    """An output in a folder, and logs beside it."""
+    """Return an output in a folder, with logs beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(output / "stdout", folder / name)
     for log in logs.glob("*.hdr") if logs else ():
@@ -56,7 +56,7 @@ def prepared(plan: Plan, *paths: Path, where: Where | None = None) -> Prepared:
 
 
 def logs(what: Prepared) -> dict[str, str]:
-    """The logs that are kept of the first cell, by the names that they are kept under."""
+    """Return the logs kept of the first cell, by the names under which they are kept."""
     (job,) = what.cells[0].jobs
     return {name: path.name for name, path in job.files.items() if name != "stdout"}
 
@@ -78,7 +78,7 @@ def test_the_logs_beside_an_output_give_it_every_percentile_with_the_intended_on
 
 
 def test_each_output_of_a_folder_has_the_logs_with_its_own_numbers(tmp_path: Path, plan: Plan) -> None:
-    """Whatever their names say: those of one begin with the other's name."""
+    """Their names do not matter, even if one begins with another one's name."""
     closed = copied(tmp_path, "closed.txt", before="offered-")
     offered = copied(tmp_path, "offered.txt", output=OFFERED, logs=OFFERED, before="t4")
     what = prepared(plan, closed, offered, where=FILE)

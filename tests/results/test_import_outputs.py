@@ -1,4 +1,4 @@
-"""Finished outputs of tools, recorded from the real ones or in their formats: each read to its cell, or refused."""
+"""Finished outputs of tools, recorded from real ones or in their formats: each is imported to its cell, or refused."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ def test_each_benchmark_of_one_output_has_its_own_histogram(tmp_path: Path) -> N
 
 
 def placed(tmp_path: Path) -> list[Path]:
-    """Two outputs at paths that say their cells, the first with its logs."""
+    """Return two outputs at paths that name their cells. The first has logs."""
     folder = tmp_path / "out" / "eco"
     shutil.copytree(OUTPUTS / "ycsb" / "offered-load", folder / "f-t4")
     output = folder / "f-t4" / "stdout"
@@ -449,7 +449,7 @@ def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -
 def test_short_runs_of_many_threads_on_two_cores_are_taken_for_their_cell_alone(
     tmp_path: Path, threads: int, headline: str
 ) -> None:
-    """Their threads began and ended one after the other. The lines are of real runs."""
+    """Their threads began and ended one after the other. The lines are from real runs."""
     spec = tmp_path / "many.bench"
     spec.write_text(
         'hardware ssd { hosts = "ssd.lab" }\n'

@@ -1,4 +1,4 @@
-"""Outputs of the versions that are out there, by their forms (`outputs/README.md` says where these were seen)."""
+"""Outputs of versions in use, by their formats (`outputs/README.md` says where these were found)."""
 
 from __future__ import annotations
 

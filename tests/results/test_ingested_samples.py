@@ -1,4 +1,4 @@
-"""What becomes of probes' samples, clocks and server counters in the store."""
+"""Probes' samples, clocks and server counters in the store."""
 
 import re
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_p
 
 
 def test_means_of_gauges_read_at_uneven_times_are_weighted_by_time_and_agree_with_the_energy(tmp_path: Path) -> None:
-    """A meter that reports faster while much is drawn: 300 W for a second of ten, and 100 W for the rest."""
+    """The meter reports faster at a high power: 300 W for one second of ten, and 100 W for the rest."""
     cell = a_cell(probes=(POWER,))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     watts = [(0.5 + second, 100.0) for second in range(10) if second != 4] + [(4.05 + n / 10, 300.0) for n in range(10)]
@@ -180,7 +180,7 @@ def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(t
 def test_times_of_a_clock_that_drifts_are_brought_to_the_controllers_on_a_line_between_its_readings(
     tmp_path: Path,
 ) -> None:
-    """By this one, the ten seconds of the window take eleven: it is 50 s ahead at its start, and 51 at its end."""
+    """By this clock, the window's ten seconds take eleven: it is 50 s ahead at the start, and 51 s at the end."""
     probes = (Probe(name="cpu", every_s=1, hosts=("nvme-1",), origin=HERE),)
     cell = a_cell(probes=probes)
     run = RunMaker(tmp_path / "run", a_plan([cell]))
@@ -220,7 +220,7 @@ def test_times_of_a_clock_that_drifts_are_brought_to_the_controllers_on_a_line_b
 def test_a_good_cell_whose_tool_s_clock_was_set_has_no_numbers(
     tmp_path: Path, clocks: tuple[float, ...], more: dict[str, float], reason: str
 ) -> None:
-    """Also of journals that call it good."""
+    """This includes journals that call the cell good."""
     cell = a_cell()
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     run.ok(cell, {"load-1": measurement([READ])})
@@ -242,7 +242,7 @@ def test_a_good_cell_whose_tool_s_clock_was_set_has_no_numbers(
 
 @pytest.mark.parametrize("step", [2.0, -2.0, 3600.0])
 def test_samples_stay_in_place_when_their_clock_is_set_just_before_the_job(tmp_path: Path, step: float) -> None:
-    """The probe began before that, and the load after it: each gives the time of the boot by its clock then."""
+    """The probe began before that and the load after it. Each reports the time of boot by its clock at that time."""
     cell = a_cell(probes=(Probe(name="cpu", every_s=0.5, hosts=("load-1", "nvme-1"), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)

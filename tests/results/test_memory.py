@@ -1,4 +1,4 @@
-"""What is held of a run does not grow with what its cells left."""
+"""The memory for a run does not grow with the outputs of its cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real outputs, changed at random: each change of a fact is refused, or reported.
+"""Real outputs with random changes: each change of a fact is refused or reported.
 
 What a fact is, is read here by rules of its own, and not by the parsers under test. The recordings are of the real
 tools; the changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a
@@ -26,9 +26,9 @@ from tests.support.tools import REPOSITORY
 
 OUTPUTS = RECORDED_OUTPUTS
 MUTATIONS = 100
-"""Of each of the recordings: 1,100 in all, and as many more that are read."""
+"""The number of mutations of each recording: 1,100 in all, and as many that are read."""
 ROUNDING = 0.02
-"""A number that is changed by less is no other fact: a mean has no more digits that anything repeats."""
+"""A change below this is not a different fact, since a mean has more digits than anything else repeats."""
 
 Facts = dict[tuple[str, ...], str]
 Mutation = Callable[[random.Random, dict[str, list[str]]], str]
@@ -88,7 +88,7 @@ def _db_bench_facts(lines: list[str]) -> Facts:
 
 
 def _fio_facts(lines: list[str]) -> Facts:
-    """Numbers of the jobs that are read: all the rest is fio's own summary of them."""
+    """Return the numbers of the jobs that are read. All else is fio's own summary of them."""
     try:
         jobs = json.loads("\n".join(lines))["jobs"]
     except (ValueError, KeyError, TypeError):
@@ -127,7 +127,7 @@ def facts(files: dict[str, list[str]], of: Callable[[list[str]], Facts]) -> Fact
 
 
 def other(before: Facts, after: Facts) -> bool:
-    """Whether the facts are others: more or fewer, or one that is another by more than rounding."""
+    """Return whether the facts differ: more or fewer of them, or one that changed by more than rounding."""
     if before.keys() != after.keys():
         return True
     return any(_other_value(value, after[key]) for key, value in before.items())
@@ -144,7 +144,8 @@ def _other_value(before: str, after: str) -> bool:
 
 
 def _repeated(of: Facts, after: Facts, unrepeated: re.Pattern[str]) -> Facts:
-    """Without what can't be seen. Where TOTAL is lost, the rows of operations are added up, and nothing is lost."""
+    """Return the facts without undetectable ones. If TOTAL is lost, the rows of operations are added up, so that
+    nothing is lost."""
     total = any(key[1] == "TOTAL" for key in after)
     kept = {key: value for key, value in of.items() if total or key[1] != "TOTAL"}
     return {key: value for key, value in kept.items() if not unrepeated.fullmatch(" ".join(key[1:]))}
@@ -283,7 +284,7 @@ UNREPEATED = re.compile(
     r"|READ_MODIFY_WRITE .*\(us\)"  # no other row holds these latencies
     r"|\w+ 99\.99th\(us\)"  # two operations of thousands are above it
 )
-"""Values of go-ycsb's output that it has once: a change of one alone can't be seen."""
+"""Values that go-ycsb's output has only once, so that a change of one can't be noticed."""
 
 WITHIN_BUCKETS = re.compile(
     r".*(?:Min|Average|Max)Latency\(us\)"  # the buckets allow others, by a millisecond and more
@@ -291,7 +292,7 @@ WITHIN_BUCKETS = re.compile(
     r"|Bucket.*"  # the other histogram is read
     r"|\d (?:read|write) (?:clat_ns \d+|slat_ns (?:min|max))|\d (?:usr|sys)_cpu"
 )
-"""What else in an output may be another number within the bounds that its buckets and its other numbers set."""
+"""Further values that may change within the bounds set by an output's buckets and other numbers."""
 
 FORMS = REPOSITORY / "tests" / "results" / "outputs"
 RECORDINGS = [
@@ -309,7 +310,7 @@ BUCKETED = [
     ("fio", "fio/mix", "randrw", _fio_facts),
     ("fio", "fio/offered", "randread", _fio_facts),
 ]
-"""Outputs with printed buckets, and with no log beside them."""
+"""Outputs with printed buckets, and without a log."""
 
 
 def recorded(name: str) -> dict[str, list[str]]:
@@ -330,7 +331,7 @@ def mutated(name: str, whole: dict[str, list[str]]) -> Iterator[tuple[int, str, 
 
 
 def read(kind: str, files: dict[str, list[str]], benchmark: str, folder: Path) -> Measurement | str:
-    """What was measured, or why that was refused."""
+    """Return the measurement, or why it was refused."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for name, lines in files.items():
@@ -375,7 +376,7 @@ UNREPEATING = [
     ("ycsb", "ycsb-0.12-some-failed.txt", "a"),
     ("go-ycsb", "go-ycsb-without-total.txt", "a"),
 ]
-"""Outputs whose minima, maxima and percentiles stand there once."""
+"""Outputs whose minima, maxima and percentiles occur only once."""
 READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each[0] != "db_bench"), *UNREPEATING]
 
 
@@ -383,7 +384,7 @@ READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each
 def test_the_numbers_of_a_changed_output_are_those_that_it_states(
     kind: str, name: str, benchmark: str, tmp_path: Path
 ) -> None:
-    """Counts, means and ends are held to a reader of a few lines. Percentiles of a histogram lie between the ends."""
+    """Counts, means and ends are compared with a simple reader. Percentiles of a histogram must lie between the ends."""
     whole = recorded(name)
     taken = 0
     for seed, what, files in mutated(name, whole):

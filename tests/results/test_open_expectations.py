@@ -1,4 +1,4 @@
-"""Which expectations the repeats of a run can't decide yet, and which points they read."""
+"""Which expectations a run's repeats can't decide yet, and which points they read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def simulated(tmp_path: Path, plan: Plan) -> Path:
 
 
 def measured_ratio(run_dir: Path, plan: Plan, threads: int) -> float:
-    """Return the throughput on `two` divided by the one on `one`: a limit that no repeats decide."""
+    """Return the throughput on `two` divided by that on `one`, which as a limit no repeats can decide."""
     with GrowingTables(run_dir, plan, samples=False).store(read_run(run_dir)) as store:
         of = "folder" if plan.factors else "hardware"
         query = f"SELECT {of}, avg(value) FROM measure.throughput WHERE operation = 'all'"  # noqa: S608  # ours

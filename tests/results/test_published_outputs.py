@@ -1,4 +1,4 @@
-"""Outputs as tools print them, which are easily refused for a false reason, or believed for more than they prove."""
+"""Outputs as printed by tools that might be refused for a wrong reason, or believed too much."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def refused(
     cell: str = "experiment=closed",
     spec: str = SPEC,
 ) -> str:
-    """Why an output is not taken for the cell of a spec; "" when it is."""
+    """Return why an output is refused for the cell of a spec, or "" if it is accepted."""
     text = spec.replace("TOOL", tool).replace("WORKLOAD", workload).replace("THREADS", str(threads))
     importer = {"go_ycsb": "go-ycsb"}.get(tool, tool)
     try:
@@ -213,7 +213,7 @@ BEFORE_0_6 = (
 
 
 def test_failures_within_a_latency_are_told(tmp_path: Path) -> None:
-    """Before 0.6.0 YCSB measured what failed as what did not: a fast failure makes its percentiles look well."""
+    """Before 0.6.0, YCSB also measured failures, and fast failures improve its percentiles."""
     path = tmp_path / "stdout"
     path.write_text(BEFORE_0_6)
     spec = SPEC.replace("TOOL", "ycsb").replace("WORKLOAD", "c").replace("THREADS", "4")

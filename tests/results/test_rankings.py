@@ -1,4 +1,4 @@
-"""Rankings of several contenders: letters, what no test separates, and where there is no ranking."""
+"""Rankings of several contenders: letters, contenders that no test separates, and points without a ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store over what db_bench itself printed: our numbers against its own."""
+"""The store over db_bench's own output: our numbers compared with those printed."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ RECORDS = 5000
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run of db_bench with two repeats, and what each printed."""
+    """A run of db_bench with two repeats, and the output of each."""
 
     run_dir: Path
     printed: dict[int, str]

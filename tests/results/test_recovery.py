@@ -1,4 +1,4 @@
-"""What an event does to the throughput, on samples whose answer is known."""
+"""An event's effect on the throughput, for samples with a known answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def by_second(rates: list[float]) -> list[RateSample]:
 
 
 def served(out: list[tuple[float, float]], seconds: int = 40, rate: float = 1000.0) -> list[RateSample]:
-    """Samples of a service of a constant rate that does nothing at all in these stretches."""
+    """Return samples of a service with a constant rate that does nothing in these stretches."""
     lost = [sum(max(0.0, min(i + 1, end) - max(i, start)) for start, end in out) for i in range(seconds)]
     return by_second([rate * (1 - each) for each in lost])
 
@@ -91,7 +91,7 @@ EVENTS = 200
 
 
 def arrivals(draw: random.Random, rate: float) -> float:
-    """How many operations of a Poisson process end in a second."""
+    """Return how many operations of a Poisson process end in a second."""
     count, at = 0, draw.expovariate(rate)
     while at < 1.0:
         count, at = count + 1, at + draw.expovariate(rate)

@@ -1,6 +1,7 @@
-"""The verdicts on a reproduction: right as often as they say, on drawn numbers, and honest where nothing decides.
+"""The verdicts on a reproduction: as reliable as stated, on random numbers, and honest if nothing is decided.
 
-`benchmarks reproduction` draws more."""
+`benchmarks reproduction` draws more.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def stated(repeats: Sequence[float], name: str = "claim", **more: Any) -> Stated
 
 
 def campaign(noise: random.Random, true: float, changed: float = 1.0) -> list[StatedNumber]:
-    """Five claims that compare two sides, the first of them changed."""
+    """Return five claims that compare two sides, the first of them changed."""
     values = [true * (changed if number == 0 else 1.0) for number in range(CLAIMS)]
     drawn = [[value * math.exp(noise.gauss(0, NOISE)) for _ in range(REPEATS)] for value in values]
     return [stated(repeats, f"claim {number}", no_difference=1.0) for number, repeats in enumerate(drawn)]

@@ -1,4 +1,4 @@
-"""Which earlier results stand for the cells of a plan, and what travels with them."""
+"""Which earlier results can replace a plan's cells, and what is copied with them."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
 
 
 def recorded_as(run_dir: Path, **recorded: object) -> None:
-    """Let a run's start say other versions of the measurement; None leaves one out."""
+    """Put other versions of the measurement into a run's start. None leaves one out."""
     path = run_dir / "journal.jsonl"
     first, *others = path.read_text().splitlines(keepends=True)
     left_out = {key for key, value in recorded.items() if value is None}

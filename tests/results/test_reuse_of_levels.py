@@ -1,4 +1,4 @@
-"""Results of before stand for cells whose factors have the same values, whatever the levels are called."""
+"""Earlier results can replace cells whose factors have the same values, whatever the levels are called."""
 
 from __future__ import annotations
 

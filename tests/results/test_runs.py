@@ -86,7 +86,7 @@ def test_runs_that_end_like_a_name_are_offered_for_it(tmp_path: Path) -> None:
 
 @contextmanager
 def as_plain_user() -> Iterator[None]:
-    """Root may read everything: become another user for a moment."""
+    """Become another user during the block, since root may read everything."""
     if os.geteuid() != 0:
         yield
         return

@@ -1,4 +1,4 @@
-"""Tests and intervals, against worked examples and by other ways of computing them."""
+"""Tests and intervals, compared with worked examples and with other ways of computing them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SLEEP = (
     (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0),
     (1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4),
 )
-"""Hours of extra sleep by two drugs: Student, "The probable error of a mean", Biometrika 6 (1908)."""
+"""Hours of extra sleep with two drugs: Student, "The probable error of a mean", Biometrika 6 (1908)."""
 RAY_TRACER = {1: 20, 4: 78, 8: 130, 12: 170, 16: 190, 20: 200, 24: 210, 28: 230, 32: 260, 48: 280, 64: 310}
-"""Rays by processors on an SGI Origin: N. J. Gunther, "Guerrilla Capacity Planning" (2007)."""
+"""Rays by number of processors on an SGI Origin: N. J. Gunther, "Guerrilla Capacity Planning" (2007)."""
 OLD, NEW = (98.0, 101.0, 103.0, 99.0), (117.0, 121.0, 119.0, 126.0)
 
 
 def test_welchs_test_gives_what_r_gives_for_students_sleep() -> None:
-    """`t.test(extra ~ group, data = sleep)` in R's documentation: df = 17.776, p-value = 0.07939."""
+    """R's documentation has `t.test(extra ~ group, data = sleep)`: df = 17.776, p-value = 0.07939."""
     assert degrees_of_freedom(*SLEEP) == pytest.approx(17.776, abs=5e-4)
     assert welch(*SLEEP) == pytest.approx(0.07939, abs=5e-6)
 
@@ -118,7 +118,7 @@ def test_logarithms_give_no_more_false_alarms_than_values_and_see_more(repeats: 
 
 
 def test_fiellers_interval_has_those_ratios_that_are_not_rejected() -> None:
-    """At its ends, the t statistic of `new - ratio * old` is the quantile itself."""
+    """At the interval's ends, the t statistic of `new - ratio * old` equals the quantile."""
     ratio = ratio_of_means(OLD, NEW)
     assert ratio is not None
     assert ratio.value == statistics.mean(NEW) / statistics.mean(OLD)
@@ -205,7 +205,7 @@ def test_a_line_has_no_peak_with_or_without_noise(seed: int) -> None:
 
 @pytest.mark.parametrize(("sigma", "kappa"), [(0.0, 0.0), (0.05, 0.0), (0.0, 0.0004), (0.03, 0.0004), (0.9, 0.5)])
 def test_an_exact_curve_gives_its_parameters_back_also_where_they_are_0(sigma: float, kappa: float) -> None:
-    """A linear ramp lies at two bounds of the fit, and 1,000 a thread is not 1,000.26."""
+    """A linear ramp is at two bounds of the fit, and 1,000 per thread must not become 1,000.26."""
     loads = [1.0, 2.0, 4.0, 8.0, 16.0]
     fitted = fit_usl(loads, [1000 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)) for n in loads])
     assert isinstance(fitted, Usl)
@@ -271,7 +271,7 @@ samples = st.lists(rates, min_size=2, max_size=7)
 
 @given(samples, samples)
 def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list[float], b: list[float]) -> None:
-    """Fieller's set holds the ratios r for which b - r a may be 0: by scipy's quantile, around its ends."""
+    """Fieller's set has the ratios r for which b - r a may be 0, checked with scipy's quantile around its ends."""
     assume(all(np.ptp(each) == 0 or np.ptp(each) > 1e-6 * max(each) for each in (a, b)))
     assume(np.ptp(a) + np.ptp(b) > 0)
     assert welch(a, b) == pytest.approx(float(stats.ttest_ind(a, b, equal_var=False).pvalue), rel=1e-6, abs=1e-12)
@@ -297,7 +297,8 @@ def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list
 
 @pytest.mark.parametrize("spread", [0.5, 0.8, 0.99, 1.01, 1.2, 5.0])
 def test_an_interval_has_no_bounds_exactly_from_where_its_divisor_may_be_zero(spread: float) -> None:
-    """Two repeats around 10, at `spread` times the distance at which Student's t of their mean is the quantile."""
+    """There are two repeats around 10, at `spread` times the distance at which Student's t of their mean equals the
+    quantile."""
     b = (20.0, 21.0)
     middle = 10.0
     half = middle
@@ -353,7 +354,7 @@ def test_the_law_gives_back_what_made_a_curve(ideal: float, sigma: float, kappa:
 
 @pytest.mark.parametrize(("repeats", "p"), [(2, 2 / 6), (3, 0.1), (4, 2 / 70), (5, 2 / 252)])
 def test_repeats_that_do_not_vary_are_never_certain_to_differ(repeats: int, p: float) -> None:
-    """By their order alone: of all ways to part them in two, two lie so far apart."""
+    """Only their order matters: of all ways to divide them in two, two are this extreme."""
     a, b = (5.0,) * repeats, (6.0,) * repeats
     assert welch(a, b) == pytest.approx(p)
     assert p_value(a, b, percentile=True) == pytest.approx(p)
@@ -447,7 +448,7 @@ def test_throughput_that_falls_from_the_first_thread_on_has_no_peak() -> None:
 
 
 def test_a_peak_that_chance_may_have_made_is_not_reported() -> None:
-    """The cost of coherence is above 0 in this fit, and less than its own standard error."""
+    """The cost of coherence in this fit is above 0, but smaller than its standard error."""
     found = fit_usl([1, 2, 4, 8, 12, 16], [105.7, 172.5, 321.2, 549.9, 619.7, 728.1])
     assert isinstance(found, Usl)
     assert 0 < found.kappa < found.kappa_se

@@ -1,4 +1,4 @@
-"""Every public function of `results/statistics` has an answer for any numbers: a finite one, or not known."""
+"""Every public function of `results/statistics` returns for any numbers a finite answer, or says that it is unknown."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "significance.welch": two(),
 }
 NOT_NUMBERS = {"change_points.divergence", "significance.degrees_of_freedom", "significance.difference"}
-"""Those that say infinity or NaN of what is not known."""
+"""Functions that return infinity or NaN for unknown results."""
 
 
 SIGNIFICANCE = p_value.__module__

@@ -1,4 +1,4 @@
-"""Records of an earlier run's cell, as they stand in the journal of the run that takes its result."""
+"""Records of an earlier run's cell, as written in the journal of the run that reuses its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a declared command names, and how a change of what they hold is known."""
+"""Which files a declared command names, and how changes of their contents are detected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Facts = Callable[[str], dict[str, str]]
 
 @pytest.fixture
 def facts(tmp_path: Path) -> Facts:
-    """Of a database in `db` that is prepared by one line."""
+    """Return the facts of a database in `db` that is prepared by one line."""
 
     def of(line: str) -> dict[str, str]:
         hook = Hook(when="prepare", line=line, timeout_s=10, origin=cells.ORIGIN)
@@ -95,7 +95,8 @@ def test_each_host_has_facts_of_its_own_also_where_all_agree(tmp_path: Path) -> 
 
 @pytest.fixture
 def changes(tmp_path: Path) -> Callable[[dict[str, str]], str]:
-    """What a recheck says has changed of a result that was measured with `sh script`, under these facts."""
+    """Return a function that says what a recheck finds changed for a result measured with `sh script`, under these
+    facts."""
 
     def of(before: dict[str, str]) -> str:
         hook = Hook(when="prepare", line=f"sh {tmp_path}/script", timeout_s=10, origin=cells.ORIGIN)

@@ -1,4 +1,4 @@
-"""Commands as data: what a shell makes of the quoted form, and what a reader of the masked form sees."""
+"""Commands as data: how a shell reads the quoted form, and what people see in the masked form."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Server:
-    """Counts how often it was asked, and fails the times named."""
+    """A server that counts queries, and fails the given ones."""
 
     def __init__(self, failing: range = range(0)) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""When the events of a cell come: at their times from when measuring began."""
+"""The times of a cell's events count from when measuring began."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ experiment e {
 
 
 class Tool:
-    """A tool whose warm-up takes as long as it takes."""
+    """A tool with a warm-up of unknown length."""
 
     def measured_from(self, context: CellContext, text: str) -> float | None:
         return counted_from(text)
@@ -35,7 +35,8 @@ class Tool:
 
 @pytest.mark.parametrize(("said", "expected"), [("measured from 100.00\n", 5100.0 - 7.0), ("nothing yet", None)])
 def test_events_count_from_when_the_tool_says_that_it_began(tmp_path: Path, said: str, expected: float | None) -> None:
-    """The host's clock is 7 s ahead, and it booted at 5000 by its own. A tool that ends and never says it has none."""
+    """The host's clock is 7 s ahead, and by it the host booted at 5000. A tool that ends without reporting its
+    beginning has no events."""
     plan = compile_text(SPEC, tmp_path)
     (cell,) = plan.cells
     looks = iter(("", said))

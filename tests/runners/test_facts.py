@@ -1,4 +1,4 @@
-"""Observed facts, and what contradicts a declaration: of this machine, and as machines we lack would print them."""
+"""Observed facts, and facts that contradict a declaration: from this machine, and as printed by machines that we lack."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def here() -> Iterator[Transport]:
 
 
 class Printed:
-    """A transport to a host whose answer is known: what a machine printed that can't be had here."""
+    """A transport to a host with a known answer: the output of a machine that is not available here."""
 
     host = LOCAL
     given_up_at = -math.inf

@@ -1,4 +1,4 @@
-"""Many hosts at once: in order, a bounded number at a time, each one's failure its own."""
+"""Calls to many hosts: in order, with a limit on parallel ones, and with separate failures."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ HOLD_S = 0.6
 
 
 class Told:
-    """A host, and when it got heartbeats."""
+    """A host that records when it got heartbeats."""
 
     def __init__(self) -> None:
         self.at: list[float] = []
@@ -32,7 +32,7 @@ class Told:
 
 
 class Dead:
-    """A host that does not answer: each call lasts until its time-out, or the end of the test."""
+    """A host that does not answer. Each call lasts until its time-out, or until the test ends."""
 
     def __init__(self, timeout_s: float, over: threading.Event) -> None:
         self.timeout_s, self.over, self.calls = timeout_s, over, 0

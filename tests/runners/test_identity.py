@@ -1,4 +1,4 @@
-"""A run is known by what its folder holds: where the folder lies, and what its host is called, may change."""
+"""A run is identified by its folder's contents, so that the folder's place and its host's name may change."""
 
 from __future__ import annotations
 

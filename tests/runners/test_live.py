@@ -1,4 +1,4 @@
-"""Numbers of running tools: read from the ends of recorded outputs, wherever these are cut, and from real jobs."""
+"""Numbers of running tools, read from the ends of recorded outputs (cut anywhere) and from real jobs."""
 
 from __future__ import annotations
 

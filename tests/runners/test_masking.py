@@ -29,7 +29,7 @@ NASTY = ("hunter2", "back\\slash \"q'uote", "pä55wört€", "k€y\U0001f600/+&
 
 
 def by_go(text: str) -> str:
-    """As Go's %+q: what is not ASCII as \\u or \\U."""
+    r"""Write non-ASCII characters as \u or \U, like Go's %+q."""
     return "".join(
         c
         if " " <= c <= "~" and c not in '"\\'
@@ -156,7 +156,7 @@ def test_what_one_block_makes_known_is_not_known_after_it() -> None:
 
 
 def test_a_long_output_is_masked_fast() -> None:
-    """In at most twenty times as long as a plain `re.sub` over the same bytes."""
+    """It takes at most twenty times as long as a plain `re.sub` over the same bytes."""
     line = b"2026-03-01 10:00:05:120 5 sec: 7512 operations; [READ: Count=712, 99=4321] 100% done\n"
     text = line * 50_000
     masking = Masking([Secret("mongodb://benchuser:pa%24%24w%C3%B6rd@db-1.lab:27017/ycsb", of=("pa$$wörd",))])

@@ -1,4 +1,4 @@
-"""Which point of an adaptive ramp is next, as a function of what was measured."""
+"""The next point of an adaptive ramp, as a function of the measurements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRID = ramp_candidates(1, 512)
 
 
 def chosen(rate: Callable[[float], float | None], count: int, grid: tuple[float, ...] = GRID) -> list[float]:
-    """Return the points in the order in which a curve is measured."""
+    """Return the points in the order in which a curve's are measured."""
     curve: dict[float, float | None] = {}
     while len(curve) < count:
         choice = next_point(grid, [curve])

@@ -1,4 +1,4 @@
-"""What else keeps a host busy, by processes of our own that do."""
+"""Other work on a host, with busy processes of our own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REAL = RealWorld()
 
 @contextmanager
 def busy(program: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that takes a core, and before others, where that is allowed, those of other tests."""
+    """Yield a process that uses a core, with priority over those of other tests if permitted."""
     program.symlink_to("/bin/sh")
     with subprocess.Popen([program, "-c", "while :; do :; done"]) as process:
         with suppress(PermissionError):
@@ -83,7 +83,7 @@ SPEC = TransportSpec(
 
 @pytest.fixture
 def inner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[RealTransport]:
-    """A place with the processes of this machine, whose spec says so or does not."""
+    """Yield a place that shares this machine's processes, with a spec that says so or not."""
     registry.look_again()
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "inner_spec.py").write_text(SPEC.replace("ON_CONTROLLER", str(request.param)))

@@ -1,4 +1,4 @@
-"""The code of tools, engines and probes is found by name, in our package and in others."""
+"""The code of tools, engines and probes is found by name, in our own package and in others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from benchbrief.runners.seams import Driver, Engine
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where Python finds packages."""
+    """Yield a folder in which Python finds packages."""
     monkeypatch.syspath_prepend(tmp_path)
     registry.look_again()
     before = set(sys.modules)
@@ -120,7 +120,7 @@ def test_a_reset_that_an_engine_offers_and_does_not_honour_is_named() -> None:
 
 class _TakesMethod(DirectoryEngine):
     def _entered(self) -> None:  # type: ignore[override]  # what mypy would say, and nobody asked
-        """Of an engine that calls one of its own names as the base does."""
+        """Belong to an engine whose method has the same name as one of its base class."""
 
 
 class _TakesAttribute(StartedServer):

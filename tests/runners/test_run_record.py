@@ -1,4 +1,4 @@
-"""What a journal says of the cells of an interrupted run: which are done, and how far the others got."""
+"""The cells of an interrupted run according to its journal: which are done, and how far the others got."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def test_a_journal_extends_the_record_and_does_not_take_one_that_lacks_something
 
 
 def test_a_job_that_went_on_alone_is_no_pause_whatever_its_hosts_clock_says() -> None:
-    """The host is an hour ahead, and its job ran from 100 to 130 by the controller's clock, which was away from 110 to
-    150."""
+    """The host is an hour ahead. By the controller's clock, its job ran from 100 to 130, and the controller was away
+    from 110 to 150."""
     pauses = Pauses()
     pauses.read(
         j.ClockRead(at=90, cell="c", attempt=1, host="h", when="before", offset_s=3600, uncertainty_s=0.1, booted=1)

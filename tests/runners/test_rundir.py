@@ -1,4 +1,4 @@
-"""What is kept in the directory of a run."""
+"""The contents of a run's directory."""
 
 from __future__ import annotations
 

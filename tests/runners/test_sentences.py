@@ -221,7 +221,7 @@ def test_parts_are_joined_as_the_language_does() -> None:
 
 @pytest.mark.parametrize("language", sorted(CATALOGUES))
 def test_a_brief_prints_a_recorded_share_as_it_prints_all_others(language: str) -> None:
-    """The words of a tool in it stay as they are."""
+    """A tool's own words in it remain unchanged."""
     sentence = say.tool_ended(tool="db_bench", code=1, said="50% done")
     few = db_bench_output.say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
     words = Words(language, CATALOGUES[language]).with_sentences({sentence: sentence, few: few})

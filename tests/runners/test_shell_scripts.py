@@ -1,4 +1,4 @@
-"""The shell scripts that run on hosts: files of their own, for any POSIX shell, which name the values they need."""
+"""The shell scripts for hosts are separate files, work in any POSIX shell, and name the values that they need."""
 
 from __future__ import annotations
 

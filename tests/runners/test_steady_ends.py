@@ -1,4 +1,4 @@
-"""When a run that ends by itself is steady: the reader of records and the load generator find the same."""
+"""Whether a run that ends by itself is steady: the reader of records and the load generator agree."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from benchbrief.model.steadiness import FEWEST_BATCHES, cut_of, estimate, judge_
 from tests.support.tools import REPOSITORY
 
 VERDICTS = json.loads((REPOSITORY / "loadgen/internal/steady/testdata/verdicts.json").read_text())
-"""`loadgen/internal/steady` is held to the same file."""
+"""The file with verdicts. `loadgen/internal/steady` is tested with it, too."""
 
 
 @pytest.mark.parametrize("case", VERDICTS, ids=lambda case: f"{case['name']}, {case['judges_latency']}")

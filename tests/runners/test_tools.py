@@ -1,4 +1,4 @@
-"""Tools are found where they may be, and a file that only bears their name is no tool."""
+"""Tools are found in all possible places, and a file that only has a tool's name is not one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from tests.support.tools import built_tool, system_tool, tools_dir
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
-    """This machine, with an empty home and working directory, and nothing of our own on the PATH."""
+    """Yield this machine's transport, with an empty home and working directory, and with none of our programs on the
+    PATH."""
     for name in ("home", "work", "bin"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

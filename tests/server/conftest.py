@@ -1,4 +1,5 @@
-"""One server for many tests: it takes longer to start than to answer. Each test starts with no document and no file."""
+"""Provides one server for many tests, since starting it takes longer than answering. Each test starts without documents
+and files."""
 
 from __future__ import annotations
 

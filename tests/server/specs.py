@@ -61,11 +61,11 @@ report brief "Which compression?" {
   table "Gain" { rows = codec  columns = mean(gain over threads, workload) by vsize }
 }
 """
-"""Three factors, of words, of numbers and of bundles. Right, without a warning."""
+"""Three factors, of words, numbers and bundles, in a spec without errors and warnings."""
 
 
 def cursor(text: str, mark: str = "|") -> tuple[str, int, int]:
-    """The text without its last `|`, and the line and character (from 0, of plain text) where that was."""
+    """Return the text without its last `|`, and the line and character (from 0, in plain text) where it was."""
     before, _, after = text.rpartition(mark)
     line = before.count("\n")
     return before + after, line, len(before) - before.rfind("\n") - 1

@@ -1,4 +1,4 @@
-"""Completion in texts as they are while one types, over the real protocol. `|` is the cursor."""
+"""Completion in texts during typing, over the real protocol. `|` is the cursor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.lsp import Client, session
 
 
 def items(client: Client, text: str, before: str = SMALL) -> list[dict[str, Any]]:
-    """What is offered at the `|` of `text`, which is typed behind a spec that was right before."""
+    """Return the suggestions at the `|` of `text`, typed after a spec that was right before."""
     uri = client.open("typed.bench", before)
     whole, line, character = cursor(before + text)
     client.change(uri, {"text": whole})
@@ -29,7 +29,7 @@ def labels(client: Client, text: str, before: str = SMALL) -> list[str]:
 
 
 def assert_offered(client: Client, text: str, wanted: list[str], unwanted: list[str]) -> None:
-    """All of `wanted` at the cursor, whatever else, and none of `unwanted`."""
+    """Check that all of `wanted`, and none of `unwanted`, is suggested at the cursor."""
     found = labels(client, text)
     assert set(wanted) <= set(found)
     assert not set(unwanted) & set(found)
@@ -294,7 +294,7 @@ def test_the_whole_word_is_replaced(client: Client) -> None:
 
 
 def test_names_of_an_unfinished_declaration_stay_known_while_it_is_typed(client: Client) -> None:
-    """The experiment that names the workload is typed above it, in a block that is not closed."""
+    """The experiment that names the workload is typed above it, in an unclosed block."""
     uri = client.open("typed.bench", SMALL)
     text = SMALL.replace("  workloads = [rr]\n", "  workloads = [|\n")
     whole, line, character = cursor(text)

@@ -1,4 +1,4 @@
-"""Reading a file declaration by declaration says the same as reading it whole."""
+"""Reading a file declaration by declaration gives the same result as reading it at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(documents: Documents, text: str, version: int = 1) -> Parsed:
 
 
 def assert_same(parsed: Parsed) -> None:
-    """As if the whole text were read at once."""
+    """Check that the result is the same as from reading the whole text at once."""
     text = parsed.text.text
     whole = read_whole(parsed.whole)
     if isinstance(whole, SpecError):

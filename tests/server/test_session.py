@@ -1,4 +1,4 @@
-"""The life of a session: its start and end, and what must not end it."""
+"""The life of a session: its start, its end, and events that must not end it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.lsp import BENCH, PATIENCE_S, Client, RequestError, session
 
 
 def test_a_session_from_before_its_start_to_after_its_end(tmp_path: Path) -> None:
-    """Requests are answered between the two alone; the start says what the server can, and the end has code 0."""
+    """Requests are answered only in between. The start lists the server's abilities, and the end has code 0."""
     client = Client(tmp_path)
     try:
         with pytest.raises(RequestError, match="not initialized") as refused:
@@ -136,7 +136,7 @@ def test_no_text_ends_the_server_or_any_feature(client: Client, text: str) -> No
 
 
 def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_path: Path) -> None:
-    """The server's own check is made to fail, and to print, in a program around it."""
+    """A program around the server makes its check fail, and print."""
     program = tmp_path / "failing.py"
     program.write_text(
         "import sys\n"

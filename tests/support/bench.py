@@ -1,4 +1,4 @@
-"""The installed `bench`, run as a user runs it: from a folder of its own, with a home of its own."""
+"""The installed `bench`, run as by a user, with its own folder and home."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANSI = re.compile(r"\x1b\[")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, and what it printed."""
+    """The result of a command: its exit code and its output."""
 
     code: int
     out: str
@@ -42,7 +42,7 @@ class Ended:
         return self.out + self.err
 
     def plainly(self) -> Ended:
-        """Itself, when it shows neither a traceback nor colours nor a mistake of ours."""
+        """Return the result after checking that it shows no traceback, no colours and no bug of ours."""
         assert "Traceback" not in self.text, self.text
         assert "internal error: " not in self.err, self.text
         assert not _ANSI.search(self.text), self.text
@@ -56,13 +56,13 @@ def records_of(run_dir: Path) -> list[dict[str, Any]]:
 
 
 def pages_of(run_dir: Path) -> str:
-    """The pages of a run's only brief and of its disclosure, in this order."""
+    """Return the pages of a run's only brief and its disclosure, in this order."""
     pages = sorted(run_dir.glob("reports/*.html"), key=lambda page: len(page.name))
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def in_words(kept: Any) -> Any:
-    """A record with the English words of each sentence that the journal keeps as a code with arguments."""
+    """Return a record with each sentence, stored as a code with arguments, in English words."""
     if isinstance(kept, dict):
         return (
             from_data(kept) if {"code", "args"} <= kept.keys() else {key: in_words(each) for key, each in kept.items()}
@@ -71,7 +71,7 @@ def in_words(kept: Any) -> Any:
 
 
 class Bench:
-    """`bench` with its working directory. All that it starts, however detached, is known by a mark of ours."""
+    """`bench` with its working directory. A mark of ours identifies everything that it starts, however detached."""
 
     def __init__(self, folder: Path, **env: str) -> None:
         self.folder = folder
@@ -80,7 +80,8 @@ class Bench:
         self.data = folder / "data"
         self.tool = "db_bench"
         self.paper = True
-        """Whether PDFs are drawn, which no test needs that does not look at them: else they hold a line of text."""
+        """Whether PDFs are drawn. Otherwise, they only have a line of text, which is enough for tests that do not look
+        at them."""
         for each in (self.home, self.tmp):
             each.mkdir(parents=True, exist_ok=True)
         self.mark = uuid.uuid4().hex
@@ -99,7 +100,7 @@ class Bench:
     def __call__(
         self, *words: str | Path, timeout: float = 120, env: Mapping[str, str] | None = None, before: str = ""
     ) -> Ended:
-        """Run a command to its end. `before` is Python that its process runs first."""
+        """Run a command to its end. `before` is Python code that its process runs first."""
         typed, its = [str(word) for word in words], {**self.env, **(env or {})}
         if starts_alike(env or {}):
             done = warm().run(typed, self.folder, its, timeout, paper=self.paper, before=before)
@@ -125,7 +126,7 @@ class Bench:
         anew: bool = False,
         before: str = "",
     ) -> Iterator[Started]:
-        """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`.
+        """Yield a command that runs during the block. Its remains are killed at the end, unless it `stays`.
 
         With `anew` it is the installed program, with a Python and memory of its own. `before` is Python that the
         process runs first.
@@ -152,11 +153,12 @@ class Bench:
                     self.end_strays()
 
     def at_full_speed(self) -> None:
-        """Let the tools do as much as they can, from now on: a search for a knee needs that."""
+        """Let the tools run at full speed from now on, which a search for a knee needs."""
         self.env["FULL_SPEED"] = "1"
 
     def spec(self, text: str, name: str = "brief.bench", **values: object) -> Path:
-        """Write a spec, with `@NAME@` replaced by a value: @DATA@ is a folder for the databases, @TOOL@ `self.tool`."""
+        """Write a spec, with each `@NAME@` replaced by a value: @DATA@ is a folder for the databases, @TOOL@ is
+        `self.tool`."""
         for key, value in {"DATA": self.data, "TOOL": self.tool, **values}.items():
             text = text.replace(f"@{key}@", str(value))
         path = self.folder / name
@@ -173,8 +175,8 @@ class Bench:
         return found
 
     def page(self) -> str:
-        """The pages of the last run's only brief and of its disclosure. A run with `--no-report` and this spare
-        their PDFs."""
+        """Return the pages of the last run's only brief and its disclosure. A run with `--no-report` followed by this
+        saves their PDFs."""
         made = self("report", "--html-only")
         assert made.code == 0, made.text
         return pages_of(max(self.run_dirs(), key=lambda run: run.name))
@@ -184,11 +186,11 @@ class Bench:
         return [record for record in records_of(self.run_dir) if kind in (None, record["type"])]
 
     def verdicts(self) -> dict[str, tuple[str, int]]:
-        """The last verdict on each cell, and its attempt."""
+        """Return the last verdict on each cell, with its attempt."""
         return {record["cell"]: (record["status"], record["attempt"]) for record in self.journal("cell_ended")}
 
     def strays(self) -> dict[int, str]:
-        """Processes that `bench` started, by their pid, and that still run."""
+        """Return processes that `bench` started and that still run, by pid."""
         mark = f"{_MARK}={self.mark}".encode()
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
@@ -200,7 +202,7 @@ class Bench:
         return found
 
     def processes(self, name: str) -> list[int]:
-        """Pids of those whose program has this name."""
+        """Return the pids of those processes whose program has this name."""
         return [pid for pid, line in self.strays().items() if line.split(" ")[0].rpartition("/")[2] == name]
 
     def end_strays(self) -> None:
@@ -226,14 +228,14 @@ def fresh_bench(folder: Path, *, paper: bool = False) -> Iterator[Bench]:
 
 @dataclass(frozen=True)
 class Started:
-    """A command that goes on. `out` and `err` are files with what it has printed so far."""
+    """A running command. `out` and `err` are files with its output so far."""
 
     process: subprocess.Popen[bytes] | Forked
     out: Path
     err: Path
 
     def until_it_says(self, text: str, within_s: float = 120) -> None:
-        """Wait for a text on standard error, where progress is shown."""
+        """Wait for a text on standard error, which shows the progress."""
         until(lambda: text in self._so_far().err or self.process.poll() is not None, within_s)
         assert text in self._so_far().err, self._so_far()
 

@@ -33,7 +33,7 @@ _DCMI, _GET_POWER_READING, _ACTIVE = 0x2C, 0x02, 0x40
 
 @dataclass
 class Bmc:
-    """A running BMC. `says` changes what it answers from now on."""
+    """A running BMC. `says` changes its later answers."""
 
     port: int
     watts: Path
@@ -82,7 +82,7 @@ _W_A_STEP = 2
 
 @contextmanager
 def bmc_with_sensors(folder: Path, sensors: Mapping[str, int], celsius: tuple[str, ...] = ()) -> Iterator[Bmc]:
-    """Sensors by name, in even watts, and `celsius` by name; `says` changes the watts of the first."""
+    """Yield a BMC with sensors by name, in even watts, and `celsius` by name. `says` changes the watts of the first."""
     program, _ = system_tool("ipmi_sim"), system_tool("ipmitool")
     port = free_port(socket.SOCK_DGRAM)
     made = Bmc(port, folder / "sensor-1")
@@ -111,7 +111,8 @@ def bmc_with_sensors(folder: Path, sensors: Mapping[str, int], celsius: tuple[st
 
 
 def _record(number: int, name: str, watts: bool) -> list[int]:
-    """A full sensor record (IPMI 2.0, table 43-1): the reading is its raw value times a factor, in watts or degrees."""
+    """Return a full sensor record (IPMI 2.0, table 43-1). Its reading is the raw value times a factor, in watts or
+    degrees."""
     unit = 6 if watts else 1
     linear = [_W_A_STEP, 0, 0, 0, 0, 0]
     body = [

@@ -1,4 +1,4 @@
-"""A plan of one cell, put together by hand: what drivers and engines are given."""
+"""A handmade plan of one cell, as input for drivers and engines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from benchbrief.runners.seams import Driver, Engine, Node, Transport
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
 OWN_RUN = RunName(owner=f"test{os.getpid()}")
-"""A test that takes a silent claim over removes the jobs of its holder, which often is "anyone"."""
+"""A run of its own for a test: when a test takes over a silent claim, it removes the jobs of the claim's holder, which
+is often "anyone"."""
 TIMEOUT_S = 60.0
 
 Options = Mapping[str, str | float | bool]
@@ -136,7 +137,7 @@ def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] =
 
 
 def event(data: Literal["changed", "kept"]) -> Event:
-    """A command during the measurement, which may change the data set or keeps it."""
+    """Return a command during the measurement that may change the data set or keeps it."""
     return Event(
         at_s=1.0,
         label="Event",
@@ -153,7 +154,7 @@ def event(data: Literal["changed", "kept"]) -> Event:
 
 
 def node(*power: PowerMeter) -> Node:
-    """This machine, as the only host of a hardware group with these meters."""
+    """Return this machine as the only host of a hardware group with these meters."""
     return Node(LOCAL, box(power=power))
 
 
@@ -233,7 +234,7 @@ def context(
 
 
 def run_job(transport: Transport, job: Job, into: Path) -> JobOutput:
-    """Run a job to its end."""
+    """Run a job to its end, and return its output."""
     running = transport.start(job)
     if not running.wait(job.timeout_s):
         running.stop()
@@ -244,7 +245,7 @@ def run_job(transport: Transport, job: Job, into: Path) -> JobOutput:
 
 
 def load(transport: Transport, driver: Driver, engine: Engine, context: CellContext, into: Path) -> None:
-    """The load step as the executor does it."""
+    """Do the load step as the executor does it."""
     engine.reset(context.cell)
     job = driver.load(context)
     assert job is not None
@@ -254,5 +255,5 @@ def load(transport: Transport, driver: Driver, engine: Engine, context: CellCont
 def recorded(
     directory: Path, *, exit_code: int | None = 0, started_at: float = 0.0, ended_at: float = 100.0
 ) -> JobOutput:
-    """A recorded output, as if its job had just ended."""
+    """Return a recorded output, as if its job had just ended."""
     return JobOutput(directory, exit_code, started_at, ended_at, "local")

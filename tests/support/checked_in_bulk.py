@@ -23,7 +23,7 @@ _MOST = 4 << 30
 
 
 def treat(path: Path) -> None:
-    """What `bench check` and `bench fmt` do with a file."""
+    """Do everything that `bench check` and `bench fmt` do with a file."""
     render_all(examine(path).in_context(), colour=True).encode()
     try:
         format_source(read_source(path))
@@ -32,7 +32,7 @@ def treat(path: Path) -> None:
 
 
 def peak() -> float:
-    """The MiB that this process has had at most; not those of its parent, which `getrusage` counts in."""
+    """Return the peak memory of this process in MiB, without its parent's, which `getrusage` includes."""
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) / 1024
 

@@ -1,4 +1,4 @@
-"""A chart converter that draws each chart once for all processes of the tests: many make the same briefs."""
+"""A chart converter that draws each chart once for all test processes, since many make the same briefs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.warm import shared_folder
 
 
 class DrawnOnce(Converter):
-    """It stays for the next brief, and ends with its process."""
+    """A converter that stays for the next brief, and ends with its process."""
 
     _folder: Path | None = None
 
@@ -34,8 +34,8 @@ class DrawnOnce(Converter):
         return super()._ask(question, wanted)
 
     def close(self) -> None:
-        """Leave it to the next brief."""
+        """Do nothing, since the next brief uses it, too."""
 
 
 CONVERTER = DrawnOnce()
-"""The one of this process."""
+"""The converter of this process."""

@@ -13,7 +13,7 @@ ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history",
 
 
 def copy_sources(into: Path) -> Path:
-    """A clean copy, since building leaves its traces beside the sources."""
+    """Make a clean copy, because building leaves files beside the sources."""
     copy = into / "benchbrief"
     copy.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -25,10 +25,10 @@ def copy_sources(into: Path) -> Path:
 
 
 class Environment:
-    """A fresh virtual environment that sees this one's libraries, but not this one's benchbrief."""
+    """A fresh virtual environment that sees this one's libraries, but not its benchbrief."""
 
     def __init__(self, folder: Path) -> None:
-        """The environment in `folder`, which is made unless it is there."""
+        """Open the environment in `folder`, and make it if it does not exist."""
         self.bin = folder / "bin"
         if folder.exists():
             return

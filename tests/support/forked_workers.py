@@ -1,4 +1,4 @@
-"""Processes that run the tests side by side, forked off once all tests are collected.
+"""Processes that run the tests in parallel, forked after all tests are collected.
 
 Each has all modules and tests in memory already: to import and collect them anew, as xdist's processes do, costs each
 of six processes some ten seconds of processor time. A process gets tests one by one from the first, which knows what
@@ -36,18 +36,19 @@ _NONE_LEFT = -1
 
 @dataclass
 class Share:
-    """Tests that some processes run, by their modules: each is for one process, which makes its fixtures once."""
+    """Tests for some of the processes, by module. Each module goes to one process, which makes its fixtures once."""
 
     modules: deque[Sequence[int]]
     processes: int
     nice: int = 0
     enter: Callable[[], None] = lambda: None
-    """What its processes do first."""
+    """A context that its processes enter first."""
     again: deque[int] = field(default_factory=deque)
-    """Tests that a process had when it died."""
+    """Tests that belonged to a process when it died."""
 
     def some(self) -> deque[int]:
-        """The next tests for a process: many at first, and few at the end, so that all end at about the same time."""
+        """Return the next tests for a process: many at first and few towards the end, so that all processes end at
+        about the same time."""
         if self.again:
             return deque([self.again.popleft()])
         many = sum(map(len, self.modules)) // (4 * self.processes)
@@ -65,12 +66,12 @@ class _Worker:
     ours: socket.socket
     ahead: deque[int] = field(default_factory=deque)
     given: deque[int] = field(default_factory=deque)
-    """The test that it is at, and the one after it."""
+    """The test in progress, and the next one."""
     heard: bytearray = field(default_factory=bytearray)
 
 
 class ForkedWorkers:
-    """A plugin of pytest that runs the collected tests in processes of their own."""
+    """A pytest plugin that runs the collected tests in separate processes."""
 
     def __init__(self, shares: Callable[[Sequence[pytest.Item]], Sequence[Share]]) -> None:
         self._shares = shares
@@ -165,7 +166,7 @@ class ForkedWorkers:
                 )
 
     def _died(self, session: pytest.Session, worker: _Worker, status: int) -> None:
-        """Report the test that it was at as failed, and keep its others for another process."""
+        """Report the test in progress as failed, and give the remaining ones to another process."""
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         at = worker.given.popleft() if worker.given else None
         worker.share.again += [*worker.given, *worker.ahead]
@@ -177,7 +178,7 @@ class ForkedWorkers:
         session.config.hook.pytest_runtest_logreport(report=report)
 
     def _end(self) -> None:
-        """After an interruption: an interrupt lets fixtures be taken down, and what stays is killed."""
+        """End the processes after an interruption: an interrupt lets fixtures be torn down, and what remains is killed."""
         for number in (signal.SIGINT, signal.SIGKILL):
             for worker in self._workers.values():
                 os.kill(worker.pid, number)
@@ -190,7 +191,7 @@ class ForkedWorkers:
 
 
 class _Reporter:
-    """Hands on what a process has to say."""
+    """Passes on the reports of a process."""
 
     def __init__(self, config: pytest.Config, say: Callable[..., None]) -> None:
         self._config, self._say = config, say
@@ -207,7 +208,7 @@ class _Reporter:
 
 
 def _run(session: pytest.Session, name: str, share: Share, theirs: socket.socket) -> NoReturn:
-    """Run tests until there is none left. It never returns into what its parent was doing."""
+    """Run tests until none is left. Never returns to the parent's code."""
     code = 1
     try:
         os.nice(share.nice)
@@ -243,7 +244,7 @@ def _run(session: pytest.Session, name: str, share: Share, theirs: socket.socket
 
 
 def _become(config: pytest.Config, name: str) -> None:
-    """Have what a process of the tests must not share with the others: streams, and a folder."""
+    """Give a test process its own streams and folder, which it must not share with others."""
     os.environ["PYTEST_XDIST_WORKER"] = name
     capture = config.pluginmanager.get_plugin("capturemanager")
     assert capture

@@ -1,4 +1,4 @@
-"""Keeps what a process has in memory out of collections, before others are forked from it."""
+"""Exempts a process's memory from garbage collection, before others are forked from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchbrief.compiler.compile import memory_is_frozen
 
 
 def freeze_memory() -> None:
-    """Freeze it, and let each fork know it: to find out would take a tenth of a second."""
+    """Freeze the memory and record that, so that forks need not spend a tenth of a second on finding out."""
     gc.collect()
     gc.freeze()
     memory_is_frozen.cache_clear()

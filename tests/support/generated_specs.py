@@ -21,7 +21,7 @@ from benchbrief.model import value_shapes
 from benchbrief.model.engine_spec import STARTED
 
 Words: TypeAlias = tuple[str, ...]
-"""What stands between white space; within one there is none, or just what must be there."""
+"""Text between white space. Within one of these there is no white space, or only what is required."""
 
 # --- By the grammar ---------------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ GAPS = st.sampled_from([*[" "] * 12, "  ", "\t", "\n", "\n", "\r\n", "\n\n\n", *
 
 
 def phrase(*parts: str | st.SearchStrategy[str] | st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
-    """The parts one behind the other."""
+    """Return a strategy for the parts in sequence."""
     drawn = [st.just((part,)) if isinstance(part, str) else part.map(_as_words) for part in parts]
     return st.tuples(*drawn).map(lambda each: tuple(word for words in each for word in words))
 
@@ -68,7 +68,7 @@ def maybe(*parts: str | st.SearchStrategy[str] | st.SearchStrategy[Words]) -> st
 
 
 def listed(part: st.SearchStrategy[Words], least: int = 0, most: int = 3) -> st.SearchStrategy[Words]:
-    """Parts with commas between them."""
+    """Return a strategy for parts separated by commas."""
 
     def with_commas(parts: Iterable[Words]) -> Words:
         return tuple(word for each in parts for word in (",", *each))[1:]
@@ -138,7 +138,7 @@ DECLARATIONS = st.one_of(
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """Any text by the grammar."""
+    """Draw any text of the grammar."""
     words = [word for declaration in draw(st.lists(DECLARATIONS, max_size=4)) for word in declaration]
     gaps = draw(st.lists(GAPS, min_size=len(words) + 1, max_size=len(words) + 1))
     return "".join(part for pair in zip(gaps, [*words, ""], strict=True) for part in pair)
@@ -148,7 +148,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 def value(shape: value_shapes.Shape) -> st.SearchStrategy[str] | None:
-    """A right value for an attribute of this shape; None for one that has a reader of its own."""
+    """Return a strategy for valid values of an attribute with this shape, or None for one with its own reader."""
     match shape:
         case value_shapes.Text():
             return st.sampled_from(['"/data/one"', '"/mnt/x y"'] if shape.absolute else ['"plain"', '"日本, {{x}}"'])
@@ -174,7 +174,7 @@ def value(shape: value_shapes.Shape) -> st.SearchStrategy[str] | None:
 def attributes(
     keys: Mapping[str, value_shapes.Key], without: Iterable[str] = (), only: str = ""
 ) -> st.SearchStrategy[str]:
-    """Some of the attributes that may stand in a block, each at most once."""
+    """Return a strategy for some of a block's attributes, each at most once."""
     values = {
         name: found
         for name, key in keys.items()
@@ -204,14 +204,14 @@ BASES_OF = {
 ROCKSDB = {name: each.key for name, each in ENGINE_SPECS.own["rocksdb"].options.items()}
 FACTS = {"note": value_shapes.Key(value_shapes.Fact(), ""), "network": value_shapes.Key(value_shapes.Fact(), "")}
 NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *TOOL_SPECS.own["ycsb"].shares)
-"""Attributes of a workload that are right with some of the others, or some benchmarks, only."""
+"""Attributes of a workload that are valid only together with some of the others, or for some benchmarks."""
 A_FILE = "config"
 """The attribute of a database that names a file beside the spec."""
 
 
 @st.composite
 def started(draw: st.DrawFn) -> str:
-    """What only a server that is started may say; of what goes together, all or nothing."""
+    """Draw the attributes that only a started server has. Those that belong together are all drawn, or none."""
     parted = [draw(st.sampled_from([(), together])) for together in TOGETHER]
     keys = {key: schemas.DATABASE.keys[key] for together in parted for key in together}
     drawn = draw(
@@ -223,7 +223,7 @@ def started(draw: st.DrawFn) -> str:
 
 @st.composite
 def specs(draw: st.DrawFn) -> str:
-    """A spec without errors: hardware, a database, workloads, an experiment, metrics and a report."""
+    """Draw a spec without errors: hardware, a database, workloads, an experiment, metrics and a report."""
     kind = draw(st.sampled_from(list(DATABASES)))
     engine, only = ("rocksdb", "db_bench") if kind == "rocksdb" else ("mongodb", "ycsb")
     parts = []

@@ -1,4 +1,4 @@
-"""`bench` that is killed by SIGKILL at a named point of a run.
+"""A `bench` that is killed by SIGKILL at a named point of a run.
 
 A point is JSON: the fields of a record (`{"type": "step_started", "step": "load"}`), after which it is killed once the
 record is on the disk; or `{"waits_in": "load"}`, when it first waits for a job of that step.

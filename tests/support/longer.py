@@ -1,4 +1,4 @@
-"""Values of a test that the nightly run adds to those of the quick one."""
+"""Values of a test that only the nightly run uses, in addition to those of the quick one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from _pytest.mark import ParameterSet
 
 
 def longer(*values: object) -> list[ParameterSet]:
-    """Each as a parameter that is marked long; a tuple as the values of several arguments."""
+    """Return each as a parameter marked long. A tuple has the values of several arguments."""
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long) for value in values
     ]

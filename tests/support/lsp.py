@@ -1,4 +1,4 @@
-"""A language client for tests: starts the real `bench lsp` and speaks the protocol with it over its pipes."""
+"""A language client for tests, which starts the real `bench lsp` and speaks the protocol over its pipes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RequestError(Exception):
 
 
 class Client:
-    """One session. `start` sends `initialize`; what the server says unasked is kept in `inbox` in the order it came."""
+    """One session. `start` sends `initialize`. The server's own messages are collected in `inbox` in order."""
 
     def __init__(self, folder: Path, command: tuple[str, ...] = COMMAND) -> None:
         self.folder = folder
@@ -67,7 +67,7 @@ class Client:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Let what is sent within the block reach the server at once."""
+        """Send all messages of the block to the server at once."""
         self._holds = True
         yield
         self._holds = False
@@ -91,7 +91,7 @@ class Client:
     # --- requests and notifications ---
 
     def ask(self, method: str, params: Any = None) -> int:
-        """Send a request; its id."""
+        """Send a request, and return its id."""
         self._last_id += 1
         self.send({"id": self._last_id, "method": method, "params": params})
         return self._last_id
@@ -120,7 +120,8 @@ class Client:
         self.send({"method": method, "params": params})
 
     def wait_for(self, wanted: Callable[[Message], bool]) -> Message:
-        """The first message that the server sent or will send unasked for which `wanted` holds; it leaves the inbox."""
+        """Return the first message sent by the server on its own, now or later, for which `wanted` holds, and remove it
+        from the inbox."""
         seen = 0
         while True:
             for index in range(seen, len(self.inbox)):
@@ -146,13 +147,13 @@ class Client:
         return self
 
     def stop(self) -> int:
-        """Shut the server down as an editor does; its exit code."""
+        """Shut the server down as an editor does, and return its exit code."""
         self.request("shutdown")
         self.notify("exit")
         return self.process.wait(PATIENCE_S)
 
     def hang_up(self) -> int:
-        """Go away without a word; the server's exit code."""
+        """Disconnect without a message, and return the server's exit code."""
         self._stdin.close()
         return self.process.wait(PATIENCE_S)
 
@@ -177,7 +178,8 @@ class Client:
         return uri
 
     def change(self, uri: str, *changes: Message) -> int:
-        """Send changes (`{"range": ..., "text": ...}`, or `{"text": ...}` for all of it); the new version."""
+        """Send changes (`{"range": ..., "text": ...}`, or `{"text": ...}` for the whole text), and return the new
+        version."""
         self._versions[uri] += 1
         identifier = {"uri": uri, "version": self._versions[uri]}
         self.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": list(changes)})
@@ -188,7 +190,7 @@ class Client:
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     def close_all(self) -> None:
-        """Close what is open, and forget its diagnostics."""
+        """Close all open documents, and forget their diagnostics."""
         for uri in list(self._versions):
             self.close_document(uri)
         # The answer comes after the diagnostics of what is open now: none of them reaches the next test.
@@ -196,7 +198,7 @@ class Client:
         self.inbox.clear()
 
     def diagnostics(self, uri: str) -> list[Message]:
-        """Those of the document's last version, once they come."""
+        """Wait for the diagnostics of the document's last version, and return them."""
         version = self._versions.get(uri)
 
         def wanted(message: Message) -> bool:

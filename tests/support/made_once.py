@@ -1,4 +1,4 @@
-"""Folders that one process of the tests fills for all of them."""
+"""Folders that one test process fills for all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """Return the folder of this name. The first process that asks fills it, and others wait meanwhile.
+    """Return the folder with this name. The first process that asks for it fills it, while others wait.
 
     They share it, so tests only look at it.
     """

@@ -1,4 +1,4 @@
-"""A real MariaDB server for tests, which no run starts: with a user, a password and an empty database."""
+"""A real MariaDB server for tests that is not started by a run, with a user, a password and an empty database."""
 
 from __future__ import annotations
 

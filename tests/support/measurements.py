@@ -1,4 +1,4 @@
-"""A measurement as text, for goldens: every number that a parser gives, rounded as far as its unit is worth."""
+"""A measurement as text, for golden files: every number of a parser, rounded as appropriate for its unit."""
 
 from __future__ import annotations
 

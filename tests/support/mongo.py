@@ -15,7 +15,7 @@ STOP_TIMEOUT_S = 15.0
 
 @contextmanager
 def running_stand_in(tools_dir: Path, data: Path | None = None) -> Iterator[tuple[str, int]]:
-    """Start the server on a free port and yield (host, port); stopped, and its exit checked, at the end.
+    """Start the server on a free port, yield (host, port), and at the end stop it and check its exit.
 
     With `data`, documents are kept in that folder; else they are in memory.
     """
@@ -42,7 +42,7 @@ def running_stand_in(tools_dir: Path, data: Path | None = None) -> Iterator[tupl
 
 @contextmanager
 def mortal_stand_in(tools_dir: Path) -> Iterator[tuple[str, int, subprocess.Popen[bytes]]]:
-    """The same, in memory, as (host, port, process): one that a test may kill."""
+    """Start the server in memory and yield (host, port, process). A test may kill it."""
     command = [str(tools_dir / "mongo-stand-in/bin/mongo-stand-in"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         try:
@@ -65,7 +65,7 @@ def _address(server: subprocess.Popen[bytes]) -> tuple[str, int]:
 
 
 def as_mongod(folder: Path) -> str:
-    """The path of a program that is the server with mongod's command line."""
+    """Return the path of a program that is the server with mongod's command line."""
     stand_in = built_tool("mongo-stand-in") / "bin/mongo-stand-in"
     program = folder / "mongod"
     program.write_text(

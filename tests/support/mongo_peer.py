@@ -1,4 +1,4 @@
-"""A scripted MongoDB server: it answers each command with a document prepared for it.
+"""A scripted MongoDB server that answers each command with a prepared document.
 
 For what the stand-in can't be: members of a replica set, routers of a sharded cluster, WiredTiger's counters. Written
 against MongoDB's wire protocol documentation (OP_MSG, and OP_QUERY for the first handshake).
@@ -22,7 +22,7 @@ _HEADER = struct.Struct("<iiii")
 
 Document = Mapping[str, Any]
 Answer = Document | Callable[[Document], Document]
-"""A document, or what makes one of the command."""
+"""A document, or a function that makes one from the command."""
 
 HELLO: Document = {
     "ismaster": True,
@@ -35,11 +35,11 @@ HELLO: Document = {
 
 
 Session = dict[str, Any]
-"""What a server knows of one connection."""
+"""A server's state for one connection."""
 
 
 class WireServer(socketserver.ThreadingTCPServer):
-    """Answers each command of each connection by `answer(command, session)`; on port 0, on a free one."""
+    """Answers each command of each connection by `answer(command, session)`. Port 0 means a free one."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -89,7 +89,7 @@ class _Handler(socketserver.BaseRequestHandler):
 
 
 def _command(body: bytes) -> Document:
-    """A document, and sequences of more of them by name, behind the flags of an OP_MSG."""
+    """Read a command from an OP_MSG, after its flags: a document, and named sequences of further documents."""
     found: dict[str, Any] = {}
     at = 4
     while at < len(body):
@@ -115,7 +115,7 @@ def refusal(code: int, name: str, message: str) -> Document:
 
 @contextmanager
 def scripted_mongod(answers: Mapping[str, Answer], tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, int]]:
-    """Serve on a free port of this machine until the block ends. `answers` are keyed by the command's name."""
+    """Serve on a free port of this machine until the block ends. `answers` are keyed by command name."""
 
     def answer(command: Document, _: Session) -> Document:
         name = next(iter(command))

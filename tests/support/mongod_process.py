@@ -1,4 +1,4 @@
-"""A process in the place of mongod and mongos: their command line, wire protocol and life, and a few documents.
+"""A process in place of mongod and mongos, with their command line, wire protocol and life cycle, and a few documents.
 
 Written against MongoDB's documentation, for what no server at hand can be: members that are initiated as a replica set,
 elect a primary and catch up, shards, access control (SCRAM-SHA-256, the localhost exception, a key file that no one
@@ -34,11 +34,11 @@ from tests.support.mongo_peer import HELLO, Document, Session, WireServer, refus
 _HEADER = struct.Struct("<iiii")
 _ITERATIONS = 4096
 _OPEN = {"hello", "ismaster", "ping", "buildinfo", "saslstart", "saslcontinue", "_config", "_users", "_shards"}
-"""What is answered without a login."""
+"""Commands that are answered without a login."""
 _OF_THE_SHARDS = {"insert", "find", "update", "delete", "count", "aggregate", "drop", "shardcollection"}
-"""What a router leaves to the first of its shards."""
+"""Commands that a router passes to its first shard."""
 _STARTING_S = 0.3
-"""How long a member is no secondary yet."""
+"""Seconds until a new member becomes a secondary."""
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -53,7 +53,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
 
 
 class Process:
-    """One server. `state` is kept in the data directory: the replica set's configuration, users, documents."""
+    """One server. `state` is saved in the data directory: the replica set's configuration, users, and documents."""
 
     def __init__(self, program: str, options: argparse.Namespace) -> None:
         self.options = options
@@ -94,7 +94,7 @@ class Process:
         return {"ok": 1, **found}
 
     def _let_in(self, command: Document, session: Session) -> bool:
-        """The localhost exception: who comes from the server's own host may make its first user."""
+        """Apply the localhost exception: a client on the server's own host may create its first user."""
         first = next(iter(command)) in ("replSetInitiate", "createUser") and not self.state["users"]
         return "user" in session or "_inner" in command or first
 
@@ -168,7 +168,7 @@ class Process:
                 self.call(member["host"], command)
 
     def do_replsetgetstatus(self, command: Document, session: Session) -> Document:
-        """The secondaries are as many seconds behind as the file $PEER_LAG says, where there is one."""
+        """Answer with the status. Secondaries lag by the seconds in the file $PEER_LAG, if there is one."""
         config = self.state["set"]
         now = datetime.now(UTC)
         lag = Path(os.environ.get("PEER_LAG", os.devnull))
@@ -201,7 +201,7 @@ class Process:
         return list(self.call(self._config_server(), {"_shards": 1})["shards"])
 
     def do__shards(self, command: Document, session: Session) -> Document:
-        """What the routers have a server of the cluster's configuration remember."""
+        """Store or return what routers keep on a config server of the cluster."""
         more = command.get("one more")
         if more and more not in self.shards:
             self.shards.append(more)

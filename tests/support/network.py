@@ -1,4 +1,4 @@
-"""Hosts of a network of our own: namespaces on one bridge, each with its address, its name and a real sshd.
+"""A network of our own for tests: hosts in namespaces on one bridge, each with an address, a name and a real sshd.
 
     with network(3) as net:
         monkeypatch.setenv("HOME", str(net.home))
@@ -49,7 +49,7 @@ SetEnv TMPDIR={directory}/tmp.{number} HOME={directory}/account.{number} PATH={p
 
 @dataclass
 class NetHost:
-    """A host that ~/.ssh/config of the network's home knows under `name`. `namespace` is "" for one on a port."""
+    """A host that is known as `name` to ~/.ssh/config in the network's home. `namespace` is "" for a host on a port."""
 
     name: str
     address: str
@@ -57,11 +57,11 @@ class NetHost:
     namespace: str
     link: str
     tmp: Path
-    """Its TMPDIR: hosts of ours share all else of the disk."""
+    """The host's TMPDIR. Our hosts share everything else on the disk."""
     process: subprocess.Popen[bytes]
 
     def cut(self) -> None:
-        """Take the link down, as when a cable is pulled."""
+        """Take the link down, as if the cable were pulled."""
         assert self.namespace, "a server on a port has no link to cut"
         _ip("link", "set", self.link, "down")
 
@@ -80,7 +80,7 @@ class Network:
 
     @property
     def home(self) -> Path:
-        """What HOME is to be for a client: keys, known_hosts and config of all hosts are there."""
+        """The HOME for a client, with the keys, known_hosts and config for all hosts."""
         return self.directory / "home"
 
     @property
@@ -89,7 +89,7 @@ class Network:
 
 
 def can_make_namespaces() -> bool:
-    """Whether this process may make network namespaces with links between them."""
+    """Return whether this process may make network namespaces with links between them."""
     name = f"bbtry{secrets.token_hex(3)}"
     made = subprocess.run([_IP, "netns", "add", name], capture_output=True, check=False)
     if made.returncode != 0:
@@ -100,7 +100,7 @@ def can_make_namespaces() -> bool:
 
 @contextmanager
 def network(count: int, *, namespaces: bool | None = None) -> Iterator[Network]:
-    """So many hosts, named h01, h02, ...; in namespaces where that can be, or as asked."""
+    """Yield this many hosts, named h01, h02, ..., in namespaces if possible, or as requested."""
     if namespaces is None:
         namespaces = os.getuid() == 0 and can_make_namespaces()
     with ExitStack() as stack:
@@ -126,7 +126,8 @@ def network(count: int, *, namespaces: bool | None = None) -> Iterator[Network]:
 
 
 def _bridge(stack: ExitStack) -> tuple[str, str]:
-    """A bridge with an address in a /24 that nobody here uses: its name's prefix, and the /24's first three numbers."""
+    """Make a bridge with an address in a /24 that is unused here. Returns the prefix of its name, and the first three
+    numbers of the /24."""
     prefix = f"bb{secrets.token_hex(3)}"
     while True:
         subnet = f"10.213.{secrets.randbelow(254) + 1}"
@@ -170,7 +171,7 @@ def _host(stack: ExitStack, directory: Path, number: int, prefix: str, subnet: s
 
 
 def _end(host: NetHost) -> None:
-    """End the server, and, where it has a namespace, all that still runs in it."""
+    """End the server and, if it has a namespace, everything that still runs in it."""
     host.stop()
     if host.namespace:
         found = subprocess.run([_IP, "netns", "pids", host.namespace], capture_output=True, text=True, check=False)

@@ -1,5 +1,5 @@
-"""A folder of nightly runs, made up: each with its plan, journal, raw outputs and tables, as `bench run` leaves them,
-without the file of DuckDB.
+"""A folder of made-up nightly runs, each with its plan, journal, raw outputs and tables, as `bench run` leaves them,
+but without DuckDB's file.
 
 They need `plain_tools` while they are made, and not to be read.
 """
@@ -45,7 +45,7 @@ def _forget_drivers() -> None:
 def night(
     out: Path, number: int, rate: Callable[[int, str], float], *, name: str = "", spec: str = "nightly.bench"
 ) -> Path:
-    """Make one run of two hardware groups, three repeats each. `rate` gives the ops/s of a night on a hardware."""
+    """Make a run with two hardware groups and three repeats each. `rate` returns the ops/s of a night on a hardware."""
     chance = random.Random(number)  # noqa: S311  # not for secrets
     cells = [a_cell(hardware=key, repeat=repeat) for key in HARDWARE for repeat in range(1, REPEATS + 1)]
     plan = a_plan(cells)
@@ -69,7 +69,7 @@ def night(
 
 
 def nights(out: Path, count: int, *, step_at: int | None = None, begin: int = 0) -> None:
-    """Make so many nights with 1 % of noise, those from `begin` on; from `step_at` on, flash is 6 % slower."""
+    """Make nights with 1 % of noise, up to `count` and from `begin` on. From `step_at` on, flash is 6 % slower."""
     chance = random.Random(7)  # noqa: S311  # not for secrets
     noise = [chance.gauss(1, 0.01) for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""A brief's page as text for goldens: its words and its structure, without what other tests read."""
+"""A brief's page as text for golden files: its words and structure, without parts covered by other tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def as_text(html: str) -> str:
-    """Without styles, scripts, and the insides of figures, and without what changes from build to build."""
+    """Return a page's text without styles, scripts, the insides of figures, and anything that changes with each build."""
     html = re.sub(r"<style>.*?</style>", "<style/>", html, flags=re.DOTALL)
     html = re.sub(
         r'(<svg role="img" aria-label="[^"]*").*?</svg>', r"\1/>", html, flags=re.DOTALL

@@ -1,4 +1,4 @@
-"""How a finished PDF fills its pages: what is left blank, and where marks and footnotes stand."""
+"""How a finished PDF fills its pages: blank space, and the places of marks and footnotes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHITE = 200
 
 
 def blank_shares(pdf: Path) -> list[float]:
-    """Of each page, the share of its height below the last thing that stands on it, running heads and feet aside."""
+    """Return for each page the share of its height below its last content, ignoring running heads and feet."""
     shares = []
     for width, height, pixels in sheets(pdf):
         top, bottom = int(height * _HEAD), int(height * _FOOT)
@@ -29,7 +29,7 @@ def blank_shares(pdf: Path) -> list[float]:
 
 
 class Sheet(NamedTuple):
-    """A page as it is seen: its grey levels, row by row from the top."""
+    """A page as it looks: its grey levels, row by row from the top."""
 
     width: int
     height: int
@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
 
 
 def sheets(pdf: Path, resolution: int = 24) -> Iterator[Sheet]:
-    """The pages as they are seen, at so many dots an inch."""
+    """Yield the pages as they look at this resolution, in dots per inch."""
     command = (system_tool("pdftoppm"), "-r", str(resolution), "-gray", pdf)
     drawn = subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
     while drawn:
@@ -50,7 +50,7 @@ def sheets(pdf: Path, resolution: int = 24) -> Iterator[Sheet]:
 
 
 class Mark(NamedTuple):
-    """A mark of a footnote: the page that it stands on, and the page of its note with the height there, in points."""
+    """The mark of a footnote: the page that it is on, and the page of its note with the height there, in points."""
 
     note: str
     page: int
@@ -77,7 +77,7 @@ def _links(reader: Any) -> Iterator[tuple[int, str]]:
 
 
 class Word(NamedTuple):
-    """A word on a page, with the edges of its box in points from the top left corner."""
+    """A word on a page, with the edges of its box in points from the page's top left corner."""
 
     text: str
     page: int
@@ -87,7 +87,7 @@ class Word(NamedTuple):
     bottom: float
 
     def covers(self, other: Word) -> bool:
-        """Whether the two overlap by more than the air that a box has around its letters."""
+        """Return whether the boxes overlap by more than the space around their letters."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return (
@@ -98,7 +98,7 @@ class Word(NamedTuple):
 
 
 def words(pdf: Path) -> list[Word]:
-    """All words of a PDF, in its order."""
+    """Return all words of a PDF in its order."""
     command = (system_tool("pdftotext"), "-bbox", pdf, "-")
     printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
     found, page = [], 0

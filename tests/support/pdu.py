@@ -1,4 +1,4 @@
-"""A PDU for tests: Debian's snmpd, with a script of ours for the vendors' objects, SNMPv2c and SNMPv3 on loopback."""
+"""A PDU for tests: Debian's snmpd with our script for the vendors' objects, over SNMPv2c and SNMPv3 on the loopback."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pdu:
         return f"127.0.0.1:{self.port}"
 
     def says(self, values: Mapping[str, int | None]) -> None:
-        """Objects by their identifier; None for one that goes away."""
+        """Set objects by their identifiers. None removes one."""
         for oid, value in values.items():
             place = self.folder / "objects" / f".{oid}"
             if value is None:

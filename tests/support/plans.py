@@ -1,4 +1,4 @@
-"""The plan of a spec that is right."""
+"""Makes the plan of a valid spec."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def compile_spec(
     params: Mapping[str, str] | None = None,
     budget_s: float | None = None,
 ) -> Plan:
-    """Raises SpecError, which tells all mistakes, when there is one."""
+    """Return the plan of a spec. Raises SpecError with all mistakes, if there are any."""
     checked = check(path, profile=profile, params=params, budget_s=budget_s)
     if checked.plan is None:
         raise SpecError(checked.diagnostics)
@@ -25,7 +25,7 @@ def compile_spec(
 
 
 def compile_text(text: str, folder: Path) -> Plan:
-    """The same of a text, which becomes `brief.bench` in a folder."""
+    """Return the plan of a text, which is written to `brief.bench` in a folder."""
     path = folder / "brief.bench"
     path.write_text(text, encoding="utf-8")
     return compile_spec(path)

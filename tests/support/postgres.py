@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests, as a plain user, and a real standby that streams from it.
+"""A real PostgreSQL server for tests, run as a plain user, and a real standby that replicates from it.
 
 with postgres() as server, standby_of(server):
     psql(server, "SELECT 1")
@@ -44,13 +44,13 @@ class Postgres:
 
     @property
     def uri(self) -> str:
-        """As a spec has it: the password is in the environment."""
+        """Return the URI as in a spec, with the password in the environment."""
         return f"postgresql://{USER}:{{secret(PG_PASSWORD)}}@127.0.0.1:{self.port}/{DATABASE}"
 
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """Run a new cluster on a port of its own, with one role and one empty database."""
+    """Run a new cluster on its own port, with one role and an empty database."""
     system_tool(str(BIN / "pgbench"))
     with _folder() as directory:
         server = Postgres(directory, free_port())
@@ -70,7 +70,7 @@ def postgres() -> Iterator[Postgres]:
 
 @contextmanager
 def standby_of(primary: Postgres) -> Iterator[Postgres]:
-    """Copy the primary, and let the copy stream its WAL."""
+    """Copy the primary, and let the copy replicate its WAL."""
     with _folder() as directory:
         server = Postgres(directory, free_port())
         source = f"host={primary.directory} port={primary.port} user=postgres application_name=standby"
@@ -85,7 +85,7 @@ def standby_of(primary: Postgres) -> Iterator[Postgres]:
 
 
 def as_owner(server: Postgres, sql: str) -> str:
-    """Return what a statement answers to the owner of the cluster."""
+    """Return the result of a statement for the owner of the cluster."""
     where = ("-h", str(server.directory), "-p", str(server.port), "-U", "postgres", "-d", "postgres")
     return run("psql", *where, "-X", "-A", "-t", "-c", sql).strip()
 

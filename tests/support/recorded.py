@@ -1,4 +1,4 @@
-"""The recorded outputs of our load generators, which lie in their folders."""
+"""The recorded outputs of our load generators, which are in their folders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.tools import REPOSITORY
 
 
 class _Recorded:
-    """Leads to those of a tool: `RECORDED_OUTPUTS / "ycsb" / "offered-load"`, or with both names in one."""
+    """Finds a tool's outputs: `RECORDED_OUTPUTS / "ycsb" / "offered-load"`, or with both names in one."""
 
     def __truediv__(self, name: str) -> Path:
         tool, _, below = name.partition("/")

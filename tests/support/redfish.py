@@ -32,7 +32,7 @@ _MOST_SESSIONS = 2
 
 
 def tree(folder: Path, resources: Mapping[str, Any]) -> Path:
-    """A mock-up folder with these resources by their path below /redfish/v1, and a service root."""
+    """Make a mock-up folder with a service root and these resources, by their path below /redfish/v1."""
     root = {"@odata.id": "/redfish/v1", "Links": {"Sessions": {"@odata.id": _SESSIONS}}}
     for path, content in {"": root, **resources}.items():
         place = folder / path / "index.json"
@@ -48,7 +48,7 @@ def link(path: str) -> dict[str, str]:
 
 
 def by_power(watts: object, *names: str) -> dict[str, Any]:
-    """One chassis `1` with the deprecated, and common, `Power`."""
+    """Return one chassis `1` with the deprecated but common `Power`."""
     controls = [{"Name": name, "PowerConsumedWatts": watts} for name in names or ("Server Power Control",)]
     return {
         "Chassis": {"Members": [link("Chassis/1")]},
@@ -102,7 +102,7 @@ class Bmc:
 
     @property
     def requests(self) -> list[str]:
-        """What was asked of it, as METHOD PATH HOW."""
+        """Return its requests in the form METHOD PATH HOW."""
         return (self.folder / "requests").read_text().splitlines()
 
 

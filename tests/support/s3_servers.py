@@ -1,4 +1,4 @@
-"""Servers that speak S3, each a real one of its own making: moto's, in Python, and gofakes3, in Go."""
+"""Real servers for S3, each of a different origin: moto's in Python, and gofakes3 in Go."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKIDTESTONLY", "AWS_SECRET_ACCESS_KEY": "no
 
 
 def settings(endpoint: str) -> dict[str, str]:
-    """The environment in which boto3 finds the server, and nothing of this machine's own."""
+    """Return the environment with which boto3 finds the server and no settings of this machine."""
     return {
         **CREDENTIALS,
         "AWS_ENDPOINT_URL": endpoint,
@@ -45,7 +45,7 @@ def moto() -> Iterator[str]:
 
 @contextmanager
 def gofakes3(*options: str) -> Iterator[str]:
-    """Run gofakes3, in memory unless `options` say otherwise, and yield its address."""
+    """Run gofakes3, by default in memory, and yield its address."""
     port, program = free_port(), built_tool("gofakes3/bin/gofakes3")
     command = [str(program), "-host", f"127.0.0.1:{port}", *(options or ("-backend", "memory"))]
     with _served(command, port) as at:
@@ -91,7 +91,7 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 class Between(ThreadingHTTPServer):
-    """Passes requests on to an S3 server, until a test has it answer otherwise.
+    """Passes requests to an S3 server, until a test makes it answer differently.
 
     From the `after`-th write on, it answers with this status and code of S3; with status 0 it says nothing at all. Of
     the first write to a key with `lost` in it, the answer alone is replaced.

@@ -1,4 +1,5 @@
-"""A wall clock that a test sets: every program started with `env` sees it, and its time since boot stays the machine's.
+"""A wall clock that tests can set. Every program started with `env` sees it, while the time since boot remains the
+machine's.
 
 A real clock can't be set by a test: it is the whole machine's. So the programs are real, and what they ask for the time
 is a small library in front of the C library (`set_clock.c`).
@@ -19,7 +20,7 @@ _SOURCE = Path(__file__).with_name("set_clock.c")
 
 @dataclass(frozen=True)
 class SetClock:
-    """A clock of its own in a folder, right until it is set."""
+    """A separate clock in a folder, which is right until it is set."""
 
     library: Path
     file: Path
@@ -29,13 +30,13 @@ class SetClock:
         return {"LD_PRELOAD": str(self.library), "SET_CLOCK_FILE": str(self.file)}
 
     def set(self, ahead_s: float) -> None:
-        """Let it be so many seconds ahead of the machine's from now on."""
+        """Make the clock this many seconds ahead of the machine's from now on."""
         with self.file.open("r+b") as file:
             file.write(struct.pack("d", ahead_s))
 
 
 def make_clock(folder: Path) -> SetClock:
-    """Skips the test where there is no C compiler."""
+    """Make a clock. Skips the test if there is no C compiler."""
     folder.mkdir(parents=True, exist_ok=True)
     made = SetClock(folder / "set_clock.so", folder / "ahead")
     made.file.write_bytes(struct.pack("d", 0.0))

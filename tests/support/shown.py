@@ -1,4 +1,4 @@
-"""What a page shows of what a command prints."""
+"""Compares the shown output of a command on a page with the real one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def assert_shown(shown: str, printed: str, where: str) -> None:
-    """A line `...` of what is shown stands for any lines, and `...` in a line for any text."""
+    """Check the shown text. A line `...` in it means any lines, and `...` within a line means any text."""
     pattern = "".join(
         r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(re.escape("..."), ".*") + r"\n"
         for line in shown.splitlines()

@@ -1,4 +1,4 @@
-"""A real Slurm for tests: slurmctld and a slurmd for each node, on the loopback, with a configuration of their own.
+"""A real Slurm for tests: slurmctld and a slurmd for each node, on the loopback, with its own configuration.
 
 with slurm(["db-1", "db-2"]) as cluster:
     bench.env.update(cluster.env)
@@ -66,7 +66,7 @@ class Slurm:
         return {"SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def asked(self, *words: str) -> str:
-        """What a command of Slurm prints."""
+        """Return the output of a Slurm command."""
         done = subprocess.run(
             [system_tool(words[0]), *words[1:]],
             env={"PATH": "/usr/bin:/bin", **self.env},
@@ -88,7 +88,7 @@ class Slurm:
         return self.asked("squeue", "--noheader", "--format=%i").split()
 
     def submit(self, node: str, command: str, log: Path, env: Mapping[str, str], partition: str = "bench") -> str:
-        """Have a node run a command as a job; return the job's id."""
+        """Make a node run a command as a job, and return the job's id."""
         words = [
             "sbatch",
             "--parsable",
@@ -101,7 +101,7 @@ class Slurm:
         return done.stdout.strip()
 
     def kill(self, name: str) -> None:
-        """End `slurmctld`, or a node's slurmd, with SIGKILL. What it started goes on."""
+        """End `slurmctld`, or a node's slurmd, with SIGKILL. Processes that it started continue."""
         self._processes[name].kill()
         self._processes[name].wait(60)
 
@@ -118,14 +118,14 @@ class Slurm:
             )
 
     def until_idle(self) -> None:
-        """Wait until each node can take a job, without those that a failed test has left."""
+        """Wait until each node can take a job, after removing those that a failed test has left."""
         with suppress(AssertionError):
             self.asked("scancel", f"--user={getpass.getuser()}")
         self.undrain()
         until(lambda: set(self._states()) == {"idle"} and len(self._states()) >= len(self.nodes), 60)
 
     def undrain(self) -> None:
-        """Take back into use what Slurm drained, as after "batch job complete failure": an operator's work."""
+        """Return nodes to service that Slurm drained (as after "batch job complete failure"), like an operator."""
         with suppress(AssertionError):
             for line in self.asked("sinfo", "--noheader", "--Node", "--partition=bench", "--format=%N %T").splitlines():
                 name, state = line.split()
@@ -133,7 +133,7 @@ class Slurm:
                     self.asked("scontrol", "update", f"NodeName={name}", "State=RESUME")
 
     def answers(self) -> bool:
-        """Whether slurmctld answers, and knows each node."""
+        """Return whether slurmctld answers and knows each node."""
         return len(self._states()) >= len(self.nodes)
 
     def _states(self) -> list[str]:

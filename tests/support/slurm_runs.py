@@ -1,4 +1,4 @@
-"""A run on a cluster of four nodes: its spec, and what its folder says of jobs and cells."""
+"""A run on a cluster of four nodes: its spec, and its folder's information on jobs and cells."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ SAME = {
     "coverage": ["cell_id", "probe", "node"],
     "files": ["cell_id", "path"],
 }
-"""What two runs of one plan have in common, by table: all but times, what is measured, and how often it was tried."""
+"""The columns that are equal in two runs of one plan, by table: all except times, measured values, and numbers of
+tries."""
 
 
 ROLES = (
     SPEC.replace('hosts = "one"', 'hosts = slurm("nvme", 1)').replace('hosts = "two"', 'hosts = slurm("nvme", 1)')
     + 'scheduler slurm { partition = "bench" }\n'
 )
-"""The same for any nodes with the feature `nvme`."""
+"""The same spec for any nodes with the feature `nvme`."""
 
 
 def spec(bench: Bench, measure: str = "1 s", text: str = SPEC) -> None:
@@ -47,7 +48,7 @@ def spec(bench: Bench, measure: str = "1 s", text: str = SPEC) -> None:
 
 
 def said(bench: Bench, number: int, **wanted: object) -> bool:
-    """Whether the journal of a lane has a record with these fields."""
+    """Return whether the journal of a lane has a record with these fields."""
     return any(
         wanted.items() <= record.items()
         for path in bench.folder.glob(f"bench-out/*/lanes/*-lane-{number}/journal.jsonl")

@@ -1,4 +1,4 @@
-"""The virtual machine of `tools/snapshot-vm`, for file systems that the kernel here may not have.
+"""The virtual machine of `tools/snapshot-vm`, for file systems that this kernel may lack.
 
 with snapshot_vm(tmp_path) as machine:
     machine.sh("zpool create tank vdb")
@@ -26,19 +26,19 @@ TOOL = REPOSITORY / "tools" / "snapshot-vm"
 
 @dataclass(frozen=True)
 class Machine:
-    """A running machine. `home` is what HOME is to be for a client that knows it as `root-vm` and `lab-vm`."""
+    """A running machine. `home` is the HOME for a client that knows it as `root-vm` and `lab-vm`."""
 
     home: Path
 
     def run(self, text: str, *arguments: str, user: str = "root") -> subprocess.CompletedProcess[str]:
-        """Run a script on it."""
+        """Run a script on the machine."""
         line = shlex.join(["sh", "-c", text, "sh", *arguments])
         words = ["ssh", "-F", str(self.home / ".ssh" / "config"), f"{user}-vm", line]
         nothing = subprocess.DEVNULL
         return subprocess.run(words, stdin=nothing, capture_output=True, text=True, check=False, timeout=1800)
 
     def sh(self, text: str, *arguments: str, user: str = "root") -> str:
-        """Run a script on it that has to succeed, and return what it printed."""
+        """Run a script on the machine, check that it succeeds, and return its output."""
         done = self.run(text, *arguments, user=user)
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         return done.stdout.strip()
@@ -46,7 +46,7 @@ class Machine:
 
 @contextmanager
 def snapshot_vm(folder: Path) -> Iterator[Machine]:
-    """Boot the machine; where its image was not built the test is skipped."""
+    """Boot the machine. Skips the test if its image was not built."""
     key = Path(subprocess.run([TOOL, "key"], check=True, capture_output=True, text=True).stdout.strip())
     if not (key.parent / "disk").exists():
         pytest.skip("there is no virtual machine with ZFS and LVM: run `tools/snapshot-vm build`")
@@ -74,7 +74,7 @@ def snapshot_vm(folder: Path) -> Iterator[Machine]:
 
 
 def _key_of(port: int, known: Path) -> bool:
-    """Write the host key of the machine's sshd, once it answers."""
+    """Write the host key of the machine's sshd, once it answers, and return whether it did."""
     words = ["ssh-keyscan", "-T", "5", "-p", str(port), "-t", "ed25519", "127.0.0.1"]
     said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     known.write_text(said)

@@ -1,4 +1,4 @@
-"""A real sshd for tests: its own port, host key, user key, and a home directory for its client.
+"""A real sshd for tests, with its own port, host key and user key, and a home directory for its client.
 
 with sshd() as server:
     monkeypatch.setenv("HOME", str(server.home))
@@ -32,7 +32,7 @@ _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 
 @dataclass
 class Sshd:
-    """A running server. `home` is what HOME is to be for a client that knows it under the name `box`."""
+    """A running server. `home` is the HOME for a client that knows it under the name `box`."""
 
     directory: Path
     port: int
@@ -45,12 +45,12 @@ class Sshd:
 
     @property
     def host(self) -> Host:
-        """The server as the plan would name it: all else is in ~/.ssh/config."""
+        """Return the server as a plan would name it. ~/.ssh/config has everything else."""
         return Host(id="box", transport="ssh", name="box")
 
     @property
     def host_key(self) -> str:
-        """Type and key, as in a known_hosts line."""
+        """Return type and key, as in a known_hosts line."""
         return " ".join((self.directory / "host_key.pub").read_text().split()[:2])
 
     @property
@@ -63,24 +63,24 @@ class Sshd:
         return (self.directory / "log").read_text(errors="replace")
 
     def write_config(self, *more: str, name: str = "box") -> None:
-        """Write ~/.ssh/config for this server, with more lines for its block."""
+        """Write ~/.ssh/config for this server, with additional lines in its block."""
         lines = [f"Host {name}", "HostName 127.0.0.1", f"Port {self.port}", f"User {self.user}", *more]
         (self.home / ".ssh" / "config").write_text("\n    ".join(lines) + "\n")
 
     def write_known_hosts(self, *lines: str) -> None:
-        """Write ~/.ssh/known_hosts; without lines, the server's own key."""
+        """Write ~/.ssh/known_hosts, by default with the server's own key."""
         text = "\n".join(lines or [f"[127.0.0.1]:{self.port} {self.host_key}"])
         (self.home / ".ssh" / "known_hosts").write_text(text + "\n")
 
     def change_host_key(self) -> None:
-        """Give the server another key of the same type; who connects from now on sees it."""
+        """Give the server another key of the same type, which later connections see."""
         starts = self.log.count("Server listening")
         new_key(self.directory / "host_key")
         self.process.send_signal(signal.SIGHUP)  # it executes itself anew, under the same pid
         until(lambda: self.log.count("Server listening") > starts)
 
     def sessions(self) -> list[int]:
-        """The pids of the server's processes for its connections."""
+        """Return the pids of the server's processes for its connections."""
         children: dict[int, list[int]] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -98,19 +98,19 @@ class Sshd:
         return found
 
     def stop(self) -> None:
-        """End the server and its connections, as when its host goes down."""
+        """End the server and its connections, as if its host went down."""
         self.process.send_signal(signal.SIGSTOP)  # its children stay its own until they are counted
         self.cut_connections()
         self.process.kill()
         self.process.wait(60)
 
     def start_again(self) -> None:
-        """After `stop`: the same server, on the same port."""
+        """Start the same server on the same port again after `stop`."""
         self.process = _begun(system_tool("sshd"), self.directory)
         _wait_for_banner(self)
 
     def cut_connections(self) -> int:
-        """Kill the server's side of every connection, and say how many processes that were."""
+        """Kill the server's side of every connection, and return how many processes that were."""
         pids = self.sessions()
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):  # it ended with its parent
@@ -127,7 +127,8 @@ def _begun(program: Path, directory: Path) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
-    """Run a server that lets `user` in (who runs the tests, unless said otherwise). `config` is more of sshd_config.
+    """Run a server that lets `user` in (by default the user who runs the tests). `config` has more lines for
+    sshd_config.
 
     Its TMPDIR and HOME are its own, unless `config` sets TMPDIR: as on hosts apart, jobs and claims of one are not seen
     on another, and the start-up files of who runs the tests, slow ones perhaps, are not those of the host's account.
@@ -179,7 +180,7 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
 
 @contextmanager
 def system_user() -> Iterator[str]:
-    """A user made for the length of the block; needs root."""
+    """Yield a user who exists only during the block. Needs root."""
     name = f"bb{uuid.uuid4().hex[:8]}"
     subprocess.run(["useradd", "--create-home", "--shell", "/bin/sh", name], check=True, env={"PATH": _PATH})
     # An account without a password counts as locked: one that no password fits does not.

@@ -1,4 +1,4 @@
-"""Where the real tools are that `make setup` puts together."""
+"""The places of the real tools that `make setup` installs."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def tools_dir() -> Path:
-    """The folder of the tools that are built: `mongo-stand-in`, `ycsb`, and with Go `go-ycsb` and `openload`."""
+    """Return the folder of the built tools: `mongo-stand-in`, `ycsb`, and with Go `go-ycsb` and `openload`."""
     return REPOSITORY / ".tools"
 
 
 def built_tool(path: str) -> Path:
-    """A file or folder under `tools_dir()`; where it was not built the test is skipped, and fails in CI."""
+    """Return a file or folder in `tools_dir()`. If it was not built, the test is skipped, or fails in CI."""
     program = tools_dir() / path
     if not program.exists():
         _absent(f"{program} was not built: run `make setup`")
@@ -24,7 +24,7 @@ def built_tool(path: str) -> Path:
 
 
 def system_tool(name: str) -> Path:
-    """A program on the PATH or among the system's, such as `db_bench` or `sshd`; else as `built_tool`."""
+    """Return a program on the PATH or of the system, such as `db_bench` or `sshd`. If missing, same as `built_tool`."""
     found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if found is None:
         _absent(f"{name} is not installed: run `make setup`")

@@ -1,4 +1,4 @@
-"""Hosts that are each a real sshd of its own: `one` and `two`, or others."""
+"""Hosts that are each a real sshd, by default `one` and `two`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.tools import system_tool
 
 @contextmanager
 def two_hosts(folder: Path, cases: str = "", names: Sequence[str] = ("one", "two")) -> Iterator[Bench]:
-    """A `bench` that reaches all of them. Its `db_bench` is wrapped: `cases` are of the shell's `case "$*" in`."""
+    """Yield a `bench` that reaches all hosts. Its `db_bench` is wrapped, with `cases` for the shell's `case "$*" in`."""
     system_tool("db_bench")
     system_tool("sshd")
     with ExitStack() as stack:

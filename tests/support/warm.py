@@ -1,4 +1,4 @@
-"""Commands of `bench` by a fork of a process that has its libraries in memory already.
+"""Runs commands of `bench` by forking a process that already has its libraries in memory.
 
 A suite types hundreds of commands, and a Python that imports scipy, WeasyPrint and DuckDB for each of them spends more
 processor time on that than on what is tested. What runs is `bench` from its `main` on, in a process, working directory
@@ -27,15 +27,15 @@ from io import FileIO
 from pathlib import Path
 
 LIBRARIES = ("babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
-"""What is imported once, before processes are forked."""
+"""Libraries that are imported once, before processes are forked."""
 _REPOSITORY = Path(__file__).parents[2]
 _SERVER = "tests.support.warm_server"
 _PLACE = "BENCHBRIEF_TESTS_WARM"
-"""The variable with the folder of the socket by which processes of the tests share one that is forked."""
+"""The variable with the folder of the socket through which test processes share a process to fork."""
 
 
 class Forked:
-    """A command that was forked: what tests use of `subprocess.Popen`."""
+    """A forked command, with the methods of `subprocess.Popen` that tests use."""
 
     def __init__(self, status: FileIO) -> None:
         self.returncode: int | None = None
@@ -48,7 +48,7 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code. Raises subprocess.TimeoutExpired."""
+        """Wait for the exit code. Raises subprocess.TimeoutExpired."""
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("bench", timeout or 0)
@@ -65,10 +65,10 @@ class Forked:
 
 
 class Warm:
-    """The process that is forked, and how it is asked to. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
+    """The process to fork, and requests to it. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
 
     def __init__(self, python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> None:
-        """`python` is started in `folder`, where it finds these tests, unless another process has begun one."""
+        """Start `python` in `folder`, where it finds these tests, unless another process has done so."""
         self._socket = _joined(python, folder)
 
     def run(
@@ -81,7 +81,7 @@ class Warm:
         paper: bool = True,
         before: str = "",
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `bench` with these words. It dies at the point `killed_at`: see `killed.py`.
+        """Run `bench` with these words. It dies at the point `killed_at` (see `killed.py`).
 
         Without `paper`, all is done but the drawing of PDFs, most of what a brief costs: they hold a line of text.
         `before` is Python that the process runs first: it may patch a function, or set a limit.
@@ -112,7 +112,7 @@ class Warm:
         on_a_terminal: bool = False,
         before: str = "",
     ) -> Forked:
-        """Begin `bench` with these words, whose output goes to two files, or to the terminal that both are.
+        """Start `bench` with these words. Its output goes to two files, or to one terminal given as both.
 
         It may be killed at any time.
         """
@@ -121,7 +121,7 @@ class Warm:
         return Forked(self._asked(asked, out, err))
 
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
-        """What `bench` with these words shows on a terminal of its own."""
+        """Return what `bench` with these words shows on its own terminal."""
         ours, theirs = os.openpty()
         asked = {"words": words, "cwd": str(cwd), "env": dict(env), "on_a_terminal": True, "paper": False}
         shown = b""
@@ -134,13 +134,14 @@ class Warm:
         return shown
 
     def _leave(self) -> None:
-        """Let the next commands have a process of their own: this one may have a drawing half asked for."""
+        """Give later commands their own converter process, since this one may have an unfinished request."""
         Path(self._socket.getpeername()).unlink(missing_ok=True)
         for its in [its for its, each in _WARM.items() if each is self]:
             del _WARM[its]
 
     def _asked(self, request: Mapping[str, object], out: int, err: int) -> FileIO:
-        """Gives what tells the process id, and after its end the exit code, a line each."""
+        """Send a request. Returns a file that gives the process id on one line, and after the end the exit code on
+        another."""
         answers, answer = os.pipe()
         socket.send_fds(self._socket, [json.dumps(request).encode()], [out, err, answer])
         os.close(answer)
@@ -148,15 +149,16 @@ class Warm:
 
 
 def share_among_processes() -> Path:
-    """Let all processes of the tests that this one starts share one such process. Gives a folder; who removes it ends
-    that process."""
+    """Let all test processes started by this one share one such process. Returns a folder, whose removal ends the
+    process."""
     folder = tempfile.mkdtemp(prefix="warm-")
     os.environ[_PLACE] = folder
     return Path(folder)
 
 
 def share_apart() -> None:
-    """Let this process and its like have one of their own: the commands are as nice as who began what is forked."""
+    """Give this process and similar ones their own, since commands inherit the niceness of whoever started the forked
+    process."""
     folder = shared_folder() / "apart"
     folder.mkdir(exist_ok=True)
     os.environ[_PLACE] = str(folder)
@@ -170,7 +172,7 @@ def shared_folder() -> Path:
 
 
 def _joined(python: str | Path, folder: Path) -> socket.socket:
-    """A connection to the process for that Python, which is started when there is none."""
+    """Return a connection to the process for that Python, which is started if there is none."""
     path = shared_folder() / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
     ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with path.with_suffix(".lock").open("w") as lock:
@@ -200,7 +202,7 @@ _WARM: dict[tuple[str | Path, Path], Warm] = {}
 
 
 def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> Warm:
-    """This process's connection to the one for that Python."""
+    """Return this process's connection to the process for that Python."""
     its = (python, folder)
     if its not in _WARM:
         _WARM[its] = Warm(python, folder)
@@ -208,5 +210,5 @@ def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> War
 
 
 def starts_alike(env: Mapping[str, str]) -> bool:
-    """Whether Python would begin with this environment as it does without: else it has to begin anew."""
+    """Return whether Python would start in the same way without this environment. If not, it must start anew."""
     return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ")) for name in env)

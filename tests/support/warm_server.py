@@ -1,4 +1,4 @@
-"""The process that is forked for each command of `bench`: see `warm.py`, which starts it and asks it."""
+"""The process that is forked for each command of `bench`. `warm.py` starts it and sends it requests."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ _ROOMS = (
 )
 _MOST_BYTES = 200_000
 _IDLE_S = 60.0
-"""How long it waits without any connection: its users may have been killed."""
+"""Seconds to wait without any connection, since its users may have been killed."""
 _UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
 _DATABASES = 4
-"""How many databases a command finds open."""
+"""How many open databases a command finds."""
 _HUGE, _MADV_COLLAPSE = 2 << 20, 25
 """The size of a huge page, and what madvise(2) calls it to make one of many."""
 _BROKEN = 70
-"""No exit code of `bench`: something left its `main` that never should."""
+"""An exit code that `bench` does not have: an exception escaped its `main`, which should never happen."""
 
 
 SPEC = """
@@ -87,12 +87,12 @@ report brief "Brief of a manifold" {
   disclosure = automatic
 }
 """
-"""A spec whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter, and
-the expressions by which specs and the words of claims are read."""
+"""A spec whose simulated brief creates everything that is made only once: templates, fonts, connections to the chart
+converter, and the regular expressions for specs and claims."""
 
 
 class _Shared(DrawnOnce):
-    """One chart converter for all commands: they take turns. Those that are about its end start `bench` anew."""
+    """One chart converter that all commands use in turn. Tests about its end start `bench` anew."""
 
     _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
 
@@ -115,7 +115,7 @@ _ONE = _Shared()
 
 
 class _Databases:
-    """DuckDB's databases in memory, opened before the fork: in each, DuckDB registers thousands of functions."""
+    """In-memory databases of DuckDB, opened before the fork because DuckDB registers thousands of functions in each."""
 
     connect = staticmethod(duckdb.connect)
 
@@ -125,7 +125,7 @@ class _Databases:
         self._kept: list[duckdb.DuckDBPyConnection] = []
 
     def take(self, database: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
-        """What `duckdb.connect` gives, with as many threads as that would have."""
+        """Return the result of `duckdb.connect`, with the same number of threads."""
         if database != ":memory:" or not self._open:
             return self.connect(database, **options)
         connection = self._open.pop()
@@ -161,7 +161,7 @@ def _serve(number: int) -> NoReturn:
 
 
 def _gather_memory() -> None:
-    """Put this process's memory into huge pages, where the kernel does: a fork copies the table of all pages."""
+    """Move this process's memory into huge pages, if the kernel can, since a fork copies the table of all pages."""
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -173,14 +173,15 @@ def _gather_memory() -> None:
 
 
 class _Server:
-    """Forks for each request. A fork copies the tables of all memory, so there is one for a request, and no more."""
+    """Forks once for each request, and no more, since a fork copies the tables of all memory."""
 
     def __init__(self, number: int) -> None:
         self._listening = socket.socket(fileno=number)
         self._place = Path(self._listening.getsockname()).parent
         self._clients: dict[int, socket.socket] = {}
         self._running: dict[int, tuple[int, int]] = {}
-        """By what is readable at its end: a process id, and where its exit code goes."""
+        """The running processes, by the file that becomes readable at their end: process id, and target for the exit
+        code."""
         self._poll = select.poll()
         self._poll.register(number, select.POLLIN)
 

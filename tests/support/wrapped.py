@@ -1,4 +1,4 @@
-"""Real tools behind a script that lets them go wrong: most of what they do is real, one call is not."""
+"""Real tools behind a script that makes them fail: one call is fake, and most are real."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 from tests.support.tools import built_tool, system_tool
 
 PROGRAMS = Path(__file__).parent / "programs"
-"""A folder for the PATH and for BENCHBRIEF_TOOLS, with tools that spare the processor."""
+"""A folder for the PATH and for BENCHBRIEF_TOOLS, with tools that use little processor time."""
 
 
 def db_bench(folder: Path, cases: str = "") -> Path:
-    """A `db_bench` in a folder, for `tool = db_bench("...")`. `cases` are of the shell's `case "$*" in`."""
+    """Make a `db_bench` in a folder, for `tool = db_bench("...")`. `cases` are for the shell's `case "$*" in`."""
     system_tool("db_bench")
     return _script(folder / "db_bench", cases, PROGRAMS / "db_bench")
 
 
 def ycsb(folder: Path, cases: str = "") -> Path:
-    """A folder laid out like YCSB's release, for `tool = ycsb("...")`, whose `bin/ycsb.sh` is wrapped."""
+    """Make a folder like YCSB's release, for `tool = ycsb("...")`, with a wrapped `bin/ycsb.sh`."""
     built_tool("ycsb")
     (folder / "bin").mkdir(parents=True)
     for name in ("lib", "mongodb-binding", "workloads"):

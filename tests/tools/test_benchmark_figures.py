@@ -1,4 +1,4 @@
-"""The page of the benchmarks is what their command writes from the figures it has stored."""
+"""The page of the benchmarks is what their command writes from its stored figures."""
 
 from __future__ import annotations
 

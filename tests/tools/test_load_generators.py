@@ -1,4 +1,4 @@
-"""The real load generators run against a real server or library, and fail the way the drivers expect."""
+"""The real load generators run against a real server or library, and fail as the drivers expect."""
 
 import re
 import subprocess
@@ -56,7 +56,8 @@ def load(server: tuple[str, int], database: str) -> str:
 
 @pytest.fixture(scope="module")
 def loaded(server: tuple[str, int]) -> str:
-    """A database for all workloads but one of the two that insert: both would insert the same keys."""
+    """Return the URL of a database for all workloads except one of the two that insert, which would insert the same
+    keys."""
     return load(server, "standard")
 
 

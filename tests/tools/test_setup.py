@@ -1,4 +1,4 @@
-"""The set-up says plainly what is wrong with a machine, and goes on where it can."""
+"""The set-up clearly says what is wrong with a machine, and continues if it can."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ from tests.support.tools import REPOSITORY, built_tool
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What the set-up needs of a clone, with nothing made yet."""
+    """Return the parts of a clone that the set-up needs, with nothing built yet."""
     folder = tmp_path / "clone"
     for room in ("tools", "benchbrief"):
         shutil.copytree(REPOSITORY / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
@@ -96,7 +96,7 @@ def test_a_python_that_is_too_old_is_refused(clone: Path, tmp_path: Path) -> Non
 
 
 def test_a_second_call_ends_at_once() -> None:
-    """In this clone, where the set-up has been run."""
+    """This uses the present clone, where the set-up has already run."""
     if not (REPOSITORY / ".venv/.setup").exists():
         pytest.skip("this environment was not made by tools/setup.sh")
     assert setup(REPOSITORY, "python").returncode == 0
@@ -106,7 +106,7 @@ def test_a_second_call_ends_at_once() -> None:
 
 
 def _processor_s() -> float:
-    """Return the processor time of all ended children: a busy machine does not lengthen it much."""
+    """Return the processor time of all ended children, which depends little on how busy the machine is."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,1 +1,1 @@
-"""The reference manual, made from the checker's tables and the texts beside them (`python -m tools.reference`)."""
+"""The reference manual, made from the checker's tables and accompanying texts (`python -m tools.reference`)."""

@@ -1,4 +1,4 @@
-"""Writes docs/reference anew: `python -m tools.reference`. With `--check`, only says what is out of date."""
+"""Writes docs/reference: `python -m tools.reference`. With `--check`, only reports what is outdated."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def left_out(key: Key) -> str:
 
 
 def value(key: Key) -> str:
-    """Say what the value must be."""
+    """Describe the allowed values of an attribute."""
     match key.shape:
         case Number() as number:
             return ", ".join(filter(None, [_kind(number), _least(number), _most(number)]))

@@ -56,7 +56,7 @@ def _blocks() -> Iterator[str]:
 
 
 def _rules(name: str, block: BlockSchema) -> str:
-    """Say what a block may hold, and what may be made of it."""
+    """Describe the possible contents of a block, and what may be made from it."""
     said = []
     if block.blocks:
         said.append(f"Blocks in it: {code(*block.blocks)}.")

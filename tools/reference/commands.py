@@ -1,4 +1,4 @@
-"""The page of the command line, from what the commands themselves say."""
+"""The page of the command line, from the commands' own help."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _epilog(epilog: str) -> Iterator[str]:
-    """Its paragraphs: those behind a `\\b` keep their lines, and are examples when they say so."""
+    r"""Yield the paragraphs of an epilog. Those after a `\b` keep their lines, and are examples if they say so."""
     for paragraph in inspect.cleandoc(epilog).split("\n\n"):
         literal, _, rest = paragraph.partition("\n") if paragraph.startswith("\b") else ("", "", paragraph)
         if not literal:

@@ -1,4 +1,4 @@
-"""The texts on the fields of a module's classes: the string behind a field, or the comment beside it."""
+"""The texts on the fields of a module's classes, from the string after a field or the comment beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the journal's records and of what commands print with --json, from the code that writes them."""
+"""The page of the journal's records and of output with --json, from the code that writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown, and the texts written by hand that stand beside the tables."""
+"""Markdown, and the handwritten texts that accompany the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def text(name: str) -> str:
 
 
 def text_of(folder: str) -> str:
-    """Return what one of our extensions says of itself beside its table; "" if it says nothing. It is in `folder`."""
+    """Return the text that an extension of ours in `folder` has beside its table, or "" if it has none."""
     path = EXTENSIONS / folder / "reference.md"
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 

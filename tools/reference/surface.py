@@ -1,4 +1,4 @@
-"""The page on `benchbrief.extend`: what each of its doors has, by kind, with a line on each name."""
+"""The page on `benchbrief.extend`: the contents of each of its modules ("doors") by kind, with a line on each name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from types import ModuleType
 from tools.reference.markdown import code, joined, table, text
 
 DOORS = ("spec", "common")
-"""The doors that come first: all extensions need them."""
+"""The modules that come first, because all extensions need them."""
 
 
 _END = r"\.\s(?=[A-Z`])"
-"""What ends a sentence."""
+"""Matches the end of a sentence."""
 
 
 def page() -> str:
@@ -43,7 +43,7 @@ def _door(name: str) -> Iterator[str]:
 
 
 def kind_of(made: object) -> str:
-    """Return what a name stands for, in a word."""
+    """Return the kind of thing that a name is, in one word."""
     if not isinstance(made, type) or made.__module__ == "builtins":
         return "function" if inspect.isroutine(made) else "value"
     if getattr(made, "_is_protocol", False):
@@ -52,7 +52,7 @@ def kind_of(made: object) -> str:
 
 
 def line_on(door: ModuleType, name: str) -> str:
-    """Return the first sentence of the docstring of a name: of a value, of the string behind it. Raises KeyError."""
+    """Return the first sentence of a name's docstring, or for a value, of the string after it. Raises KeyError."""
     made = getattr(door, name)
     said = _texts_of(door.__name__).get(name) or _behind(door, name)
     if kind_of(made) != "value" and not (made.__doc__ or "").startswith(f"{made.__name__}("):  # as dataclasses write

@@ -1,4 +1,4 @@
-"""A small run, and a store of each kind: a folder, and a bucket on two servers that were made by different people."""
+"""Provides a small run, and a store of each kind: a folder, and a bucket on two independently developed servers."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, moto, settin
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[dict[str, str]]:
-    """The addresses of the two S3 servers, each started when it is first asked for."""
+    """Yield the addresses of the two S3 servers, each started when it is first needed."""
     with ExitStack() as stack:
         yield _Started(stack)
 
@@ -32,7 +32,7 @@ class _Started(dict[str, str]):
 
 
 ON_A_SERVER_TOO = pytest.mark.parametrize("store", ["file", *longer("gofakes3", "moto")], indirect=True)
-"""For the tests that use all of a store; the others are on servers in `make long`."""
+"""For tests that use all of a store. All other tests run on servers only in `make long`."""
 
 
 @pytest.fixture(params=["file", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("gofakes3", "moto"))])

@@ -1,4 +1,4 @@
-"""Pushes that are cut off, that meet each other, and stores that are away, full, or wrong about what they hold."""
+"""Pushes that are interrupted or collide, and stores that are unreachable, full, or wrong about their contents."""
 
 import itertools
 import multiprocessing
@@ -34,11 +34,11 @@ CHANGES = ("create", "upload", "delete")
 
 
 class Cut(Exception):
-    """The process ends here, as far as the store can see."""
+    """The process ends here, as the store sees it."""
 
 
 class CutOff:
-    """A store whose client dies at the n-th change that it makes, before or after the store has done it."""
+    """A store whose client dies at its n-th change, before or after the store has made it."""
 
     def __init__(self, objects: ObjectStore, at: int, *, done: bool) -> None:
         self._objects, self._at, self._done = objects, at, done
@@ -64,7 +64,7 @@ def pushed(run_dir: Path, store: SharedStore, *tags: str) -> Pushed:
 
 
 def whole_or_absent(url: str, run_dir: Path, tmp_path: Path, name: str) -> bool:
-    """Whether the store has the run, which then is whole."""
+    """Return whether the store has the run, after checking that it is then complete."""
     is_made = Path(url.removeprefix("file://")).is_dir()
     found = list(open_store(url).manifests()) if is_made else []
     if not found:
@@ -76,7 +76,7 @@ def whole_or_absent(url: str, run_dir: Path, tmp_path: Path, name: str) -> bool:
 
 
 def cut_off(run_dir: Path, tmp_path: Path, every: int, *, done: bool) -> None:
-    """Cut a push off at each of its changes, or at every so-manieth, before or after the store has made the change."""
+    """Interrupt a push at each of its changes, or at every `every`-th one, before or after the store has made it."""
     absent = 0
     for at in itertools.count(1, every):
         url = f"file://{tmp_path}/shared-{at}"
@@ -141,7 +141,7 @@ def test_two_hundred_real_kills_leave_the_run_whole_or_absent(run_dir: Path, tmp
 
 
 def at_once(*pushes: Callable[[], object]) -> list[object]:
-    """What each gives, or its error, begun at the same moment."""
+    """Call all functions at the same moment, and return their results or errors."""
     ready, found = threading.Barrier(len(pushes)), list[object]([None] * len(pushes))
 
     def run(at: int, push: Callable[[], object]) -> None:
@@ -183,7 +183,7 @@ def test_two_runs_of_one_name_never_mix(store: SharedStore, tmp_path: Path) -> N
 
 
 class Wrong:
-    """A store of which one method is another."""
+    """A store with one method replaced."""
 
     def __init__(self, objects: ObjectStore, **methods: Callable[..., Any]) -> None:
         self._objects, self._methods = objects, methods

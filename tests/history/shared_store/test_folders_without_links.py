@@ -1,4 +1,4 @@
-"""Folders whose file system has no hard links, as exFAT: `os.link` fails as it does there."""
+"""Folders on a file system without hard links, such as exFAT. `os.link` fails in the same way."""
 
 import ctypes
 import errno

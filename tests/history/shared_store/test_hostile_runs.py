@@ -1,4 +1,4 @@
-"""Runs that were tampered with: what is pushed of them, what a site shows, and what pulls leave."""
+"""Runs that were tampered with: how they are pushed, shown on a site, and pulled."""
 
 from __future__ import annotations
 

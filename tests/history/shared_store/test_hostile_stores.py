@@ -1,4 +1,4 @@
-"""Stores whose runs a stranger has made: one bad entry is named and left out, and all else is shown."""
+"""Stores with runs by a stranger: one bad entry is named and left out, and everything else is shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.history.shared_store.conftest import a_run
 
 GOOD = "20260301-101500-brief"
 BAD = "20990101-000000-bad"
-"""Later than all others, so that it would decide what the tables of the store are like."""
+"""A time later than all others, so that the run would determine the columns of the store's tables."""
 ASKED = "SELECT run, value FROM measure.throughput WHERE operation = 'all' AND phase IS NULL"
 SQL = 'x"; CREATE OR REPLACE VIEW measure.throughput AS SELECT 1e9 AS value; --'
 WILD = (SQL, f"measure.{SQL}", "'; DROP TABLE cells; --\n../../etc/passwd\u202ec\x1b[31m", "\ud800\0")
@@ -57,7 +57,7 @@ def put(store: SharedStore, key: str, content: bytes) -> None:
 
 
 def forged(store: SharedStore, manifest: RunManifest, run: str = BAD, /, **tables: bytes) -> RunManifest:
-    """Push a manifest as a stranger may: with tables that have what he likes, and the right SHA-256."""
+    """Push a manifest as a stranger may, with tables of any content and the right SHA-256."""
     files = dict(manifest.tables)
     for called, content in tables.items():
         name = called.replace("__", ".")
@@ -79,7 +79,8 @@ def parquet(table: pa.Table) -> bytes:
 
 
 def good_is_shown(store: SharedStore) -> list[str]:
-    """Ask all that is asked of stores, see that the good run is shown, and return what is said of the others."""
+    """Make every kind of request to a store, check that the good run is shown, and return the messages about the
+    others."""
     asked = open_store(store.url)
     assert GOOD in [run.run for run in runs_in_store(asked)]
     said = [problem.message for problem in asked.problems]
@@ -112,7 +113,7 @@ def texts_in(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(value: Any, at: tuple[Any, ...], to: str) -> Any:
-    """The document with another text at this place, or another name of what is there."""
+    """Return the document with another text at this place, or with another name for its content."""
     if not at:
         return to
     head, *rest = at

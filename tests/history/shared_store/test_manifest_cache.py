@@ -1,4 +1,4 @@
-"""What is kept of a store's manifests: nothing is fetched twice, and nothing is shown that the store no longer has."""
+"""The cache of a store's manifests: nothing is fetched twice, and nothing is shown that is no longer in the store."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,7 @@ def url(servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def fetched(server: Between) -> list[str]:
-    """The runs whose manifests were fetched since the last look."""
+    """Return the runs whose manifests were fetched since the last call."""
     asked = [each for each in server.asked if each.startswith("GET") and "/runs/" in each]
     server.asked.clear()
     return sorted(name for each in asked for name in RUNS if name in each)

@@ -1,4 +1,4 @@
-"""Signatures, SQL over the runs of a store, and what `bench gc` removes."""
+"""Signatures, SQL over a store's runs, and what `bench gc` removes."""
 
 import multiprocessing
 import os
@@ -161,7 +161,7 @@ def test_runs_that_were_not_measured_are_left_out_unless_asked_for(tmp_path: Pat
 
 
 def aged(folder: Path, days: float, *names: str) -> None:
-    """Let all files of a store, or those with one of these texts in their path, be so old."""
+    """Make all files of a store this old, or those with one of these texts in their path."""
     then = time.time() - days * DAY
     for path in folder.rglob("*"):
         if path.is_file() and (not names or any(name in str(path) for name in names)):
@@ -197,7 +197,7 @@ def test_gc_removes_old_runs_without_a_kept_tag_and_what_they_alone_had(tmp_path
 
 
 class Later:
-    """A store whose clock is some days ahead, so that what it holds is old."""
+    """A store whose clock is some days ahead, so that its contents are old."""
 
     def __init__(self, objects: ObjectStore, days: float) -> None:
         self._objects, self._days = objects, days

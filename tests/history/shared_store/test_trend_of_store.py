@@ -1,4 +1,4 @@
-"""Trends of a shared store: a folder and two S3 servers, with runs that come later, and a store that is away."""
+"""Trends of a shared store (a folder and two S3 servers), with runs that come later, and with an unreachable store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THROUGHPUT = SeriesChoice(("throughput",))
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Nightly runs; from the fifth on, flash is slower."""
+    """Make nightly runs in which flash is slower from the fifth on."""
     folder = tmp_path_factory.mktemp("runs")
     with plain_tools():
         nights(folder, NIGHTS, step_at=4)

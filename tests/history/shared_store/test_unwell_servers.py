@@ -1,4 +1,4 @@
-"""S3 servers that refuse, fill up, fall silent, or no longer know the credentials, in the middle of a push."""
+"""S3 servers that refuse requests, fill up, fall silent, or no longer accept the credentials, during a push."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Record what apache-otava and ruptures say of series, in `recorded.json`, which the tests hold ours to.
+"""Records the results of apache-otava and ruptures for series in `recorded.json`, with which the tests compare ours.
 
 Neither can be installed beside benchbrief: otava pins numpy and scipy. In an environment of their own:
 

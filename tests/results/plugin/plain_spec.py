@@ -1,4 +1,4 @@
-"""What the gauges say of themselves: see `plain_tools.py`."""
+"""The gauges' description. See `plain_tools.py`."""
 
 from dataclasses import replace
 

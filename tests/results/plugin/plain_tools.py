@@ -1,4 +1,4 @@
-"""A third party's load generator and probe whose output is what they measured, so that tests know every number."""
+"""A third party's load generator and probe that print exactly what they measured, so that tests know every number."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -45,7 +45,7 @@ class PlainDriver:
 
 
 class LaggingDriver(PlainDriver):
-    """It has a measure of its own."""
+    """A driver with a measure of its own."""
 
     name: ClassVar[str] = "lagging"
 

@@ -32,7 +32,7 @@ time.sleep(max(0, began + 1.1 + int(sys.argv[1][3:]) / 1e7 - now))
 
 
 def ran(folder: Path, script: str, measure: str = "1 s") -> tuple[CellContext, JobOutput]:
-    """Run a tool that is a script of Python, which gets the number of operations."""
+    """Run a Python script as a tool that gets the number of operations."""
     plan = compile_text(SPEC.replace("1 s", measure), folder)
     context = CellContext(plan, plan.cells[0], "", Endpoint())
     job = counted_job(context, ("python3", "-c", script, f"-n={COUNT}"))
@@ -58,7 +58,7 @@ def test_a_counted_run_lasts_about_as_long_as_the_plan_says(tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_a_tool_whose_start_and_end_take_a_while_soon_has_enough_to_do(tmp_path: Path) -> None:
-    """As redis-benchmark with several threads, which looks every 250 ms whether it is done."""
+    """redis-benchmark with several threads behaves like this, since it checks only every 250 ms whether it is done."""
     context, output = ran(tmp_path, _SLOW_START, "2 s")
     assert output.exit_code == 0, (tmp_path / "stderr").read_text()
     assert counted_run(context, output, "tool").count > 100_000

@@ -1,4 +1,4 @@
-"""Numbers of thousands of digits, which Python refuses to read, are a bad output of a tool and no mistake of ours."""
+"""Numbers with thousands of digits, which Python refuses to read, count as a tool's bad output and not as our bug."""
 
 from __future__ import annotations
 

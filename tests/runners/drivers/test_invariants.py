@@ -1,4 +1,4 @@
-"""The tables of what a tool's numbers must agree on: each recording of a good run holds to all of them."""
+"""The invariants of tools' numbers: each recording of a good run satisfies all of them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_is_no_finite_number_is_none(text: str) -> None:
 
 
 def test_the_mean_has_bounds_that_latencies_reach() -> None:
-    """100 latencies, of which 99 are 1 ms and one is 100 ms, have a mean of 1.99 ms; half or twice of it they can't."""
+    """100 latencies, 99 of 1 ms and one of 100 ms, have a mean of 1.99 ms, but can't have half or twice that."""
     for mean, fits in ((0.00199, True), (0.0009, False), (0.004, False)):
         of = PrintedLatencies("[READ]", 100, mean, 0.001, 0.1, ((50.0, 0.001), (90.0, 0.001), (98.0, 0.001)))
         assert (list(check_mean(of)) == []) == fits, mean

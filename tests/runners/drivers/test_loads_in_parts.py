@@ -1,4 +1,4 @@
-"""How a load is divided over load generators, threads and batches."""
+"""The division of a load over load generators, threads and batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive ramps by what the journal says: which points are measured, also by a resumed run."""
+"""Adaptive ramps by the journal: which points are measured, also by a resumed run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def plan_of(tmp_path: Path, more: str = "", hardware: str = "box.one", points: i
 
 
 def saturating(cell: Cell) -> float:
-    """Grows up to 40 threads; variant two up to 8."""
+    """Return a throughput that grows up to 40 threads, or up to 8 for variant two."""
     return 100.0 * min(cell.threads or 0, 8 if cell.hardware == "two" else 40) + cell.repeat
 
 
@@ -57,7 +57,7 @@ class Run:
         self.record.add(NOWHERE, record)
 
     def go(self, most: int = 1000) -> Run:
-        """Measure up to so many cells, and begin one more without an end, as a controller that is killed does."""
+        """Measure at most this many cells, and begin one more without ending it, like a killed controller."""
         done, count = self.record.finished(self.plan), 0
         for cell in self.ramps.in_order([cell for cell in self.plan.cells if cell.id not in done], threading.Event()):
             if reason := self.ramps.not_needed(cell) or self.repeats.not_needed(cell):
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def chosen(self) -> dict[tuple[tuple[str, ...], float], str]:
-        """Return why each point was chosen, in their order."""
+        """Return the reason for each chosen point, in order."""
         return {(each.hardware, each.point): str(each.why) for each in self.records if isinstance(each, j.PointChosen)}
 
     def points(self, hardware: str = "one") -> list[float]:

@@ -1,4 +1,4 @@
-"""A budget: each point once, then repeats where intervals are widest, by what the journal says."""
+"""A budget: each point is measured once, then repeats go where intervals are widest, by the journal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def plan_of(
 
 
 class Run:
-    """A run in memory, in which each cell takes `CELL_S`, and a load, if there is one, `load_s` more.
+    """A run in memory in which each cell takes `CELL_S`, and any load takes `load_s` more.
 
     A resumed one goes on with the records of another.
     """
@@ -91,7 +91,7 @@ class Run:
         self.record.add(NOWHERE, record)
 
     def go(self, most: int = 1000) -> list[str]:
-        """Return the cells that are measured, `hardware workload repeat`, up to so many."""
+        """Measure at most this many cells, and return them as `hardware workload repeat`."""
         done = self.record.finished(self.plan)
         measured: list[str] = []
         for cell in self.budgets.in_order([cell for cell in self.plan.cells if cell.id not in done]):
@@ -111,7 +111,7 @@ class Run:
         return measured
 
     def _load(self, cell: Cell) -> None:
-        """Load the data set, unless it is there as the last load left it."""
+        """Load the data set, unless it is still as the last load left it."""
         named = {"cell": cell.id, "attempt": 1, "step": "load"}
         before = [each.cell for each in self.records if isinstance(each, j.CellEnded)]
         if before and "/wild/" not in before[-1]:
@@ -143,7 +143,7 @@ class Run:
 
     @property
     def reason_of(self) -> dict[str, str]:
-        """Return why cells were not run, by their ids."""
+        """Return why cells were not run, by id."""
         return {each.cell: str(each.reason) for each in self.records if isinstance(each, j.CellSkipped)}
 
 
@@ -371,7 +371,7 @@ def test_experiments_that_share_a_budget_name_their_own_targets(tmp_path: Path) 
 
 
 def loading(tmp_path: Path, workloads: str, more: str, records: str = "1M") -> Plan:
-    """Return a plan whose workload `calm` reads, and `wild` writes, so that the next cell must load."""
+    """Return a plan whose workload `calm` reads and `wild` writes, so that the next cell must load."""
     data = HEAD.replace('path = "{path}"', 'path = "{path}"  reset = after_writes')
     path = tmp_path / "spec.bench"
     text = data.replace("calm from db_bench.fillrandom", f"calm from db_bench.readrandom {{ records = {records} }}")

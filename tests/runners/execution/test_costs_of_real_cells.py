@@ -1,5 +1,5 @@
-"""What a measured cell costs beside its load generator, counted and not timed: `python -m benchmarks overhead` has the
-times."""
+"""The cost of a measured cell besides its load generator, counted instead of timed. For times, see `python -m
+benchmarks overhead`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DetachedJob.tail = lambda self, limit=2000: ""  # what is shown meanwhile depend
 
 
 def counted(folder: Path, threads: list[int]) -> Counter[str]:
-    """How many scripts a run starts, and how often it flushes files to the disk."""
+    """Return how many scripts a run starts, and how often it flushes files to disk."""
     folder.mkdir()
     path = folder / "counted"
     with fresh_bench(folder) as bench:
@@ -50,8 +50,8 @@ def counted(folder: Path, threads: list[int]) -> Counter[str]:
 
 
 def test_a_further_cell_starts_13_scripts_and_flushes_26_times(tmp_path: Path) -> None:
-    """Its claim; its data, their size and their list; probes, which share a job, and load generator are started; the
-    load generator is waited for, the probes are stopped, both are removed; and its data again, three times."""
+    """The scripts are for the claim; the data, their size and their list; starting the probes (in one job) and the load
+    generator; waiting for the latter, stopping the probes, removing both; and the data again, three times."""
     system_tool("db_bench")
     few, many = counted(tmp_path / "few", [1]), counted(tmp_path / "many", [1, 2, 4, 8, 16])
     more = {kind: (many[kind] - few[kind]) / 4 for kind in ("script", "flush")}

@@ -1,4 +1,4 @@
-"""How a run ends that is asked to stop when there is nothing left to be stopped."""
+"""The end of a run that is asked to stop when nothing is left to stop."""
 
 from __future__ import annotations
 

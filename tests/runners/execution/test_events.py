@@ -1,4 +1,4 @@
-"""Events beside real load generators: a server that is stopped for a known time, and events that fail."""
+"""Events during real load: a server that is stopped for a known time, and events that fail."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ report r "Recovery" { figure "Around" { line = out by workload } }
 
 
 def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(bench: Bench) -> None:
-    """openload offers its load throughout, so what was due while the server stood still comes late, and is counted."""
+    """openload offers its load throughout, so operations due while the server was stopped come late and are counted."""
     built_tool("openload/bin/openload-mongodb")
     stops = {f"STOP{seconds}": STOP.replace("sleep 3", f"sleep {seconds}") for seconds in (2, 3)}
     text = OPEN
@@ -155,7 +155,7 @@ def test_the_length_of_a_known_outage_on_a_host_behind_ssh_is_found_within_one_s
 
 
 def test_the_beginning_of_a_measurement_ends_before_its_first_event(bench: Bench) -> None:
-    """What an event does is no transient of the beginning: its outage of 3 s would make 60 of 120 s one."""
+    """An event's effect is not a transient. The outage of 3 s would otherwise turn 60 of 120 s into one."""
     bench.spec("""\
 hardware eco { hosts = "eco-1.lab" }
 client load { hosts = "load-1.lab"  tool = openload }

@@ -1,4 +1,4 @@
-"""A controller that is killed at every point of a run: what was measured is neither lost nor measured twice."""
+"""A controller that is killed at every point of a run: no measurement is lost or made twice."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def by_ssh(bench: Bench) -> Iterator[Path]:
-    """`bench` reaches `box` by a real sshd; gives the folder that jobs lie in there."""
+    """Let `bench` reach `box` through a real sshd, and yield the folder of jobs there."""
     system_tool("sshd")
     there = bench.folder / "there"
     there.mkdir()
@@ -62,19 +62,19 @@ def by_ssh(bench: Bench) -> Iterator[Path]:
 
 
 def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
-    """Run `bench` until it is killed at a point: see `tests/support/killed.py`."""
+    """Run `bench` until it is killed at a point (see `tests/support/killed.py`)."""
     done = warm().run(words, bench.folder, bench.env, 60, killed_at=point)
     assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout + done.stderr!r}"
 
 
 @dataclass(frozen=True)
 class Controllers:
-    """The journal, by the controllers that wrote it."""
+    """The journal, divided by the controllers that wrote it."""
 
     each: tuple[list[dict[str, Any]], ...]
 
     def did_with(self, cell: str) -> list[str]:
-        """`goes on`, `again` or `` for each controller: how it began with the cell."""
+        """Return for each controller how it began with the cell: `goes on`, `again` or ``."""
         found = []
         for records in self.each:
             kinds = [r["type"] for r in records if r.get("cell") == cell]
@@ -84,7 +84,7 @@ class Controllers:
 
 
 def written(bench: Bench) -> int:
-    """How many lines the journal has."""
+    """Return the number of lines in the journal."""
     return sum(path.read_bytes().count(b"\n") for path in bench.folder.glob("bench-out/*/journal.jsonl"))
 
 
@@ -98,7 +98,7 @@ def controllers(bench: Bench) -> Controllers:
 
 
 def assert_whole(bench: Bench, cells: tuple[str, ...]) -> None:
-    """One good verdict for each cell, which holds what its tool printed, of jobs that were collected once."""
+    """Check that each cell has one good verdict with its tool's output, and that its jobs were collected once."""
     verdicts = bench.journal("cell_ended")
     assert sorted(verdict["cell"] for verdict in verdicts) == sorted(cells), "a finished cell is not run again"
     assert {verdict["status"] for verdict in verdicts} == {"ok"}
@@ -163,9 +163,10 @@ POINTS: tuple[tuple[dict[str, str], str], ...] = (
     ({"type": "step_ended", "step": "collect"}, "goes on"),
     ({"type": "cell_ended"}, ""),
 )
-"""Where a controller is killed, one after another, and what the next one does with the cell that was going on."""
+"""Where a controller is killed, one point after another, and what the next controller does with the cell in progress.
+"""
 SOME_POINTS = tuple(POINTS[at] for at in (0, 2, 3, 8, 9, 11, 14, 17, 18, 19, 21, 23, 24, 25))
-"""At least one before, in and after each job, and each where the next controller does something else than before it."""
+"""At least one point before, in and after each job, and each point where the next controller's behaviour changes."""
 
 
 @pytest.mark.timeout(300)
@@ -202,7 +203,7 @@ def test_a_run_killed_at_one_point_after_another_over_ssh_is_whole_in_the_end(
 
 
 def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int, int]) -> int:
-    """Run to the end, killed so often after so many lines of the journal; how often it really was."""
+    """Run to the end, with up to `times` kills after `lines` lines of the journal each. Returns the number of kills."""
     chance = random.Random(seed)  # noqa: S311 - it picks moments, the same each time
     words: tuple[str, ...] = ("run", "brief.bench")
     for killed in range(times):

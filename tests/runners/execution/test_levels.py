@@ -1,4 +1,4 @@
-"""Runs at the levels of factors: each level has searches, points, repeats, data sets and servers of its own."""
+"""Runs with factors: each level has its own searches, points, repeats, data sets and servers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def simulated(folder: Path, plan: Plan) -> list[j.AnyRecord]:
 
 
 class Run:
-    """A run in memory, in which each codec has these rates for its repeats, times the threads up to `most` of them."""
+    """A run in memory. Each codec has these rates for its repeats, multiplied by the threads up to `most`."""
 
     def __init__(
         self, plan: Plan, rates: Mapping[str, tuple[float, ...]], most: Mapping[str, int] | None = None
@@ -66,7 +66,7 @@ class Run:
         return ended
 
     def confident(self) -> list[str]:
-        """Return the measured cells, as `lz4/1`."""
+        """Return the measured cells in the form `lz4/1`."""
         repeats, measured = RepeatsUntil(self.plan, self.record, set(), self.write), []
         for cell in self.plan.cells:
             if repeats.not_needed(cell):

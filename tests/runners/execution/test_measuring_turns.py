@@ -1,4 +1,4 @@
-"""Turns at measuring: one cell has it at a time, the one that waited longest is next, and a resumed one keeps it."""
+"""Turns at measuring: one cell has the turn, the one that waited longest is next, and a resumed one keeps its turn."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cells(tmp_path: Path) -> dict[str, Cell]:
 
 
 class Lanes:
-    """Threads that take their turn, and keep it until the test ends it."""
+    """Threads that take their turn and keep it until the test ends it."""
 
     def __init__(self, turns: MeasuringTurns) -> None:
         self.turns = turns

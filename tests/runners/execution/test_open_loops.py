@@ -1,4 +1,4 @@
-"""Open loops on RocksDB, from a spec to its brief: each way to space a load, and what can go wrong in one."""
+"""Open loops on RocksDB, from a spec to its brief: each spacing of a load, and possible failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`overlap = loading`: one hardware group loads while another is measured, on real hosts, and no two are measured."""
+"""`overlap = loading`: one hardware group loads while another is measured, on real hosts, and no two are measured at
+once."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ Span = tuple[float, float]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    """Two hosts, each with an sshd of its own, on which a load takes two seconds and more."""
+    """Yield a bench with two hosts, each with its own sshd, on which a load takes at least two seconds."""
     with two_hosts(tmp_path, f"*fillrandom*|*fillseq*) sleep {LOAD_S};;") as fresh:
         yield fresh
 
@@ -62,7 +63,7 @@ def assert_measured_one_at_a_time(bench: Bench) -> None:
 
 
 def assert_whole(bench: Bench) -> None:
-    """Each cell has a verdict on an attempt that has a whole load of its own."""
+    """Check that each cell has a verdict on an attempt with a complete load of its own."""
     assert_measured_one_at_a_time(bench)
     good = {(record["cell"], record["attempt"]) for record in bench.journal("cell_ended") if record["status"] == "ok"}
     assert sorted(cell for cell, _ in good) == CELLS
@@ -72,14 +73,14 @@ def assert_whole(bench: Bench) -> None:
 
 
 def beside(bench: Bench) -> set[tuple[str, str]]:
-    """Each load that went on while a cell was measured, with that cell."""
+    """Return each load that ran while a cell was measured, with that cell."""
     loads, measured = spans(bench, "load"), spans(bench, "measure")
     return {(load, cell) for load in loads for cell in measured if overlapping(loads[load], measured[cell]) > 0}
 
 
 def loaded_beside_turn(bench: Bench) -> set[str]:
-    """The cells that another cell's load met while they had their turn: it begins before the measurement's step, and
-    ends after it."""
+    """Return the cells during whose turn another cell's load ran. The turn begins before the measuring step and ends
+    after it."""
     loads = spans(bench, "load")
     turns: dict[str, Span] = {}
     for record in bench.journal():
@@ -100,7 +101,7 @@ def hardware(cell: str) -> str:
 
 
 def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
-    """Run `bench` until it is killed at a point: see `tests/support/killed.py`."""
+    """Run `bench` until it is killed at a point (see `tests/support/killed.py`)."""
     done = warm().run(words, bench.folder, bench.env, 60, killed_at=point)
     assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout + done.stderr!r}"
 
@@ -124,12 +125,12 @@ def test_a_group_loads_while_the_other_is_measured(bench: Bench) -> None:
 
 
 def begun_measurements(bench: Bench) -> list[str]:
-    """The cells whose measurement was begun."""
+    """Return the cells whose measurement has begun."""
     return [each["cell"] for each in bench.journal("step_started") if each["step"] == "measure"]
 
 
 def waiting(bench: Bench) -> set[str]:
-    """The cells that are loaded, and wait for their turn."""
+    """Return the cells that are loaded and wait for their turn."""
     if not list(bench.folder.glob("bench-out/*/journal.jsonl")):
         return set()
     at: dict[str, str] = {}
@@ -182,7 +183,7 @@ def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how: signal.Signals) -> None:
-    """Although its workload writes: it is counted as a writer once it has its turn."""
+    """This includes a workload that writes, since it is counted as a writer only at its turn."""
     bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
     waited = interrupted_in_its_wait(bench, how)
     ended = bench("resume", "--no-report")
@@ -199,7 +200,7 @@ def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how
 
 
 def interrupted_in_its_wait(bench: Bench, how: signal.Signals, cells: Sequence[str] = CELLS) -> str:
-    """Start a run, and end it while one of these cells waits for its turn. Returns that cell."""
+    """Start a run, and end it while one of these cells waits for its turn. Returns the cell."""
     with bench.started("run", "brief.bench", "--no-report", stays=True) as run:
         until(lambda: waiting(bench) & set(cells), 60)
         (waited,) = waiting(bench)
@@ -209,7 +210,7 @@ def interrupted_in_its_wait(bench: Bench, how: signal.Signals, cells: Sequence[s
 
 
 def loads_of(bench: Bench, cell: str) -> list[int]:
-    """The attempts at a cell that loaded its data set."""
+    """Return the attempts at a cell that loaded its data set."""
     return [
         each["attempt"] for each in bench.journal("job_collected") if (each["cell"], each["step"]) == (cell, "load")
     ]
@@ -232,7 +233,7 @@ def test_data_that_another_run_wrote_to_after_the_wait_are_loaded_again(bench: B
 @pytest.mark.long
 @pytest.mark.timeout(240)
 def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
-    """The first cell of the group fails in the first run, and is the one that is run between."""
+    """The group's first cell fails in the first run, and then runs in between."""
     failed = bench.folder / "failed"
     once = f"*/two*fillseq*) [ -e {failed} ] || {{ touch {failed}; exit 7; }};;"
     tool = wrapped.db_bench(bench.folder / "once", once)

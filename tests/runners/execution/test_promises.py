@@ -1,4 +1,4 @@
-"""Searches for promises by what the journal says: which rates are measured, also by a resumed run."""
+"""Searches for promises by the journal: which rates are measured, also by a resumed run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def plan_of(
 
 
 Asked = dict[str, float] | str
-"""What a cell gives: the values of its limits, or by whom its numbers are refused ("failed": for another reason)."""
+"""The results of a cell: the values of its limits, or who causes its numbers to be refused ("failed" for another
+reason)."""
 
 
 def up_to(highest: float) -> Callable[[Cell], Asked]:
@@ -85,7 +86,7 @@ class Run:
         self.record.add(NOWHERE, record)
 
     def go(self, most: int = 1000) -> Run:
-        """Measure up to so many cells, and begin one more without an end, as a controller that is killed does."""
+        """Measure at most this many cells, and begin one more without ending it, like a killed controller."""
         done, count = self.record.finished(self.plan), 0
         left = [cell for cell in self.plan.cells if cell.id not in done]
         for cell in self.searches.in_order(left, threading.Event()):
@@ -145,7 +146,7 @@ def test_the_highest_rate_that_keeps_each_limit_is_found_and_confirmed(tmp_path:
 
 
 def test_each_operation_has_its_own_limit(tmp_path: Path) -> None:
-    """The latency of updates breaks its promise far below that of reads."""
+    """The latency of updates breaks the promise at a far lower rate than that of reads."""
 
     def asked(cell: Cell) -> Asked:
         return {"p99 read": 0.004, "p99 update": 0.004 if (cell.target or 0) <= 3_000 else 0.008, "errors": 0.0}
@@ -174,7 +175,7 @@ def test_a_rate_is_served_as_exactly_as_the_next_one_is_near(
 
 
 def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> None:
-    """Of bursts, between them and in them; of random arrivals, those that came; never sent ones are not done."""
+    """Tests bursts (in them and between them), random arrivals (those that came), and operations that were never sent."""
     bursts = plan_of(
         tmp_path, "warm_up = 20 s  arrivals = burst(60k ops/s, every: 20 s, lasting: 2 s)", tool="openload"
     )
@@ -308,7 +309,7 @@ def test_a_broken_run_caps_the_rate_and_a_warning_says_up_to_which_rate_most_run
 
 
 def test_an_edge_that_held_out_runs_moved_is_not_sure(tmp_path: Path) -> None:
-    """Also where the runs that judge were all on one side at both its rates."""
+    """This holds even if the judging runs all agreed at both of its rates."""
     plan = plan_of(tmp_path)
     (search,) = searches_of(plan)
     low, middle, high = search.experiment.points[20:23]
@@ -332,7 +333,7 @@ def test_a_failed_cell_is_followed_by_the_next_repeat_and_tried_again_by_a_resum
 
 
 def test_a_verdict_that_another_attempt_was_to_replace_does_not_count(tmp_path: Path) -> None:
-    """As in the run that was killed during that attempt."""
+    """This happens in a run that was killed during the other attempt."""
     plan = plan_of(tmp_path)
     refused = Run(plan, lambda _: "system").go(1)
     before = [
@@ -361,7 +362,7 @@ def test_runs_that_all_fail_leave_the_search_undecided(tmp_path: Path) -> None:
 def test_the_candidates_that_a_search_leaves_out_say_whether_it_found_an_answer(
     tmp_path: Path, by: str, reason: str
 ) -> None:
-    """Where no rate keeps the promise, that is the answer. A load generator that is too late tells nothing."""
+    """If no rate keeps the promise, that is an answer. A load generator that is too late gives none."""
     run = Run(plan_of(tmp_path), lambda _: by).go()
     left_out = {reason for each in run.plan.cells if (reason := run.searches.not_needed(each))}
     assert left_out == {reason}

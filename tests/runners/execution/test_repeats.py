@@ -1,4 +1,4 @@
-"""Repeats that end when the mean is known well enough, by what the journal says: which are not needed, and when."""
+"""Repeats that end when the mean is known well enough, by the journal: which are not needed, and when."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Rates = Mapping[str, tuple[float, ...]]
 
 
 class Run:
-    """A run in memory, that goes through the plan's cells with these rates for the repeats of each hardware."""
+    """A run in memory that goes through the plan's cells, with these rates for the repeats of each hardware."""
 
     def __init__(self, plan: Plan, rates: Rates, before: list[j.AnyRecord] | None = None) -> None:
         self.plan, self.rates = plan, rates
@@ -56,7 +56,7 @@ class Run:
         self.searches = Searches(plan, RunRecord.of(self.records), self.done, self.records.append)
 
     def go(self, most: int = 1000, failing: tuple[str, ...] = ()) -> list[str]:
-        """The names of the cells that are measured, `hardware/r1`, up to so many; those `failing` fail."""
+        """Measure at most this many cells, with `failing` ones, and return their names in the form `hardware/r1`."""
         measured: list[str] = []
         for cell in self.plan.cells:
             if cell.id in self.done:
@@ -209,7 +209,7 @@ def test_hardware_whose_search_is_over_does_not_hold_up_the_others(tmp_path: Pat
 
 
 def test_fewer_good_repeats_than_the_rule_asks_for_decide_nothing(tmp_path: Path) -> None:
-    """The first of three failed: the other two agree, and are two."""
+    """The first of three failed, so that only two agree."""
     run = Run(plan_of(tmp_path, "other"), {"other": (100.0, 100.0, 100.1, 100.0, 100.1, 100.0)})
     assert run.go(failing=("other/r1",)) == names("other", 4)
 
@@ -229,7 +229,7 @@ def test_the_rate_of_a_failed_repeat_does_not_count(tmp_path: Path) -> None:
 
 
 def test_a_repeat_that_is_tried_again_is_waited_for(tmp_path: Path) -> None:
-    """It failed in the interrupted run; what it gives now decides with the others."""
+    """It failed in the interrupted run, and its new result decides together with the others."""
     plan = plan_of(tmp_path, "other")
     before: list[j.AnyRecord] = [
         j.CellEnded(

@@ -1,4 +1,4 @@
-"""Knee searches by what the journal says: where the knee is, who is not needed, who has to wait, and for how long."""
+"""Knee searches by the journal: the knee, cells that are not needed, and cells that must wait, and for how long."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def plan(tmp_path: Path) -> Plan:
 
 
 class RecordedSearches:
-    """A journal in memory, with what comes of each of its records."""
+    """A journal in memory, with the state after each of its records."""
 
     def __init__(self, plan: Plan, before: list[j.AnyRecord] | None = None) -> None:
         self.records = list(before or [])
@@ -168,7 +168,7 @@ MEASURED = {
     2: ((200.0, 0.0013), (220.0, 0.001)),
     4: ((205.0, 0.002), (209.0, 0.001)),
 }
-"""Threads to the repeats' throughput and latency: at 4, the mean is less than that at 2."""
+"""The repeats' throughput and latency by threads. At 4, the mean is lower than at 2."""
 
 
 def measure(recorded: RecordedSearches, cells: list[Cell]) -> None:

@@ -1,4 +1,4 @@
-"""A server that is asked beside a measurement: what goes wrong there is not taken for what goes wrong elsewhere."""
+"""A server queried during a measurement: its failures are not confused with failures elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROBE = Probe(name="database", every_s=0.02, hosts=("node1",), on="controller", 
 
 
 class Telling:
-    """An engine whose answers are these, and then the last again and again."""
+    """An engine that gives these answers, and then repeats the last one."""
 
     name = "telling"
 

@@ -1,4 +1,4 @@
-"""Which cells run side by side, and in which order those of a lane come."""
+"""Which cells run in parallel, and the order of a lane's cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ workload w from db_bench.fillrandom
 
 
 def order(tmp_path: Path, repeats: str) -> list[list[str]]:
-    """`hardware threads repeat` of each cell, by lane: the one of two variants first."""
+    """Return `hardware threads repeat` of each cell by lane, with the lane of the first variant first."""
     path = tmp_path / "spec.bench"
     path.write_text(
         f"{HEAD}experiment e {{ hardware = [box.one, other, box.two]  workloads = w  threads = [1, 2]  measure = 1 s\n"

@@ -1,4 +1,4 @@
-"""A cluster of four nodes, each an sshd of its own, and a `bench` that reaches them."""
+"""A cluster of four nodes, each with its own sshd, and a `bench` that reaches them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts that Slurm is asked for by feature: a lane binds its nodes when it begins, and the brief discloses them."""
+"""Hosts requested from Slurm by feature: a lane binds its nodes when it begins, and the brief discloses them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bench(slurm_bench: Bench) -> Bench:
 
 
 def without_names(table: list[str]) -> list[str]:
-    """Rows with the names of hosts and the hashes of cells left out: those of the plan are no nodes."""
+    """Return rows without the names of hosts and the hashes of cells, since the plan's hosts are not nodes."""
     return sorted({row.split("'cell_hash'")[0].replace("-1.slurm", "") for row in table})
 
 

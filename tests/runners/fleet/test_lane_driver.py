@@ -1,4 +1,5 @@
-"""The controller of a run on a scheduler, with one that is a list of jobs: what can't be had of a real one at will."""
+"""The controller of a run with a scheduler that is just a list of jobs, for situations that a real one can't produce on
+demand."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ report brief "Brief" { table "T" { rows = hardware  columns = throughput by thre
 
 @dataclass
 class Listed:
-    """A scheduler whose jobs are what a test says they are."""
+    """A scheduler with the jobs that a test sets."""
 
     found: list[ScheduledJob] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
@@ -193,7 +194,7 @@ def test_a_users_usual_options_reach_slurm_only_where_they_hide_nothing(monkeypa
 
 @pytest.mark.parametrize(("status", "says"), [("ok", "is queued again"), ("failed", "error: no cell ended well")])
 def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path: Path, status: str, says: str) -> None:
-    """Else cells that fail, and are tried again by each job, would have it queued again for ever."""
+    """Otherwise, cells that fail in each job would be queued for ever."""
     journal, began = tmp_path / "journal.jsonl", tmp_path / "began"
     journal.touch()
     program = tmp_path / "python"

@@ -1,4 +1,4 @@
-"""Two lanes, run by two processes at once on two real hosts, make the run that one controller makes."""
+"""Two lanes run by two processes at once, on two real hosts, give the same run as a single controller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lane_dir(bench: Bench, number: int) -> Path:
 
 
 def said(bench: Bench, number: int, **wanted: object) -> bool:
-    """Whether the journal of a lane has a record with these fields."""
+    """Return whether the journal of a lane has a record with these fields."""
     if not (lane_dir(bench, number) / "journal.jsonl").exists():
         return False
     return any(wanted.items() <= record.items() for record in records_of(lane_dir(bench, number)))

@@ -1,4 +1,4 @@
-"""Lanes that were run apart, merged: each cell counts once, whatever the order, and wrong folders are refused."""
+"""Merging lanes that ran separately: each cell counts once, whatever the order, and wrong folders are refused."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def fleet(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def ran(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with lanes that have run."""
+    """Return the run after its lanes have run."""
     return copied(bench, tmp_path_factory, "lanes", LANES)
 
 
 def copied(bench: Bench, factory: pytest.TempPathFactory, name: str, lanes: tuple[str, ...]) -> Path:
-    """The copy of a run that was moved away, as an original beside it would count. These lanes have run."""
+    """Copy a run that was moved away, because an original beside it would count. These lanes have run."""
 
     def make(folder: Path) -> None:
         with fresh_bench(folder / "made") as first:
@@ -93,7 +93,7 @@ def merged(bench: Bench, *words: str, code: int = 0) -> Any:
 
 
 def refused(bench: Bench, *words: str) -> str:
-    """What is said, in one line of an error and one of help, without a change of the run."""
+    """Check that merging fails without changing the run, and return the error and its help, one line each."""
     ended = bench(*words)
     assert ended.code == 2, ended.text
     assert ended.err.startswith("error: ") or "\nerror: " in ended.err
@@ -102,7 +102,7 @@ def refused(bench: Bench, *words: str) -> str:
 
 
 def tables(run_dir: Path) -> dict[str, list[str]]:
-    """The rows of a store without what differs between any two runs: names and times."""
+    """Return the rows of a store without the names and times in which any two runs differ."""
     found = {}
     for path in (run_dir / "store").glob("*.parquet"):
         names = [name for name in pq.read_schema(path).names if name != "run_id" and not name.endswith("_at")]
@@ -390,7 +390,7 @@ experiment e {{ hardware = [{names}]  workloads = rr  threads = [1, 2]  measure 
 
 
 def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One has opened the journal that the other replaces: the lock on it is worth nothing then."""
+    """One has opened the journal that the other then replaces, which makes the lock on it useless."""
     lane(bench, "1")
     merged(bench, code=130)
     journal = fleet / "journal.jsonl"
@@ -411,7 +411,7 @@ def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monke
 def test_what_a_merge_copies_is_flushed_before_the_journal_names_it(
     bench: Bench, fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lanes of another file system can't be linked. Nothing else of the machine is flushed."""
+    """Lanes on another file system can't be linked. Nothing else on the machine is flushed."""
     lane(bench, "1")
 
     def no_link(*_: object) -> None:

@@ -1,4 +1,5 @@
-"""Lanes as jobs of a real Slurm on the loopback, whose nodes are four real hosts: the run that one controller makes."""
+"""Lanes as jobs of a real Slurm on the loopback, with four real hosts as nodes, give the same run as a single
+controller."""
 
 from __future__ import annotations
 
@@ -165,7 +166,7 @@ def test_a_folder_whose_name_slurm_would_read_otherwise_is_refused(bench: Bench,
 
 @contextmanager
 def resetting() -> Iterator[int]:
-    """A port whose connections are reset once something was sent, as by a slurmctld that is killed then."""
+    """Yield a port that resets connections after data were sent, like a slurmctld that is then killed."""
 
     def reset() -> None:
         with suppress(OSError):  # the listener is closed at the end

@@ -35,7 +35,7 @@ def job_of(bench: Bench, lane: int = 1) -> str:
 
 
 def whole(bench: Bench, cluster: Slurm, run: Started, within: Collection[str] = ()) -> None:
-    """Wait for the end of a run in which each cell is good, and counts once, and that has left nothing."""
+    """Wait for the end of a run, and check that each cell is good and counts once, and that nothing is left behind."""
     ended = run.wait(240)
     assert ended.code == 0, ended.text
     assert ended_cells(bench.run_dir) == CELLS
@@ -171,7 +171,8 @@ def test_ten_kills_at_random_lose_no_cell_and_count_none_twice(bench: Bench, clu
 
 
 class Kills:
-    """Kills slurmctld, a slurmd, a lane or the controller at random moments of runs, which then must be whole."""
+    """Kills slurmctld, a slurmd, a lane or the controller at random moments of runs, which must nevertheless be
+    complete."""
 
     def __init__(self, bench: Bench, cluster: Slurm, chance: random.Random) -> None:
         self.bench, self.cluster, self.chance = bench, cluster, chance
@@ -185,7 +186,7 @@ class Kills:
         print(f"{len(self.done)} kills in {self.runs} runs: {', '.join(self.done)}")
 
     def one_run(self, kills: int) -> None:
-        """A run from its beginning to its end, however many controllers that takes."""
+        """Make a run from beginning to end, with as many controllers as needed."""
         words: tuple[str, ...] = ("run", "brief.bench", "--on", "slurm")
         ended = False
         while not ended:
@@ -239,7 +240,7 @@ class Kills:
         self.done.append(victim)
 
     def sweep(self) -> Path:
-        """A spec that names all nodes, to look at what is left on them."""
+        """Return a spec that names all nodes, to look for remains on them."""
         nodes = "\n".join(
             f'hardware {name} {{ hosts = "{name}"  path = "@DATA@/{name}" }}' for name in self.cluster.nodes
         )

@@ -1,4 +1,4 @@
-"""What the tests of power meters have in common: nodes with meters, sampling them, and looking for their secrets."""
+"""Helpers for tests of power meters: nodes with meters, sampling, and searching for secrets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def secret(name: str) -> Reference:
 
 
 def nodes(count: int, *power: PowerMeter) -> list[Node]:
-    """So many hosts of one hardware group."""
+    """Return this many hosts of one hardware group."""
     hosts = [Host(id=f"node-{n}", transport="local", name="127.0.0.1") for n in range(1, count + 1)]
     names = tuple(host.id for host in hosts)
     hardware = Hardware(
@@ -64,7 +64,7 @@ def nodes(count: int, *power: PowerMeter) -> list[Node]:
 def sampled(
     transport: Transport, node: Node, into: Path, readings: int = 3, probe: Probe = PROBE
 ) -> tuple[tuple[Sample, ...], JobOutput]:
-    """The samples of so many readings, all of them inside the window."""
+    """Return the samples of this many readings, all inside the window."""
     running = transport.start(Power().job(probe, node))
     started = time.time()
     until(lambda: running.tail(20_000).count("\n.") >= readings, within_s=20)
@@ -75,7 +75,7 @@ def sampled(
 
 
 def all_output(output: JobOutput) -> bytes:
-    """All that is kept of a job."""
+    """Return everything that is kept of a job."""
     return b"".join(path.read_bytes() for path in output.directory.rglob("*") if path.is_file())
 
 

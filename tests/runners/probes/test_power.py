@@ -1,4 +1,5 @@
-"""The power probe: real meters where there are (a BMC asked by ipmitool, commands), and a made-up tree of counters."""
+"""The power probe, with real meters if there are any (a BMC read by ipmitool, commands), and with a made-up tree of
+counters."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def meter(
 
 
 def sampled(transport: Transport, node: Node, into: Path, readings: int = 6) -> tuple[tuple[Sample, ...], JobOutput]:
-    """The samples of so many readings, all of them inside the window."""
+    """Return the samples of this many readings, all inside the window."""
     running = transport.start(Power().job(PROBE, node))
     started = time.time()
     until(lambda: running.tail(20_000).count("\n.") >= readings)
@@ -263,7 +264,7 @@ def powercap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_packages_are_added_up_over_the_wrap_around_of_one(powercap: Path, here: Transport, tmp_path: Path) -> None:
-    """A tree that is made up: 40 W and 60 W, the second of which comes to its end after half a second."""
+    """The made-up tree has 40 W and 60 W. The second counter restarts after half a second."""
     first, second = package(powercap, 0, 1_000_000), package(powercap, 1, RANGE - 30_000_000)
     package(powercap, 2, 5, name="psys")
     node = cells.node(meter("rapl"))

@@ -1,4 +1,4 @@
-"""The probes of the kernel's files: run for real on this machine, and given what other machines would have printed."""
+"""The probes of the kernel's files, run for real on this machine and with output from other machines."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def output(directory: Path, stdout: str, stderr: str = "") -> JobOutput:
 
 
 def diskstats(name: str, *, reads: int = 0, sectors: int = 0, writes: int = 0, written: int = 0, **ms: int) -> str:
-    """`ms` are milliseconds: those of the reads, of the writes, `busy`, and `queued`."""
+    """Return a line of diskstats. `ms` are milliseconds of the reads and of the writes, then `busy` and `queued`."""
     took = [ms.get(key, 0) for key in ("read_ms", "write_ms", "busy", "queued")]
     return f" 259 0 {name} {reads} 0 {sectors} {took[0]} {writes} 0 {written} {took[1]} 0 {took[2]} {took[3]} 0 0 0 0"
 
@@ -193,7 +193,7 @@ def test_probes_that_share_a_loop_each_find_their_own(here: Transport, tmp_path:
 
 
 def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(here: Transport, tmp_path: Path) -> None:
-    """/proc/sys tells its numbers to the first read of a file alone."""
+    """/proc/sys returns its numbers only to the first read of an open file."""
     reads = FileReads({"/proc/sys/fs/file-nr": 'print "files", $1', "/proc/no-such-file": "print"})
     running = here.start(reading_job([(probe("files", 0.2), reads)]))
     until(lambda: running.tail().count("\n.") >= 2)
@@ -203,7 +203,7 @@ def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(he
 
 
 def test_readings_do_not_drift(here: Transport) -> None:
-    """Were the work of each reading added to the pause, ten readings would take some 50 ms longer, always.
+    """If the work for each reading were added to the pause, ten readings would always take about 50 ms longer.
 
     A busy machine may delay some of them, which the next are not to suffer from: it is waited for ten that it lets be.
     """
@@ -279,7 +279,7 @@ def test_a_file_system_in_memory_has_no_disk_and_that_is_not_zero(here: Transpor
 
 
 def run_loop(job: Job, directory: Path, rounds: int) -> float:
-    """CPU seconds of a probe's loop for so many readings, without its sleep."""
+    """Return the CPU seconds of a probe's loop for this many readings, without its sleep."""
     line = job.command.words[2]
     assert isinstance(line, str)
     line = re.sub(r"rounds=\d+", f"rounds={rounds}", re.sub(r'sleep "[^|]*"', "sleep 0", line))
@@ -350,7 +350,7 @@ def test_disk_counters_become_rates_over_the_time_between_readings(tmp_path: Pat
 
 
 def ticking(start: int, end: int, step: int = 10) -> str:
-    """Readings a second apart in which every second reads `step` times."""
+    """Return readings a second apart, with `step` reads in each second."""
     return printed("disks a", *((float(t), diskstats("a", reads=t * step)) for t in range(start, end + 1)))
 
 
@@ -362,7 +362,7 @@ def test_intervals_across_the_ends_of_the_window_count_as_far_as_they_are_inside
 
 
 def test_a_burst_at_an_end_of_a_short_window_is_in_its_mean(tmp_path: Path) -> None:
-    """Most of what is written in four seconds is in the last one, which ends between two readings."""
+    """Most of the writes in four seconds come in the last one, which ends between two readings."""
     written = [0, 0, 50_000, 100_000, 150_000, 430_000, 435_000]
     readings = [(98.6 + n, diskstats("a", written=each)) for n, each in enumerate(written)]
     samples = Disk().parse(probe("disk"), output(tmp_path, printed("disks a", *readings)), (99.0, 103.0))
@@ -532,7 +532,7 @@ def test_an_interface_that_was_made_anew_leaves_a_gap(tmp_path: Path) -> None:
 
 
 def test_counters_are_read_once_more_when_the_probe_is_stopped(here: Transport, tmp_path: Path) -> None:
-    """So the end of a short window is covered, however seldom they are read."""
+    """This covers the end of a short window, even if counters are rarely read."""
     what = probe("cpu").model_copy(update={"every_s": 30.0})
     running = here.start(Cpu().job(what, NODE))
     until(lambda: running.tail().count("\n.\n") == 1)

@@ -1,4 +1,4 @@
-"""What a simulated cell costs with its tables, counted and not timed: `python -m benchmarks fleet` has the times."""
+"""The cost of a simulated cell with its tables, counted instead of timed. For times, see `python -m benchmarks fleet`."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def test_the_work_grows_with_the_cells_and_no_faster(counts: list[dict[str, int]
 
 @pytest.mark.parametrize(("what", "most"), [("calls", 33_000), ("opens", 40), ("records", 16), ("flushes", 0)])
 def test_a_cell_costs_no_more_than_it_did(counts: list[dict[str, int]], what: str, most: int) -> None:
-    """Calls of functions count twice, as they return; files that are opened; records of the journal."""
+    """Counts are of function calls (twice each, including returns), opened files, and records of the journal."""
     _, middle, large = counts
     assert (large[what] - middle[what]) / 20 <= most

@@ -1,4 +1,4 @@
-"""The queueing model: laws that hold for every closed network, and an exact solution found in another way."""
+"""The queueing model: laws for every closed network, and an exact solution by another method."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_an_offered_load_is_done_as_far_as_the_threads_can(network: QueueNetwork
 @pytest.mark.parametrize("threads", [1, 2, 5, 20])
 @pytest.mark.parametrize("network_latency", [0.0, 700e-6])
 def test_throughput_is_that_of_the_convolution_algorithm(threads: int, network_latency: float) -> None:
-    """Buzen's algorithm (1973) sums the weights of all states of the network, where mean values are never used."""
+    """Buzen's algorithm (1973) sums the weights of all states of the network, without using mean values."""
     cpu_s, disk_s = 300e-6, 200e-6
     machine = Machine(cores=1.0, disk_queue=1.0, disk_latency=disk_s, network_latency=network_latency)
     found = QueueNetwork(machine, 1, Demand(cpu_s, 1.0, 0.0), remote=True).at(threads)

@@ -1,4 +1,4 @@
-"""Whole plans against simulated hosts, as the executor runs them: what comes out, and that nothing is reached."""
+"""Whole plans run by the executor on simulated hosts: the results, and that nothing real is contacted."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_host_that_is_simulated_for_long_is_sampled_less_often_without_a_gap(r
 
 
 def test_littles_law_holds_for_every_closed_loop(run_dir: Path) -> None:
-    """Operations in the system on average: throughput times mean latency, over all load generators."""
+    """The mean number of operations in the system is throughput times mean latency, over all load generators."""
     found = rows(
         run_dir,
         "SELECT c.cell_id, c.threads, sum(o.count * o.mean_s) / any_value(t.duration_s) FROM operations AS o "
@@ -362,7 +362,7 @@ print(json.dumps([outcome.status, len(plan.cells), used, peak]))
 
 @pytest.mark.long
 def test_a_fleet_costs_the_controller_little(tmp_path: Path) -> None:
-    """100 hosts with 600 cells; `python -m benchmarks fleet` has the figures of 1,000 and 10,000."""
+    """There are 100 hosts with 600 cells. For 1,000 and 10,000, see `python -m benchmarks fleet`."""
     done = subprocess.run([sys.executable, "-c", FLEET, tmp_path], capture_output=True, text=True, check=True)
     status, cells, cpu_s, peak = json.loads(done.stdout)
     assert (status, cells) == ("done", 600)

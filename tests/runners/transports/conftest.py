@@ -1,4 +1,4 @@
-"""Every promise of the `Transport` seam is tested on each transport: on this machine, and over a real sshd."""
+"""Tests every promise of the `Transport` seam on each transport: on this machine, and over a real sshd."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def shared_server(jobs_dir: Path) -> Iterator[Sshd]:
 
 @pytest.fixture(scope="module")
 def jobs_dir() -> Iterator[Path]:
-    """TMPDIR of the host, where it keeps its jobs: not shared with whatever else runs on this machine."""
+    """Yield the host's TMPDIR, where it keeps its jobs, separate from everything else on this machine."""
     path = Path(tempfile.mkdtemp(prefix="benchbrief-test-"))
     yield path
     shutil.rmtree(path)

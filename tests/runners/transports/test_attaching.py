@@ -1,4 +1,4 @@
-"""A job with a key starts once, whichever controller asks for it, and its host says how it stands."""
+"""A job with a key starts only once, whichever controller asks, and its host reports its state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def job(line: str, key: str, unattended_s: float = 600) -> Job:
 
 @contextmanager
 def controller(transport: Transport) -> Iterator[RealTransport]:
-    """Another one of the same run, which knows nothing of what the first did."""
+    """Yield another controller's transport of the same run, without knowledge of the first one's actions."""
     with closing(open_transport(transport.host, run_name=MINE)) as opened:
         yield opened
 
@@ -253,7 +253,7 @@ def test_what_a_job_printed_holds_no_secret_on_its_host_once_it_has_ended(
 def test_an_output_that_can_t_be_masked_is_masked_once_it_can_be(
     transport: Transport, state_root: Path, ends: str
 ) -> None:
-    """A directory stands in the way of the masked output, as a full disk would."""
+    """A directory in the place of the masked output prevents masking, as a full disk would."""
     line = f"echo hunter2; mkdir ../stdout.new; touch up; {'true' if ends == 'by itself' else 'sleep 60'}"
     work = job(line, "k")
     work = replace(work, command=replace(work.command, env={"PASSWORD": Secret("hunter2")}))

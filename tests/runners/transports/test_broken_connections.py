@@ -1,4 +1,4 @@
-"""Connections that break: what runs on goes on, what is asked is asked again, and what stays away is an error."""
+"""Broken connections: running jobs continue, queries are repeated, and a lasting break is an error."""
 
 from __future__ import annotations
 

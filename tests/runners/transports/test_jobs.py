@@ -60,7 +60,7 @@ def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Tr
 def test_a_job_counts_as_under_way_before_its_host_has_answered(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A controller that is ended at once in between names it among what it leaves."""
+    """A controller that is killed in between still lists it among the remaining jobs."""
     run, underway = transport.run, transport.session.underway
     heard: list[list[str]] = []
 
@@ -96,8 +96,8 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
 def test_a_job_is_made_of_three_commands_however_long_it_is_waited_for(
     transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stopped: bool
 ) -> None:
-    """To start it, to wait in the kernel for its end and learn how it ended, and to remove it. One that is stopped is
-    not waited for."""
+    """The commands start it, wait in the kernel for its end and its exit code, and remove it. A job that is stopped
+    needs no wait."""
     run, calls = transport.run, 0
 
     def counted(*words: Any, **more: Any) -> Completed:
@@ -396,7 +396,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def on_small_disk(
     request: pytest.FixtureRequest, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Transport]:
-    """A transport whose host keeps its jobs on the small disk."""
+    """Yield a transport to a host that keeps its jobs on the small disk."""
     from benchbrief.model.plan import Host
     from benchbrief.runners.hosts.host_connections import open_transport
     from tests.support.sshd import sshd

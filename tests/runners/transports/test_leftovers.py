@@ -1,4 +1,4 @@
-"""What a killed controller left on a host is ended by the next one of the same run, and by no other."""
+"""The remains of a killed controller on a host are ended by the same run's next controller, and by no other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_leftovers_of_the_same_run_are_ended_and_removed(
 
 
 def numbers(mark: str) -> list[int]:
-    """The processes that have this in their environment."""
+    """Return the processes with this mark in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -71,12 +71,12 @@ def numbers(mark: str) -> list[int]:
 
 
 def processes(mark: str) -> list[str]:
-    """Their names."""
+    """Return their names."""
     return [Path(f"/proc/{pid}/comm").read_text().strip() for pid in numbers(mark)]
 
 
 def apart(mark: str, line: str = "sleep 60") -> str:
-    """A line that leaves a process in a session of its own."""
+    """Return a line that leaves a process in its own session."""
     return f"MARK={mark} setsid -f sh -c '{line}'"
 
 

@@ -1,4 +1,4 @@
-"""What a host prints of a directory: no name is lost without a word, and nothing of it is believed unread."""
+"""A host's listing of a directory: no name is silently lost, and nothing in it is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host is held by one run at a time, whichever controller and folder the runs are of."""
+"""A host is claimed by one run at a time, whatever the runs' controllers and folders."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_host_that_a_run_of_another_user_holds_is_seen_to_be_held(
 
 @pytest.fixture
 def theirs(jobs_dir: Path) -> Iterator[Path]:
-    """Where another user's run, which lives, has its claim."""
+    """Yield the place where a living run of another user has its claim."""
     if os.getuid() != 0:
         pytest.skip("only root can be another user")
     path = jobs_dir / "benchbrief-54321"
@@ -401,7 +401,7 @@ def test_a_run_of_any_name_can_hold_a_host(transport: Transport) -> None:
 
 
 class Both(Mapping[str, Transport]):
-    """Two names for hosts, of which one is held by another run."""
+    """Two names for hosts, one of which is claimed by another run."""
 
     def __init__(self, **hosts: Transport) -> None:
         self._hosts = hosts

@@ -16,7 +16,7 @@ from benchbrief.runners.transports.nested_transport import NestedTransport
 
 
 class Entered(NestedTransport):
-    """Each shell writes its process and its session before it begins."""
+    """A transport whose shells first record their process and session."""
 
     seen: Path
 

@@ -1,4 +1,4 @@
-"""A program of the controller's is copied to a host without it: whole, checked, and once."""
+"""The controller's program is copied to a host that lacks it: completely, verified, and only once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.tools import built_tool, system_tool
 
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[Sshd]:
-    """A host whose user has no programs of this kind yet."""
+    """Yield a host whose user does not have any such programs yet."""
     system_tool("sshd")
     with sshd(config=f"SetEnv TMPDIR={tmp_path} XDG_DATA_HOME={tmp_path}/data") as server:
         yield server
@@ -43,7 +43,7 @@ def over_ssh(far: Sshd, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTranspor
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
-    """The real program, under a name of its own."""
+    """Return the real program under a new name."""
     path = tmp_path / "own" / "openload-mongodb"
     path.parent.mkdir()
     shutil.copy(built_tool("openload/bin/openload-mongodb"), path)
@@ -82,7 +82,7 @@ def test_a_damaged_copy_is_replaced(over_ssh: SshTransport, program: Program, tm
 def test_a_copy_that_differs_never_gets_into_its_place(
     over_ssh: SshTransport, program: Program, tmp_path: Path
 ) -> None:
-    """The file changes between its digest and its copy."""
+    """The file changes after its digest is computed and before it is copied."""
     other = Program(program.path, "0" * 64)
     with pytest.raises(ToolMissing, match=r"can't be copied to box: its SHA-256 is [0-9a-f]{64} after the copy"):
         ship(over_ssh, other)

@@ -1,4 +1,4 @@
-"""Files that are read as they come over SSH: given up in the middle, stalled, or cut."""
+"""Files read over SSH as they arrive: abandoned in the middle, stalled, or cut off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the kernel's gauges of its pool of random numbers."""
+"""Reads the kernel's gauges of its random number pool."""
 
 from __future__ import annotations
 

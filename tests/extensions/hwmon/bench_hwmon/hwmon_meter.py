@@ -1,4 +1,4 @@
-"""Reads https://www.kernel.org/doc/Documentation/hwmon/sysfs-interface: `power*_input`, in microwatts."""
+"""Reads `power*_input`, in microwatts: https://www.kernel.org/doc/Documentation/hwmon/sysfs-interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transport: each shell is started inside the namespace. See `NestedTransport`."""
+"""The transport. It starts each shell inside the namespace. See `NestedTransport`."""
 
 from benchbrief.extend.transports import NestedTransport
 
@@ -10,4 +10,4 @@ class NetnsTransport(NestedTransport):
 
 
 class TornTransport:
-    """It is below no base of benchbrief."""
+    """A transport without any of benchbrief's base classes."""

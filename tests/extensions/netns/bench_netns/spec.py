@@ -1,4 +1,4 @@
-"""What the transport says of itself, and one whose code is broken."""
+"""The description of the transport, and of one with broken code."""
 
 from dataclasses import replace
 

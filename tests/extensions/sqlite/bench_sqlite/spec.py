@@ -1,4 +1,4 @@
-"""What the engine and its load generator say of themselves."""
+"""The descriptions of the engine and its load generator."""
 
 from benchbrief.extend.spec import (
     Attribute,

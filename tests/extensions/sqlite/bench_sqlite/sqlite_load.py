@@ -1,4 +1,4 @@
-"""The load generator: it runs on the host under test, which needs Python and nothing else."""
+"""The load generator, which runs on the host under test and needs nothing but Python."""
 
 import json
 import random

@@ -1,1 +1,1 @@
-"""A template that is wrong."""
+"""A template with a mistake."""
