@@ -245,7 +245,8 @@ def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
 
 
 def highest_rate(new: Iterator[Path]) -> bool:
-    """Measure how late operations are on one core if the target does nothing. The limit is meant for a quiet machine."""
+    """Measure how late operations are on one core if the target does nothing. The limit is meant
+    for a quiet machine."""
     held = True
     for rate in (50_000, 100_000, 200_000, 400_000):
         target = (

@@ -289,7 +289,8 @@ def _name(kind: str, name: ast.Name | None) -> Iterator[TooLong]:
 
 
 def _text(what: str, text: ast.String | None, limit: int, where: str = "") -> Iterator[TooLong]:
-    """Yield a problem if the text is too long. A hole counts as it is written, since its value has a limit of its own."""
+    """Yield a problem if the text is too long. A hole counts as it is written, since its value has a limit of
+    its own."""
     if text is None:
         return
     length = sum(len(part) if isinstance(part, str) else len(part.span.text) for part in text.parts)

@@ -1,4 +1,5 @@
-"""Expands the matrix into cells with their ids, content hashes, locks, data sets, and steps with times and time-outs."""
+"""Expands the matrix into cells with their ids, content hashes, locks, data sets, and steps with
+times and time-outs."""
 
 from __future__ import annotations
 

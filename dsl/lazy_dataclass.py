@@ -66,7 +66,8 @@ class _Unbuilt:
         return self._cls.__dataclass_fields__  # type: ignore[attr-defined]
 
     def _build(self) -> None:
-        """Build the class. Its `__init__` is replaced last and in one step, in case another thread is making an object."""
+        """Build the class. Its `__init__` is replaced last and in one step, in case another thread is making
+        an object."""
         cls = self._cls
         with _BUILDING:
             if vars(cls)["__init__"] is not self._first:

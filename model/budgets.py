@@ -60,7 +60,8 @@ class Looks:
 
     @property
     def chance(self) -> float:
-        """Return the chance of an error that is shared among the looks. Together they err in at most 5 % of all cases."""
+        """Return the chance of an error that is shared among the looks. Together they err in at most 5 % of
+        all cases."""
         dependent = self.first >= _DEPENDENT and self.count >= _DEPENDENT
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 

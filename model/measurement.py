@@ -169,7 +169,8 @@ class Together:
 
     @property
     def overlap(self) -> float:
-        """Return the share of the time, from the first start to the last end, in which all load generators were active."""
+        """Return the share of the time, from the first start to the last end, in which all load generators
+        were active."""
         first, last = _whole(each.window for each in self.each)
         common = min(each.window[1] for each in self.each) - max(each.window[0] for each in self.each)
         return max(0.0, common) / (last - first) if last > first else 1.0

@@ -35,7 +35,8 @@ def labels_of_levels(plan: Plan) -> dict[str, str]:
 
 
 def place_of(dim: Dimension) -> tuple[int, str]:
-    """Return a sort key for dimensions: the order of results, with factors after `workload` and all others at the end."""
+    """Return a sort key for dimensions: the order of results, with factors after `workload` and all others at
+    the end."""
     order: tuple[Dimension, ...] = (*CURVE, "", *POINT[len(CURVE) :])
     return (order.index(dim), "") if dim in order else (len(order) if dim in DIMENSIONS else len(CURVE), dim)
 

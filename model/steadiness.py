@@ -152,7 +152,8 @@ class Steadiness:
 
 
 def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
-    """Compute the steadiness, or return None if fewer than five intervals have a length, or if no operations were done."""
+    """Compute the steadiness, or return None if fewer than five intervals have a length, or if no operations
+    were done."""
     intervals = [each for each in intervals if each.seconds > 0]
     if len(intervals) < ROUNDS:
         return None

@@ -1,4 +1,5 @@
-"""The sheet of a run's claims for the people who approve them: each claim with its sentence, its number and its basis."""
+"""The sheet of a run's claims for the people who approve them: each claim with its sentence, its number and
+its basis."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ class SheetRow:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether a brief can keep its claim: not if the repeats decide against it. Return None without a value."""
+        """Return whether a brief can keep its claim: not if the repeats decide against it. Return None
+        without a value."""
         if self.verdict.state == "missing":
             return None
         return self.verdict.state != "opposed" or self.verdict.is_excepted

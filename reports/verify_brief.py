@@ -1,4 +1,5 @@
-"""Verifies a finished brief: reads its side file and the numbers on its pages, and recomputes each number from a store."""
+"""Verifies a finished brief: reads its side file and the numbers on its pages, and recomputes each number
+from a store."""
 
 from __future__ import annotations
 
@@ -1017,7 +1018,8 @@ class _Check:
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
 
     def _behind(self, query: QueryEntry, keys: Sequence[DimKey | int | None]) -> tuple[str, ...]:
-        """Return the recorded cells for one point of a figure, or for all points if the plan does not distinguish them."""
+        """Return the recorded cells for one point of a figure, or for all points if the plan does not
+        distinguish them."""
         known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
             return query.cells

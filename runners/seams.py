@@ -213,7 +213,8 @@ class Restores(Protocol):
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows facts which shape the bytes of a data set, in addition to the plan and the load generator."""
+    """An engine that knows facts which shape the bytes of a data set, in addition to the plan and
+    the load generator."""
 
     def shaping(self) -> dict[str, str]:
         """Return the facts that shape the data, by name: contents of files, the server's build and the like. Called

@@ -42,7 +42,8 @@ class StatusProbe(ABC):
         return {}
 
     def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
-        """Return a reading under the current names. Earlier versions wrote other names, and their runs are still read."""
+        """Return a reading under the current names. Earlier versions wrote other names, and their runs are
+        still read."""
         return status
 
     def reading(self, status: Mapping[str, float]) -> str:

@@ -66,7 +66,8 @@ def shorten_reason(reason: str) -> str:
 
 
 def find_constant_dimensions(rows: Sequence[Comparison]) -> set[str]:
-    """Return the dimensions with the same key everywhere, which need not be shown. Workload and load are always shown."""
+    """Return the dimensions with the same key everywhere, which need not be shown. Workload and load are
+    always shown."""
     keys: dict[str, set[object]] = {}
     for row in rows:
         for dim, key in row.point:

@@ -333,7 +333,8 @@ def _has_few(values: PointValues | None) -> bool:
 
 
 def _had_no_room(side: Contender, experiment: object) -> bool:
-    """Return whether a budget may have left out some of the experiment's planned repeats. None means every experiment."""
+    """Return whether a budget may have left out some of the experiment's planned repeats. None
+    means every experiment."""
     named = side.plan.experiments.items()
     behind = [each for name, each in named if experiment is None or name == experiment]
     return all(each.repeats >= _ENOUGH and is_budgeted(side.plan, each) for each in behind)
@@ -367,7 +368,8 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Name the rows that show two different changes: between A and B, and between the repeats, which the test compares."""
+    """Name the rows that show two different changes: between A and B, and between the repeats,
+    which the test compares."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 

@@ -265,7 +265,8 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield each property that differs in any contender from the first. The other contenders get the first one's value."""
+    """Yield each property that differs in any contender from the first. The other contenders get the first
+    one's value."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second

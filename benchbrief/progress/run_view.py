@@ -146,7 +146,8 @@ class LiveRun:
         return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """Return how many cells of the total are in a state. Waiting candidates that are not in the total do not count."""
+        """Return how many cells of the total are in a state. Waiting candidates that are not in the total do
+        not count."""
         if state == "waiting":
             return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
         return self.counts[state]

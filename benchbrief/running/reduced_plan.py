@@ -11,7 +11,8 @@ from benchbrief.model.plan import Cell, Plan
 
 
 def reduced_plan(plan: Plan, cells: Iterable[Cell]) -> Plan:
-    """Return a copy of the plan with only these cells, and without reports, expectations, claims, budgets and searches."""
+    """Return a copy of the plan with only these cells, and without reports, expectations, claims,
+    budgets and searches."""
     cells = tuple(cells)
     alone = {
         "budget_s": None,

@@ -685,7 +685,8 @@ class MeterCount(CompileProblem):
 
 
 class NoMeter(CompileProblem):
-    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware has in its place."""
+    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware has in
+    its place."""
 
     code = "E0538"
     says = "the probe `power` needs a power meter, and {names:ticked} {have} none"

@@ -739,7 +739,8 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
-        """Return the named hardware, or nothing if one name is wrong, since further messages would then be wrong too."""
+        """Return the named hardware, or nothing if one name is wrong, since further messages would then be
+        wrong too."""
         units: dict[str, HardwareUnit] = {}
         whole = True
         for item in self._items("hardware"):

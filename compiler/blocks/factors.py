@@ -595,7 +595,8 @@ class _Condition:
     reader: Reader
 
     def read(self, expr: ast.Expr) -> _Test | None:
-        """Return a function that takes a combination's keys and tells whether it is measured, or None after a mistake."""
+        """Return a function that takes a combination's keys and tells whether it is measured, or
+        None after a mistake."""
         match expr:
             case ast.Binary(operator="and" | "or" as word):
                 left, right = self.read(expr.left), self.read(expr.right)

@@ -911,7 +911,8 @@ _FUNCTION = r"\A\w+"
 
 
 def _instead(extreme: ast.Call | None, function: str) -> str:
-    """Return the text of the same reduction with another function, for a hint, or "" if the value is not a reduction."""
+    """Return the text of the same reduction with another function, for a hint, or "" if the value
+    is not a reduction."""
     return f", `value = {re.sub(_FUNCTION, function, text_of(extreme))}`" if extreme else ""
 
 

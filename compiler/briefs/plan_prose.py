@@ -194,7 +194,8 @@ def unit_said(follows: str) -> str:
 
 
 def is_scaled(typed: Typed) -> bool:
-    """Return whether a number must be printed with its unit, since its unit may be scaled and no metric declares one."""
+    """Return whether a number must be printed with its unit, since its unit may be scaled and no metric
+    declares one."""
     return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
 
 

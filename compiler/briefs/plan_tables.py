@@ -128,7 +128,8 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Table:
-    """The properties that all lines of a table share, such as their place in the report and the dimension along them."""
+    """The properties that all lines of a table share, such as their place in the report and the dimension
+    along them."""
 
     typer: Typer
     place: FixedKeys

@@ -559,7 +559,8 @@ class Typer:
     """Types the expressions of one spec."""
 
     def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
-        """`runs` are the planned runs. Passing the same ones to several typers shares the results computed from them."""
+        """`runs` are the planned runs. Passing the same ones to several typers shares the results computed
+        from them."""
         self.scope = scope
         self.planning = planning
         self.findings = findings

@@ -13,7 +13,8 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return the kinds of changes after which a data set can be used by the next cell without being loaded or restored."""
+    """Return the kinds of changes after which a data set can be used by the next cell without being
+    loaded or restored."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)

@@ -320,7 +320,8 @@ class _Partitions:
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
     def _file(self, manifest: RunManifest, name: str) -> TableFile | None:
-        """Return a table of a run, or None for a table that can't be read. Its error is added to the store's problems."""
+        """Return a table of a run, or None for a table that can't be read. Its error is added to
+        the store's problems."""
         of = manifest.id, name
         if of not in self._files:
             try:
@@ -454,7 +455,8 @@ class _Partitions:
 
 
 class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
-    """The source of a table's rows for DuckDB, which calls `schema`, then `scanner` with the columns and a condition."""
+    """The source of a table's rows for DuckDB, which calls `schema`, then `scanner` with the
+    columns and a condition."""
 
     def __init__(self, partitions: _Partitions, name: str, schema: pa.Schema) -> None:  # the base can't be made itself
         self._partitions, self._name, self._schema = partitions, name, schema

@@ -73,7 +73,8 @@ class ComparisonView:
 
 @dataclass(frozen=True)
 class TrendCard:
-    """A chart with its texts. `state` is the state of the last change: worse, better, differs, lab, accepted or steady."""
+    """A chart with its texts. `state` is the state of the last change: worse, better, differs, lab, accepted
+    or steady."""
 
     title: str
     point: str

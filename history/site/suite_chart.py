@@ -19,7 +19,8 @@ MOST = 400
 
 @dataclass(frozen=True)
 class Mark:
-    """A change before the value at `index`, with the text beside it. `kind` is worse, better, differs, lab or accepted."""
+    """A change before the value at `index`, with the text beside it. `kind` is worse, better,
+    differs, lab or accepted."""
 
     index: int
     text: str

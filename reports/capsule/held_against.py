@@ -58,7 +58,8 @@ class HeldAgainst:
 
     @property
     def of_shown_numbers(self) -> bool:
-        """Return whether the verdicts are on the numbers shown in the brief, because it has no claims or expectations."""
+        """Return whether the verdicts are on the numbers shown in the brief, because it has no
+        claims or expectations."""
         return all(each.stated.kind == "number" for each in self.verdicts)
 
     @property

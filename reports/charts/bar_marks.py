@@ -136,7 +136,8 @@ def ink_on(paint: str) -> str:
 
 
 def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
-    """Yield the numbers of each floating bar's ends: both above the bar, or one at each end if the bars are too narrow."""
+    """Yield the numbers of each floating bar's ends: both above the bar, or one at each end if the bars are
+    too narrow."""
     drawn = floating_bars(plot, trace)
     room = plot.width / len(plot.chart.x.categories)
     if len(plot.in_slots) > 1:  # bars of one category are closer than categories

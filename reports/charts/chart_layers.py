@@ -280,7 +280,8 @@ def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bo
 
 
 def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
-    """Return an expression for a tick's text, so that this module writes the labels instead of the renderer's locale."""
+    """Return an expression for a tick's text, so that this module writes the labels instead of the
+    renderer's locale."""
     return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
 
 

@@ -174,7 +174,8 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars are horizontal because their categories' names would be cut off below upright bars."""
+        """Return whether the bars are horizontal because their categories' names would be cut off below
+        upright bars."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots or any(t.mark not in ("bar", "range", "bracket") for t in chart.traces):

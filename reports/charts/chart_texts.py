@@ -123,7 +123,8 @@ def _point_labels(plot: Plot) -> list[ChartText]:
 def _shared(
     named: Iterable[tuple[int, Trace, str, float, float]],
 ) -> Iterator[tuple[chart_axes.Label, str, int | None]]:
-    """Yield the label of each point, with its colour and series. Neighbouring points of several curves share a label."""
+    """Yield the label of each point, with its colour and series. Neighbouring points of several curves share
+    a label."""
     groups: list[list[tuple[int, Trace, str, float, float]]] = []
     for one in named:
         near = (

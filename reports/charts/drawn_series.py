@@ -83,7 +83,8 @@ class DrawnSeries:
     """The key of each point along the dimension of the series."""
 
     def points_at(self, at: Mapping[str, DimKey]) -> list[int]:
-        """Return the indices of the measured points at these keys. For a time, return the nearest one that was sampled."""
+        """Return the indices of the measured points at these keys. For a time, return the nearest one that
+        was sampled."""
         x_dim = self.series.x_dim or ""
         if not self.on_axis or any(self.where.get(dim) != key for dim, key in at.items() if dim != x_dim):
             return []

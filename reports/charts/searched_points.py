@@ -55,7 +55,8 @@ def with_verdicts(
     kind: XKind,
     results: Results,
 ) -> Trace:
-    """Return a line over searched rates with the search's verdicts, on the line's points and on rates without a value."""
+    """Return a line over searched rates with the search's verdicts, on the line's points and on rates without
+    a value."""
     if series.x_dim != "target" or trace.mark != "line" or kind == "category":
         return trace
     behind = _behind(series, where, results)

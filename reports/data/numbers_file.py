@@ -213,7 +213,8 @@ class CellEntry(_Part):
 
 
 class ClaimEntry(_Part):
-    """A claim of the brief: its sentence (printed or left out), what is known about it, and its number with its unit."""
+    """A claim of the brief: its sentence (printed or left out), what is known about it, and its number with
+    its unit."""
 
     claim: str
     said: bool

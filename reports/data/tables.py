@@ -37,7 +37,8 @@ def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
 
 
 class ShownTable(NamedTuple):
-    """A table reduced to the lines and keys with expected values. Lines and keys without any value are kept separately."""
+    """A table reduced to the lines and keys with expected values. Lines and keys without any value
+    are kept separately."""
 
     table: p.TableElement
     lines: tuple[p.Line, ...] = ()

@@ -257,7 +257,8 @@ def _share(share: float) -> str:
 
 
 def chosen_points(experiment: p.Experiment, results: Results) -> str:
-    """Return a text on how a run chose an experiment's points and which it measured, or "" if it did not choose them."""
+    """Return a text on how a run chose an experiment's points and which it measured, or "" if it did not
+    choose them."""
     if experiment.promise:
         return promise_search(experiment, experiment.promise, results)
     return adaptive_ramp(experiment, experiment.adaptive, results) if experiment.adaptive else ""
@@ -332,7 +333,8 @@ def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
 
 
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
-    """Yield sentences on held-out runs that lowered the rate, and on results that contradict what the search assumes."""
+    """Yield sentences on held-out runs that lowered the rate, and on results that contradict what
+    the search assumes."""
     words, where = results.words, place_holes(found, results)
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:

@@ -79,7 +79,8 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the marks of the best values by the repeats, or no marks if the repeats can't judge every compared value."""
+    """Return the marks of the best values by the repeats, or no marks if the repeats can't judge every
+    compared value."""
     grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
     for place, line in enumerate(element.lines):
         for key in element.keys if line.tested and line.query else ():

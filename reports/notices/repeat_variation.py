@@ -71,7 +71,8 @@ def spreads(results: Results) -> list[Spread]:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Yield a notice if the repeats of a point differ much, and another if compared things do not differ beyond noise."""
+    """Yield a notice if the repeats of a point differ much, and another if compared things do not differ
+    beyond noise."""
     words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:

@@ -240,7 +240,8 @@ def said_once(results: Results) -> str:
 
 
 def _single_repeats(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for points with a single measurement, beginning with those in the report's claims and expectations."""
+    """Yield a limit for points with a single measurement, beginning with those in the report's
+    claims and expectations."""
     once = [e for e in results.plan.experiments.values() if e.repeats == 1]
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     labels = [e.label for e in once if e.name in measured]

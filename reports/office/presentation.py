@@ -932,7 +932,8 @@ def _cards(headline: HeadlineView) -> list[Card]:
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return declared facts as lines, each with its name and what it describes, or nothing if some facts were observed."""
+    """Return declared facts as lines, each with its name and what it describes, or nothing if some
+    facts were observed."""
     if facts.observed:
         return []
     first, *others = facts.groups
@@ -952,7 +953,8 @@ def _says_all(block: FigureView) -> bool:
 
 
 def _height_within(grid: Grid, area: Area) -> float:
-    """Return the height of a table with the width of an area, in its usual type size, or infinity if it does not fit."""
+    """Return the height of a table with the width of an area, in its usual type size, or infinity if it does
+    not fit."""
     points = _TEXT_PT
     if sum(least_widths(grid, points, CELL_GAP)) > area.width:
         return math.inf

@@ -431,7 +431,8 @@ class _Galley:
 
 
 def _is_whole(box: Any) -> bool:
-    """Return whether a box counts as undivided, because no page may end within it, or because it has columns or floats."""
+    """Return whether a box counts as undivided, because no page may end within it, or because it has columns
+    or floats."""
     style = box.style
     return (
         type(box).__name__ in _WHOLE

@@ -97,7 +97,8 @@ def page_style(view: ReportView, medium: str) -> str:
 
 
 def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
-    """Return a function that makes the sheet to draw over each page of paper, or None if everything was measured here."""
+    """Return a function that makes the sheet to draw over each page of paper, or None if everything was
+    measured here."""
     mark = Markup("")
     if view.simulated:
         large, *small = _simulated(words)

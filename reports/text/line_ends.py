@@ -52,8 +52,8 @@ _PHRASE = re.compile(
     r"[「（]?(?:[\d,.]+[ \u00a0](?=[一-鿿ァ-ヺ]))?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?"
     r"[、。：；，」）]*|(?<![^\s、。：；，「」（）])[ぁ-ゖ]{2,}[、。：；，」）]*"
 )
-"""Matches a word with its particles, up to the next word, or particles and words such as すべて at the start of a part of
-a sentence. A number is matched with the thing that it counts."""
+"""Matches a word with its particles, up to the next word, or particles and words such as すべて at the start of
+a part of a sentence. A number is matched with the thing that it counts."""
 _BESIDE = re.compile(r"(?<=\d) (?=[一-鿿ァ-ヺ])|(?<=[A-Za-z0-9)%]) (?=[ぁ-ゖ])")
 """Matches the blanks between a number and its counted things, and between a name in Latin letters and its particle."""
 _CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")

@@ -46,7 +46,8 @@ class Locale:
         self.units = units
 
     def counted_unit(self, unit: str, text: str = "") -> str:
-        """Return a unit's name after a number that reads as `text`, such as node after 1 and nodes after other numbers."""
+        """Return a unit's name after a number that reads as `text`, such as node after 1 and nodes after
+        other numbers."""
         return (self.units.get(f"{unit}=1") if text == "1" else None) or self.units.get(unit, unit)
 
     @cached_property
@@ -172,7 +173,8 @@ def number(value: object) -> float | None:
 
 
 def key_text(label: str, value: object) -> str:
-    """Return the label of a dimension's key. A number is written as usual in the language, on one line with its unit."""
+    """Return the label of a dimension's key. A number is written as usual in the language, on one line with
+    its unit."""
     return locale().numerals(label).replace(" ", NBSP) if isinstance(value, float) else label
 
 

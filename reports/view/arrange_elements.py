@@ -118,7 +118,8 @@ def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
 
 
 def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return as many limits as fit on the first page's line after those in `after`, and at least one if there are none."""
+    """Return as many limits as fit on the first page's line after those in `after`, and at least one if there
+    are none."""
     room = _LIMITS_LINE - sum(text_width(text, _LIMITS_PT) for text in after)
     said = list[str]()
     for text in limits:

@@ -241,7 +241,8 @@ _RATE = re.compile(r"[^/]+/(s|min|h)")
 
 
 def declared_text(results: Results, query: p.Query) -> str:
-    """Return a declared fact as written in the spec, such as `0.10 USD/h`, instead of in base units, or "" without one."""
+    """Return a declared fact as written in the spec, such as `0.10 USD/h`, instead of in base units, or ""
+    without one."""
     value, name = results.at(query), next(iter(query.names), "")
     for hardware in results.plan.hardware.values():
         fact = hardware.facts.get(name)

@@ -212,7 +212,8 @@ def missing_typefaces(report: Report) -> str:
 
 
 def unknown_typeface(font: str, fc_list: str | None = None) -> str:
-    """Return a sentence saying that a house style's typeface is not installed here, or "" if it is or this is unknown."""
+    """Return a sentence saying that a house style's typeface is not installed here, or "" if it is
+    or this is unknown."""
     if not _is_missing(font, fc_list):
         return ""
     other = f"another{_taken_for(font)}"

@@ -95,7 +95,8 @@ class Words(Mapping[str, str]):
         return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
-        """Return the words with everything needed to translate a run's sentences: their codes, by their English text."""
+        """Return the words with everything needed to translate a run's sentences: their codes, by their
+        English text."""
         return self._with(sentences=sentences)
 
     def at_level(self, level: float) -> Words:
@@ -209,7 +210,8 @@ def some_of(words: Words, count: float, total: float, what: str = "measurement")
 
 
 def denied_of(words: Words, key: str, none: str, count: float, total: float, **holes: object) -> str:
-    """Return a sentence saying that something is not true of some measurements. `none` is the sentence for all of them."""
+    """Return a sentence saying that something is not true of some measurements. `none` is the sentence for
+    all of them."""
     if count == total > 1:
         return words[none].format(total=words.locale.numerals(f"{total:,.15g}"), **holes)
     return counted(words, key, count, which=some_of(words, count, total), **holes)

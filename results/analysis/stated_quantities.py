@@ -1,4 +1,5 @@
-"""The numbers that a run states if its brief has no claims: the metrics and measures shown in the brief, at each point."""
+"""The numbers that a run states if its brief has no claims: the metrics and measures shown in the brief, at
+each point."""
 
 from __future__ import annotations
 

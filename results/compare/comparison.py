@@ -158,7 +158,8 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the change in the repeats is visibly different from the change between the two shown values."""
+        """Return whether the change in the repeats is visibly different from the change between the
+        two shown values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):

@@ -69,7 +69,8 @@ class OutputImporter(ABC):
         return {}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield contradictions between an output and its cell, except those in settings and in the mix of operations."""
+        """Yield contradictions between an output and its cell, except those in settings and in the
+        mix of operations."""
         return iter(())
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:

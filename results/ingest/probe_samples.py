@@ -320,7 +320,8 @@ def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str,
 def _coverage(
     times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
 ) -> Coverage:
-    """Return the smaller of two coverages: that of rates, by the seconds covered, and that of gauges, by their number."""
+    """Return the smaller of two coverages: that of rates, by the seconds covered, and that of gauges, by
+    their number."""
     if not any(over):
         return coverage(times, every_s, seconds)
     rates = list(compress(of, over))

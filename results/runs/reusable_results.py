@@ -535,7 +535,8 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _torn(plan: Plan, planned: Collection[str]) -> str:
-    """Return a cell that is missing in an incomplete block of the run, or "" if the run has a whole block of the plan."""
+    """Return a cell that is missing in an incomplete block of the run, or "" if the run has a whole block of
+    the plan."""
     torn = ""
     for block in blocks(plan):
         lacking = [cell.id for cell in block if cell.hash not in planned]

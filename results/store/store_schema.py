@@ -469,7 +469,8 @@ class SentenceRow(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A raw output that numbers come from, with its SHA-256 when it was kept. `reason` is its present problem, if any."""
+    """A raw output that numbers come from, with its SHA-256 when it was kept. `reason` is its present
+    problem, if any."""
 
     run_id: str
     cell_id: str

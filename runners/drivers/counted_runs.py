@@ -51,7 +51,8 @@ def counted_job(
     collect: tuple[str, ...] = (),
     figures: tuple[str, ...] = (),
 ) -> Job:
-    """Return the measuring job, including the warm-up, of a tool whose command `words` contain the placeholder `COUNT`."""
+    """Return the measuring job, including the warm-up, of a tool whose command `words` contain the
+    placeholder `COUNT`."""
     cell = context.cell
     run = with_values(
         _RUN,

@@ -32,7 +32,8 @@ class KeptClaim:
         """Why the machine could not be released, or ""."""
 
     def keep(self, world: World, plan: Plan, run_dir: Path, held: Collection[str]) -> str:
-        """Claim this machine under the name that it has in `held`, and return the name, or "" if it is not in `held`."""
+        """Claim this machine under the name that it has in `held`, and return the name, or "" if it
+        is not in `held`."""
         if world.simulated is not None:
             return ""
         with ExitStack() as stack, suppress(RunnerError, OSError):

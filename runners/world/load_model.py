@@ -172,7 +172,8 @@ DEMANDS: Mapping[str, Demand] = {
 
 
 def demand_of(operation: str) -> Demand:
-    """Return the needs of an operation. Operations known only to their tool, such as transactions, read and write once."""
+    """Return the needs of an operation. Operations known only to their tool, such as transactions, read and
+    write once."""
     return DEMANDS.get(operation, _READ + _WRITE)
 
 
@@ -220,7 +221,8 @@ class QueueNetwork:
 
 @dataclass(frozen=True)
 class SolvedNetwork:
-    """A solved network: its operations per second, and the queue lengths that an operation finds at a node on arrival."""
+    """A solved network: its operations per second, and the queue lengths that an operation finds at
+    a node on arrival."""
 
     network: QueueNetwork
     ops_per_s: float

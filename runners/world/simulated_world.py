@@ -556,7 +556,8 @@ processor."""
 
 
 class SimulatedWorld:
-    """The simulated world. `again` is the number of earlier starts of the run, so that a random failure need not recur."""
+    """The simulated world. `again` is the number of earlier starts of the run, so that a random failure need
+    not recur."""
 
     def __init__(self, simulated: Simulated, again: int = 0) -> None:
         self.simulated = simulated

@@ -1,4 +1,5 @@
-"""The size of a database on disk belongs to a cell, with real db_bench, with a server that reports none, and simulated."""
+"""The size of a database on disk belongs to a cell, with real db_bench, with a server that reports
+none, and simulated."""
 
 from __future__ import annotations
 

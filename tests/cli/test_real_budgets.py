@@ -113,7 +113,8 @@ def test_a_killed_run_ends_its_repeats_early_as_it_would_have_done(bench: Bench,
 
 
 def next_by_the_journal(run_dir: Path) -> list[str]:
-    """Return the cells that were begun in the same order as a new controller would begin them from the journal alone."""
+    """Return the cells that were begun in the same order as a new controller would begin them from the
+    journal alone."""
     plan, record = load_plan(run_dir), RunRecord()
     others = []
     for each in read_journal(run_dir / JOURNAL):

@@ -1,4 +1,5 @@
-"""The number of cells is the same wherever a run is shown: no total counts candidates that an adaptive ramp leaves out."""
+"""The number of cells is the same wherever a run is shown: no total counts candidates that an adaptive ramp
+leaves out."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ _TOGETHER = 20
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a corpus. `group` is its rule, or says that it is honest or published; `value` is empty in a title."""
+    """A sentence of a corpus. `group` is its rule, or says that it is honest or published; `value` is empty
+    in a title."""
 
     group: str
     language: str

@@ -1,4 +1,5 @@
-"""MariaDB and sysbench, from a package of their own, with real servers that are started for a run or already running."""
+"""MariaDB and sysbench, from a package of their own, with real servers that are started for a run
+or already running."""
 
 from __future__ import annotations
 

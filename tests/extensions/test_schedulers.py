@@ -30,7 +30,8 @@ def bench(tmp_path: Path, installed: Environment) -> Iterator[Bench]:
 
 
 def called(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the `bench` that is installed beside the package, by a fork. Each lane is a process of the installed program."""
+    """Run the `bench` that is installed beside the package, by a fork. Each lane is a process of the
+    installed program."""
     return forked(Environment(Path(bench.env["PROGRAM"]).parents[1]), bench.folder, *words, env=bench.env)
 
 

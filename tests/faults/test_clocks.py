@@ -39,7 +39,8 @@ experiment e { hardware = box  database = mongo  workloads = [a]  threads = [1] 
 
 @pytest.fixture
 def lying(tmp_path: Path) -> Path:
-    """Return a folder for the PATH with a `date` that is ahead by the number of seconds in the file `ahead` beside it."""
+    """Return a folder for the PATH with a `date` that is ahead by the number of seconds in the file `ahead`
+    beside it."""
     system_tool("sshd")
     programs = tmp_path / "programs"
     programs.mkdir()

@@ -1,4 +1,5 @@
-"""Hosts that refuse, hang or have changed identity: their cells fail, while all others run. Without a tool, none runs."""
+"""Hosts that refuse, hang or have changed identity: their cells fail, while all others run. Without a tool,
+none runs."""
 
 from __future__ import annotations
 

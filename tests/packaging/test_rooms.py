@@ -271,7 +271,8 @@ def test_a_spec_takes_nothing_but_the_surface_and_what_is_beside_it() -> None:
 
 
 def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
-    """Only our other extensions and tests may. Modules that name their package in order to find them are in `NAMED_UP`."""
+    """Only our other extensions and tests may. Modules that name their package in order to find
+    them are in `NAMED_UP`."""
     others = ("tools", "editors", "benchmarks", "examples", *(room for room in ROOMS if room != "extensions"))
     found = [each for folder in others for each in (*imports(folder), *names_in_strings(folder))]
     taking = [each for each in found if any(f"{one}.".startswith("benchbrief.extensions.") for one in each.targets)]

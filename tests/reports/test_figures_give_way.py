@@ -127,7 +127,8 @@ def test_a_figure_grows_into_what_is_blank_of_its_page_and_no_further(tmp_path: 
 
 
 class Sections(Pages):
-    """A text of this many lines with a heading, then the last section with this many lines, and the end of the brief."""
+    """A text of this many lines with a heading, then the last section with this many lines, and the end of
+    the brief."""
 
     def __init__(self, lines: int, last: int) -> None:
         super().__init__(1)

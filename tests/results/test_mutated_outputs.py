@@ -384,7 +384,8 @@ READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each
 def test_the_numbers_of_a_changed_output_are_those_that_it_states(
     kind: str, name: str, benchmark: str, tmp_path: Path
 ) -> None:
-    """Counts, means and ends are compared with a simple reader. Percentiles of a histogram must lie between the ends."""
+    """Counts, means and ends are compared with a simple reader. Percentiles of a histogram must lie between
+    the ends."""
     whole = recorded(name)
     taken = 0
     for seed, what, files in mutated(name, whole):

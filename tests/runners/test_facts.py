@@ -1,4 +1,5 @@
-"""Observed facts, and facts that contradict a declaration: from this machine, and as printed by machines that we lack."""
+"""Observed facts, and facts that contradict a declaration: from this machine, and as printed by machines that
+we lack."""
 
 from __future__ import annotations
 

@@ -178,7 +178,8 @@ class ForkedWorkers:
         session.config.hook.pytest_runtest_logreport(report=report)
 
     def _end(self) -> None:
-        """End the processes after an interruption: an interrupt lets fixtures be torn down, and what remains is killed."""
+        """End the processes after an interruption: an interrupt lets fixtures be torn down, and what remains
+        is killed."""
         for number in (signal.SIGINT, signal.SIGKILL):
             for worker in self._workers.values():
                 os.kill(worker.pid, number)

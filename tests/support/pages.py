@@ -6,7 +6,8 @@ import re
 
 
 def as_text(html: str) -> str:
-    """Return a page's text without styles, scripts, the insides of figures, and anything that changes with each build."""
+    """Return a page's text without styles, scripts, the insides of figures, and anything that changes with
+    each build."""
     html = re.sub(r"<style>.*?</style>", "<style/>", html, flags=re.DOTALL)
     html = re.sub(
         r'(<svg role="img" aria-label="[^"]*").*?</svg>', r"\1/>", html, flags=re.DOTALL

@@ -14,7 +14,8 @@ from tests.support.tools import system_tool
 
 @contextmanager
 def two_hosts(folder: Path, cases: str = "", names: Sequence[str] = ("one", "two")) -> Iterator[Bench]:
-    """Yield a `bench` that reaches all hosts. Its `db_bench` is wrapped, with `cases` for the shell's `case "$*" in`."""
+    """Yield a `bench` that reaches all hosts. Its `db_bench` is wrapped, with `cases` for the shell's `case
+    "$*" in`."""
     system_tool("db_bench")
     system_tool("sshd")
     with ExitStack() as stack:

@@ -1,4 +1,5 @@
-"""The cluster of a MongoDB server: whether it matches the spec, which server takes writes, and how far the others lag."""
+"""The cluster of a MongoDB server: whether it matches the spec, which server takes writes, and how far the
+others lag."""
 
 from __future__ import annotations
 

@@ -141,14 +141,16 @@ class Data:
         return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether the data set is complete and only our cells have changed it since its load, in the given ways."""
+        """Return whether the data set is complete and only our cells have changed it since its load, in the
+        given ways."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
             return False
         return not self._sample_changed(kept)
 
     def foreign_changes(self, dataset: Dataset) -> str:
-        """Return a sentence on changes by other clients, or "" if the count and the sample are as our cells left them."""
+        """Return a sentence on changes by other clients, or "" if the count and the sample are as our cells
+        left them."""
         kept = self.kept(dataset)
         if kept is None or kept.changes == "anything":
             return ""

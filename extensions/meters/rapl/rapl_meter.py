@@ -53,7 +53,8 @@ def _counts(reading: Reading) -> dict[str, int]:
 
 
 def _moved(before: int | None, after: int | None, most: int, seconds: float) -> float | None:
-    """Return the joules between two readings of a counter that restarts after `most` microjoules, or None if unknown."""
+    """Return the joules between two readings of a counter that restarts after `most` microjoules,
+    or None if unknown."""
     if before is None or after is None or seconds * _MOST_W > most / 1e6:
         return None
     return (after - before if after >= before else after + most + 1 - before) / 1e6

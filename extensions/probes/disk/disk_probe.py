@@ -93,7 +93,8 @@ class Disk:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return (measure, value, unit) for an interval, or nothing if a counter decreased because it was reset or wrapped."""
+    """Return (measure, value, unit) for an interval, or nothing if a counter decreased because it was reset
+    or wrapped."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     reads, sectors_read, read_ms, writes, sectors_written, write_ms = (moved[i] for i in (0, 2, 3, 4, 6, 7))
     busy_ms, queued_ms = moved[9], moved[10]

@@ -30,7 +30,8 @@ _OURS = {
 
 @dataclass(frozen=True)
 class Request:
-    """A request for nodes: the plan's `named` nodes, and numbers of other nodes by their `features` ("" for any node)."""
+    """A request for nodes: the plan's `named` nodes, and numbers of other nodes by their `features` ("" for
+    any node)."""
 
     named: tuple[str, ...]
     features: Mapping[str, int]

@@ -256,7 +256,8 @@ def _problems(output: JobOutput, found: FioOutput) -> list[str]:
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
-    """Yield each difference between the output and the cell's jobs, pattern, block size, depth, engine or direct I/O."""
+    """Yield each difference between the output and the cell's jobs, pattern, block size, depth, engine or
+    direct I/O."""
     if len(found.jobs) != context.threads:
         yield say.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
     asked = _global_flags(context, context.endpoint.path or "-")

@@ -82,7 +82,8 @@ _BEFORE_BINS = re.compile(r"fio-[12]\.")
 
 
 class NotFio(ValueError):
-    """Raised if the text is not a complete JSON output of fio. The message gives the reason, and `hint` the next step."""
+    """Raised if the text is not a complete JSON output of fio. The message gives the reason, and `hint` the
+    next step."""
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)

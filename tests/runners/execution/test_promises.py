@@ -175,7 +175,8 @@ def test_a_rate_is_served_as_exactly_as_the_next_one_is_near(
 
 
 def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> None:
-    """Tests bursts (in them and between them), random arrivals (those that came), and operations that were never sent."""
+    """Tests bursts (in them and between them), random arrivals (those that came), and operations that were
+    never sent."""
     bursts = plan_of(
         tmp_path, "warm_up = 20 s  arrivals = burst(60k ops/s, every: 20 s, lasting: 2 s)", tool="openload"
     )

@@ -1,4 +1,5 @@
-"""The cost of a simulated cell with its tables, counted instead of timed. For times, see `python -m benchmarks fleet`."""
+"""The cost of a simulated cell with its tables, counted instead of timed. For times, see `python -m
+benchmarks fleet`."""
 
 from __future__ import annotations
 

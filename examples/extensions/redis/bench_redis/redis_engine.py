@@ -1,4 +1,5 @@
-"""The Redis engine: a server that benchbrief starts for the run, or one that already runs, accessed through redis-cli."""
+"""The Redis engine: a server that benchbrief starts for the run, or one that already runs, accessed
+through redis-cli."""
 
 from __future__ import annotations
 

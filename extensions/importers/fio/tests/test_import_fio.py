@@ -1,4 +1,5 @@
-"""`bench import fio`: complete output of real fio is read; output that is cut, changed, or of another job is refused."""
+"""`bench import fio`: complete output of real fio is read; output that is cut, changed, or of
+another job is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What db_bench's output proves, in recordings from 7.8.3, in the older format, and with everything that can go wrong."""
+"""What db_bench's output proves, in recordings from 7.8.3, in the older format, and with everything that can
+go wrong."""
 
 from __future__ import annotations
 
