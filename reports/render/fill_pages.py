@@ -15,7 +15,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 LOWEST = 0.7
 """The smallest share of its height that a figure keeps."""
-HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.6
+HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_LAST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.25, 1.6
 """The largest share of its height that a figure grows to: the first page's has the most to say."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
 """The shares to try for all figures, preferred ones first. Each is also tried with the first figure at its full height.
@@ -37,8 +37,8 @@ _SPARE = 6.0
 """The least number of pixels that stay blank at a page's foot."""
 _RESERVE = 0.01
 """The possible error of an estimate, as a share of a page's height."""
-_OPENED = 0.4
-"""How much the method and the later parts grow when they get more space, as a share of their height."""
+_OPENED = (0.0, 0.4, 0.75)
+"""How much the method and the later parts grow when they get more space, as a share of their height, in two steps."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
@@ -66,8 +66,8 @@ class Arrangement:
     first_figure: FirstFigure = "in_place"
     close_set: int = 0
     new_page: str = ""
-    open_end: bool = False
-    """Whether the method and the parts after it have larger letters and more space."""
+    open_end: int = 0
+    """The step, up to 2, in which the method and the parts after it have larger letters and more space."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The footnotes of other pages that figures and tables repeat, by the ids of figures and tables."""
 
@@ -146,11 +146,12 @@ class _Pages:
         """Return the pages with an open end if the last page, of this height, has room for it."""
         last = self.atoms[-1]
         end = next((last[at:] for at, atom in enumerate(last) if atom.section == "method"), [])
-        more = _OPENED * sum(atom.gap + atom.height for atom in end)
-        if not end or more > self.blanks[-1] * height - _SPARE:
+        size, room = sum(atom.gap + atom.height for atom in end), self.blanks[-1] * height - _SPARE
+        step = max((step for step, share in enumerate(_OPENED) if share * size <= room), default=0)
+        if not end or not step:
             return self
-        blanks = [*self.blanks[:-1], self.blanks[-1] - more / height]
-        return replace(self, blanks=blanks, arrangement=replace(self.arrangement, open_end=True))
+        blanks = [*self.blanks[:-1], self.blanks[-1] - _OPENED[step] * size / height]
+        return replace(self, blanks=blanks, arrangement=replace(self.arrangement, open_end=step))
 
     @property
     def ends_short(self) -> bool:
@@ -232,7 +233,7 @@ def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any
         opened = galley.opened(chosen)
         fitted = again(opened.arrangement)
         if opened is not chosen and len(fitted.pages) > len(chosen.atoms):
-            fitted = again(replace(opened.arrangement, open_end=False))
+            fitted = again(replace(opened.arrangement, open_end=opened.arrangement.open_end - 1))
         found = _Galley(fitted).laid_out(opened.arrangement)
         fewer = setting.fits and len(fitted.pages) < len(document.pages)
         if fewer or found.cost < now.cost:
@@ -365,16 +366,21 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def _filled(self, packed: _Pages) -> _Pages:
-        """Return the pages with figures enlarged to fill the blank space of each page but the last."""
+        """Return the pages with figures enlarged to fill the blank space of each page. On the last page, they only
+        fill what looks unfinished."""
         shares, blanks = dict(packed.arrangement.shares), list(packed.blanks)
-        for page, atoms in enumerate(packed.atoms[:-1]):
+        for page, atoms in enumerate(packed.atoms):
             drawn = [atom for atom in atoms if atom.figures]
             sizes = [max(atom.figures.values()) for atom in drawn]
             if not drawn:
                 continue
-            room = (blanks[page] - _RESERVE) * self._height(page)
+            is_last = page == len(packed.atoms) - 1
+            room = (blanks[page] - (_SEEN if is_last else _RESERVE)) * self._height(page)
             now = max(shares[name] for atom in drawn for name in atom.figures)
-            more = min(room / sum(sizes), (HIGHEST if page else HIGHEST_ON_FIRST) - now)
+            more = min(
+                room / sum(sizes),
+                (HIGHEST_ON_LAST if is_last and page else HIGHEST if page else HIGHEST_ON_FIRST) - now,
+            )
             if more * sum(sizes) > 2 * _SPARE:
                 shares |= {name: round(shares[name] + more, 3) for atom in drawn for name in atom.figures}
                 blanks[page] -= more * sum(sizes) / self._height(page)

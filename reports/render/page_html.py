@@ -30,6 +30,7 @@ from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.line_ends import close_up, keep_last_words, keep_words_whole
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
+    conclusion_of,
     even_subtitle_width,
     even_width,
     headline_of,
@@ -66,7 +67,7 @@ def to_html(
     *,
     close_set: int = 0,
     new_page: str = "",
-    open_end: bool = False,
+    open_end: int = 0,
 ) -> str:
     """Render the page with a template. Raises ReportError for a mistake in a user's parts or in another package's
     template.
@@ -74,7 +75,7 @@ def to_html(
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
     are images in the folder `figures`. The `first_figure` may come before or after the lead. `close_set` means smaller
     letters with less space, in two steps. The section `new_page` begins a page. `open_end` means that the method and
-    the parts after it have larger letters and more space.
+    the parts after it have larger letters and more space, in two steps.
     """
     house = house or House()
     layout = template_of(template)
@@ -101,6 +102,7 @@ def to_html(
         "opening": opening,
         "key_figure": key_figure,
         "following": rest,
+        "conclusion": conclusion_of(rest),
         "slides": slides,
         "closing_blocks": closing_blocks,
         "long_ending": is_long_ending(
@@ -147,7 +149,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "around": page_style(view, medium),
         "close_set": 0,
         "new_page": "",
-        "open_end": False,
+        "open_end": 0,
     }
 
 

@@ -168,11 +168,11 @@ def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -
     assert [asked.new_page for asked in pages.asked] == ["section-2"]
 
 
-@pytest.mark.parametrize(("lines", "opened"), [(5, True), (38, False)])
-def test_the_method_is_set_open_where_the_last_page_has_room(lines: int, opened: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("lines", "opened"), [(5, 2), (38, 0)])
+def test_the_method_is_set_open_where_the_last_page_has_room(lines: int, opened: int, tmp_path: Path) -> None:
     pages = Sections(lines, 3)
     assert set(pages.made(tmp_path)) == {1}
-    assert [asked.open_end for asked in pages.asked] == [True] * opened
+    assert [asked.open_end for asked in pages.asked] == [opened] * (opened > 0)
 
 
 def test_a_layout_that_fills_no_more_pages_is_not_taken(tmp_path: Path) -> None:
