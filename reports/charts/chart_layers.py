@@ -372,7 +372,15 @@ def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]]) -> li
 
 
 def _ring(ink: str) -> dict[str, Any]:
-    return {"filled": True, "fill": PAPER, "stroke": ink, "strokeWidth": 1, "size": 18, "opacity": 1, "shape": "circle"}
+    return {
+        "filled": True,
+        "fill": PAPER,
+        "stroke": ink,
+        "strokeWidth": 1.2,
+        "size": 36,
+        "opacity": 1,
+        "shape": "circle",
+    }
 
 
 def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:

@@ -67,6 +67,24 @@ def _errors(results: Results) -> Iterator[ResultLimit]:
     go-ycsb also counts the operations that it interrupts at the end, one for each thread. Those do not count here.
     """
     accepted = {e.name: accepted_share(e, results) for e in results.plan.experiments.values()}
+    rows = results.once(_failed_operations)
+    if not rows:
+        return
+    _, cell, most, _ = rows[0]
+    over = sum(own > accepted.get(experiment, 0.0) for experiment, _, _, own in rows)
+    holes = {"most": percent(most, 2, unlike=0.0), "cell": cell}
+    short = counted(results.words, "l_errors", over, **holes) if over else ""
+    yield ResultLimit(short, counted(results.words, "l_errors_full", len(rows), **holes))
+
+
+def failed_shares(results: Results) -> dict[str, float]:
+    """Return the share of failed operations of each counted measurement in which any failed, by its cell."""
+    return {cell: own for _, cell, _, own in results.once(_failed_operations) if own > 0}
+
+
+def _failed_operations(results: Results) -> list[tuple[str, str, float, float]]:
+    """Return the counted measurements with failed operations, the highest share first: the experiment, the cell, the
+    share, and the share without the operations that the load generator interrupted."""
     stopped = () if is_imported(results) else results.plan.cells  # nobody knows whether someone stopped the others
     cut_off = {cell.id for cell in stopped if stray_errors(cell.tool.driver)}
     rows = results.store.sql(
@@ -75,14 +93,7 @@ def _errors(results: Results) -> Iterator[ResultLimit]:
         "FROM throughput JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND errors > 0 ORDER BY share DESC, cell_id"
     ).rows
-    if not rows:
-        return
-    _, cell, most, _ = rows[0]
-    counted_share = ((experiment, own if cell in cut_off else share) for experiment, cell, share, own in rows)
-    over = sum(share > accepted.get(experiment, 0.0) for experiment, share in counted_share)
-    holes = {"most": percent(most, 2, unlike=0.0), "cell": cell}
-    short = counted(results.words, "l_errors", over, **holes) if over else ""
-    yield ResultLimit(short, counted(results.words, "l_errors_full", len(rows), **holes))
+    return [(experiment, cell, share, own if cell in cut_off else share) for experiment, cell, share, own in rows]
 
 
 def accepted_share(experiment: p.Experiment, results: Results) -> float:

@@ -30,7 +30,7 @@ from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.line_ends import close_up, keep_last_words, keep_words_whole
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
-    conclusion_of,
+    conclusions_of,
     even_subtitle_width,
     even_width,
     headline_of,
@@ -102,7 +102,7 @@ def to_html(
         "opening": opening,
         "key_figure": key_figure,
         "following": rest,
-        "conclusion": conclusion_of(rest),
+        "conclusions": conclusions_of(rest),
         "slides": slides,
         "closing_blocks": closing_blocks,
         "long_ending": is_long_ending(

@@ -41,9 +41,13 @@ _AMONG_JAPANESE = re.compile(
 )
 
 
+_BEFORE_TIMES = re.compile(r"(?<=\d)((?:</(?:span|a|strong)>)*)[ \u00a0](?=倍)")
+"""Matches the blank between a number, which may be tagged, and 倍."""
+
+
 def close_up(text: str) -> str:
-    """Return a Japanese text without the blanks around Japanese names."""
-    return _AMONG_JAPANESE.sub("", text)
+    """Return a Japanese text without the blanks around Japanese names, and between a number and 倍."""
+    return _BEFORE_TIMES.sub(r"\1", _AMONG_JAPANESE.sub("", text))
 
 
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})")

@@ -306,7 +306,7 @@ def formatted(value: float, spec: str, unit: str) -> str:
     if not re.search("[1-9]", text):
         text = text.lstrip("+-")  # a rounded zero is neither more nor less
     text = locale().numerals(text.replace("-", "−"))
-    return re.sub(r"(?<=\d)%$", f"{NBSP}%", text) if precision.printing() > 1 else text
+    return re.sub(r"(?<=\d)%$", f"{blank_before('%')}%", text) if precision.printing() > 1 else text
 
 
 def for_all(values: Iterable[float], spec: str, unit: str) -> str:
@@ -332,10 +332,20 @@ def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> 
     return with_unit(shown(share), "%")
 
 
+_SET_CLOSE = ("%", "倍")
+"""The units that Japanese sets without a blank."""
+
+
+def blank_before(unit: str) -> str:
+    """Return the blank between a number and its unit."""
+    close = locale().name.startswith("ja") and unit in _SET_CLOSE and precision.printing() > 6
+    return "" if close else NBSP
+
+
 def with_unit(text: str, unit: str) -> str:
     """Join a number and its unit so that they stay on one line. The `%` may already be part of the author's format."""
     unit = unit_text(unit)
-    return f"{text}{NBSP}{unit}" if unit and not (unit == "%" and text.endswith("%")) else text
+    return f"{text}{blank_before(unit)}{unit}" if unit and not (unit == "%" and text.endswith("%")) else text
 
 
 def quantity(value: float, unit: str, *, significant: int = 0) -> str:

@@ -172,18 +172,17 @@ def take_figure(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block
     return tuple(found), tuple(rest)
 
 
-def conclusion_of(blocks: Sequence[Block]) -> str:
-    """Return the anchor of the section that concludes a brief, or "" if there is none: the last one that has only
-    texts, or else the last one that has texts and facts."""
-    sections = [
-        block
-        for block in blocks
-        if isinstance(block, SectionView)
-        and all(isinstance(inner, TextView | FactsView) for inner in block.blocks)
-        and any(isinstance(inner, TextView) for inner in block.blocks)
-    ]
-    of_texts = [section for section in sections if all(isinstance(block, TextView) for block in section.blocks)]
-    return (of_texts or sections)[-1].anchor if sections else ""
+def conclusions_of(blocks: Sequence[Block]) -> list[str]:
+    """Return the anchors of the sections that conclude a brief: those after everything shown that have texts."""
+    found: list[str] = []
+    for block in reversed(blocks):
+        if isinstance(block, SectionView):
+            if not all(isinstance(inner, TextView | FactsView) for inner in block.blocks):
+                break
+            found.append(block.anchor)
+        elif not isinstance(block, TextView | FactsView | DisclosureView):
+            break
+    return found
 
 
 def _narrow(callout: CalloutView) -> bool:

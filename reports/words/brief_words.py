@@ -19,7 +19,7 @@ from benchbrief.model.extension_spec import OF_FACTS, OF_PROPERTIES, word_of_pro
 from benchbrief.model.message import Message, PrintedNumber
 from benchbrief.model.plan import Report
 from benchbrief.model.precision import in_percent
-from benchbrief.reports.text.number_format import Locale
+from benchbrief.reports.text.number_format import Locale, blank_before, written_as
 from benchbrief.results.result_messages import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]
@@ -127,7 +127,7 @@ class Words(Mapping[str, str]):
         known = self.sentences.get(text, text)
         if not isinstance(known, Message):
             return text
-        return _unbroken(known.in_words(self) if self.language != "en" else text, known)
+        return self._unbroken(known.in_words(self) if self.language != "en" else text, known)
 
     def said_briefly(self, text: str) -> str:
         """Return a reason like `said`, but shorten more than two findings to the first one and the number of the
@@ -137,8 +137,15 @@ class Words(Mapping[str, str]):
         return (
             self.said(text)
             if not isinstance(short, Message) or short is known
-            else _unbroken(short.in_words(self), short)
+            else self._unbroken(short.in_words(self), short)
         )
+
+    def _unbroken(self, found: str, sentence: Message) -> str:
+        """Return the words of a sentence, with its shares written as a brief prints them."""
+        with written_as(self.locale):
+            for share in _shares(sentence):
+                found = found.replace(share, _GLUED.sub(f"{blank_before('%')}%", share))
+        return found
 
     def status_of(self, status: str, reason: str) -> str:
         """Return the brief's name for the status of a cell. A cell that is skipped in the store may have failed or been
@@ -162,13 +169,6 @@ class Words(Mapping[str, str]):
 
 
 _GLUED = re.compile(r"(?<=\d) ?%")
-
-
-def _unbroken(found: str, sentence: Message) -> str:
-    """Return the words of a sentence, with its shares written as a brief prints them."""
-    for share in _shares(sentence):
-        found = found.replace(share, _GLUED.sub("\u00a0%", share))
-    return found
 
 
 def _shares(sentence: Message) -> Iterator[str]:

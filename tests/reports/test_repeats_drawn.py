@@ -19,7 +19,7 @@ from tests.reports import world as w
 from tests.reports.gallery import CASES
 from tests.support.drawn_once import CONVERTER
 
-RING = re.compile(r'<path [^>]*d="M2\.121,0A[^>]*>')
+RING = re.compile(r'<path [^>]*d="M3,0A[^>]*>')
 
 
 def made(repeats: int, mark: str = "line") -> Drawing:
