@@ -1,4 +1,4 @@
-"""Checks what is missing on a spec's hosts, and how to get it. Connects to each host and asks each tool for its
+"""Checks what is missing on a spec's hosts, and how to get it, by connecting to each host and asking each tool for its
 version."""
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from benchbrief.runners.world.unsupported import try_meters
 
 @runtime_checkable
 class TriesOut(Protocol):
-    """A driver that can try out on a host whether its tool can do what a cell asks for."""
+    """A driver that can try on a host whether its tool supports a cell's requirements."""
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
-        """Return the trials to make with the tool at `path`. A trial leaves nothing behind, and changes no data."""
+        """Return the trials to make with the tool at `path`. They leave nothing behind and change no data."""
         ...
 
 
 def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Requirement]:
-    """Yield trials of everything that the host's cells ask of the tool at `path`, each trial once."""
+    """Yield trials of everything that the host's cells require of the tool at `path`, each once."""
     tool = driver(name)
     if not isinstance(tool, TriesOut):
         return
@@ -65,7 +65,7 @@ _KERNEL, _EMPTY = "kernel", "empty"
 A run that had no room for its load leaves such a directory.
 """
 _WORTH_A_WORD = 1 << 20
-"""If a directory holds at least this many bytes, they are shown in addition to the free bytes."""
+"""The size in bytes from which a directory's contents are shown in addition to the free bytes."""
 _COMPRESSED_AT_MOST = 10
 """The largest factor by which a loaded data set may be smaller than its uncompressed data."""
 
@@ -135,7 +135,7 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield the host's jobs and claims that no living run looks after, and the claims of living runs."""
+    """Yield the host's jobs and claims without a living run, and the claims of living runs."""
     try:
         listed = list_leftovers(hosts[host_id], foreign=True)
         found = strays_among(hosts[host_id], listed)
@@ -155,7 +155,7 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield findings about load that keeps the host busy now, for the user to judge."""
+    """Yield findings on the host's present load, for the user to judge."""
     at = hosts[host_id]
     try:
         busy = other_load(at, os.getpid() if is_on_controller(at.host) else None)
@@ -181,7 +181,7 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
 
 
 def _copied(at: Transport, tool: Driver, configured: str | None) -> str:
-    """Return which program a run would copy to a host, as a sentence, or "" if none. Raises RunnerError when the host
+    """Return a sentence on the program that a run would copy to a host, or "" if none. Raises RunnerError if the host
     can't run the program."""
     program = tool_discovery.to_ship(at, tool, configured)
     if program is None or tool_discovery.is_there(at, tool) or shipped(at, program):
@@ -289,7 +289,7 @@ def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> li
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether the directory, which has `kept` bytes, may already hold the data set, so that nothing is loaded.
+    """Return whether the directory with `kept` bytes may already contain the data set, so that nothing needs loading.
 
     Only a run can tell which data set is there, as that also depends on the load generator's build.
     """

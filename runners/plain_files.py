@@ -1,4 +1,5 @@
-"""Opens files that a stranger may have made, in runs and shared stores: only plain files, and only up to a size.
+"""Opens files that a stranger may have made, in runs and shared stores. Only plain files up to a maximum size are
+opened.
 
 Anything else raises an OSError that says what it is, as for any file that can't be read.
 """
@@ -25,7 +26,7 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """A path that is not a plain file, is behind a link, or is larger than what may be read."""
+    """A path that is not a plain file, is behind a link, or is too large."""
 
 
 def why_not_plain(found: os.stat_result) -> str:
@@ -35,8 +36,8 @@ def why_not_plain(found: os.stat_result) -> str:
 
 
 def open_plain(path: Path | str, inside: Path | None = None) -> FileIO:
-    """Open a plain file for reading. If `inside` is given, it is a folder above the file, and no folder between the two
-    may be a link.
+    """Open a plain file for reading. `inside` is an optional folder above the file. No folder between the two may be a
+    link.
 
     Never waits for a FIFO or a device. Raises OSError.
     """
@@ -100,7 +101,7 @@ def own_folder(above: Path, name: str) -> Path:
 
 
 def why_not_kept(path: Path, inside: Path) -> str:
-    """Return why a folder does not have a plain file (such as "is missing"), or "" when it has the file."""
+    """Return why a folder lacks a plain file (such as "is missing"), or "" if it has the file."""
     try:
         open_plain(path, inside).close()
     except FileNotFoundError:

@@ -67,8 +67,8 @@ def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments:
 
 
 def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = object) -> object:
-    """Return the class that the extension's spec names. Raises RunnerError when the class does not implement the seam,
-    or offers a reset without the methods for it."""
+    """Return the class that the extension's spec names. Raises RunnerError if it does not implement the seam, or lacks
+    the methods for a reset that it offers."""
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
@@ -97,7 +97,7 @@ def find_misfit(made: object, seam: type) -> str:
 
 
 def find_private(made: object) -> str:
-    """Return which private name of a benchbrief class its subclass takes for itself, as a sentence, or "" if none."""
+    """Return a sentence on a private name of a benchbrief class that its subclass also uses, or "" if there is none."""
     if not isinstance(made, type):
         return ""
     theirs: dict[str, str] = {}
@@ -126,8 +126,7 @@ _METHODS_OF_RESETS: Mapping[Reset, tuple[type, ...]] = {
 
 
 def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
-    """Return which reset an engine offers without having the methods for it, or "" when it has the methods for all its
-    resets."""
+    """Return the reset that an engine offers without having the methods for it, or "" if there is none."""
     for reset in spec.resets if isinstance(spec, EngineSpec) else ():
         for seam in _METHODS_OF_RESETS.get(reset, ()):
             if wrong := find_misfit(made, seam):
@@ -154,7 +153,7 @@ def spec_of(registry: Registry[Spec], name: str) -> Spec:
 
 @contextmanager
 def _guarded(kind: str, name: str, target: str) -> Iterator[None]:
-    """While an extension's code is loaded, turn any error from it into a RunnerError."""
+    """Turn any error from an extension's code, while it is loaded, into a RunnerError."""
     try:
         yield
     except RunnerError:

@@ -41,7 +41,8 @@ _ATTEMPT = 1
 
 @dataclass(frozen=True)
 class Carried:
-    """The good attempt at an earlier run's cell `was`, which is the same measurement as the new plan's `cell`.
+    """The good attempt at an earlier run's cell `was`, which can be used for the new plan's `cell` because it is the
+    same measurement.
 
     The run `run_id` measured it, as the cell `as_cell`. It is taken from the run in `run_dir`, which may itself have
     reused it. `called` maps that run's host names to the names in the new plan.
@@ -149,7 +150,7 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
 
 
 def subject(fact: Facts) -> tuple[str, ...]:
-    """Return the key of the thing that the facts describe. Newer facts with the same key replace older ones."""
+    """Return the key of what the facts are about. Newer facts with the same key replace older ones."""
     if isinstance(fact, j.HostFacts):
         return (fact.type, fact.host)
     if isinstance(fact, j.EngineFacts):
@@ -172,14 +173,14 @@ _AT_ONCE = 8
 
 @dataclass
 class Rechecked:
-    """Which results are no longer valid: `changed` says what has changed, by cell. `warnings` do not prevent reuse."""
+    """Results that are no longer valid: `changed` has what has changed, by cell. `warnings` do not prevent reuse."""
 
     changed: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 def recheck(plan: Plan, carried: Sequence[Carried]) -> Rechecked:
-    """Check on the hosts whether earlier results are still valid, looking only at what the results depend on.
+    """Check on the hosts whether earlier results are still valid, looking only at what they depend on.
 
     A host that can't be reached only causes a warning.
     """
@@ -249,7 +250,7 @@ def _program(pool: HostPool, host: str, name: str, path: str | None) -> _Program
 
 
 def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: DatabaseKey) -> Rechecked:
-    """Check the attached server, or the library. An embedded server only runs for its cells, so its build is checked
+    """Check the attached server, or the library. An embedded server runs only for its cells, so its build is checked
     instead."""
     found = Rechecked()
     database = plan.databases[key]
@@ -286,8 +287,8 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: Datab
 
 
 def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
-    """Yield the differences between the facts from before and the facts now. A name that ends in a blank means all
-    names that begin with it.
+    """Yield the differences between the earlier facts and the current ones. A name that ends in a blank means all names
+    that begin with it.
 
     The journal hides secrets in facts, so they are hidden on both sides before the comparison.
     """

@@ -1,5 +1,4 @@
-"""Probes are samplers that run during the measurement. Each consists of a small shell loop on the host and a parser
-here.
+"""Probes are samplers that run during the measurement. Each has a small shell loop on the host, and a parser here.
 
 The loop prints blocks with an end mark, so that a block that was cut off is not taken for a whole one:
 
@@ -31,14 +30,15 @@ from benchbrief.runners.jobs.commands import quote, read_script, shell_line, wit
 from benchbrief.runners.jobs.tasks import Job, JobFile, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
-"""A loop ends by itself after this long, in seconds, or when its directory is removed, so that no loop stays behind."""
+"""The seconds after which a loop ends by itself, as it does when its directory is removed, so that none stays behind.
+"""
 _MAX_LINE = 10_000
 _STEPPED_S = 0.25
-"""The clock was set when it differs from the time since boot by more than this, in seconds. The kernel's slewing bends
-both alike. The time since boot is known to hundredths of a second, and a busy host may pause between the two readings.
-"""
+"""The difference in seconds from the time since boot above which the clock was set. The kernel's slewing affects both
+alike. The time since boot is known to hundredths of a second, and a busy host may pause between the two readings."""
 _SLOW_S = 1.0
-"""How far apart two readings may always be, in seconds, as a busy host is late without having missed a reading."""
+"""How far apart two readings may always be, in seconds, since a busy host may be late without having missed a reading.
+"""
 
 _LOOP = read_script(__file__, "sampling_loop.sh")
 
@@ -51,8 +51,7 @@ def is_count(word: str) -> bool:
 
 @dataclass(frozen=True)
 class FileReads:
-    """The kernel's files that a probe reads. Each file has an awk statement that prints the wanted parts of the file's
-    lines.
+    """The kernel's files that a probe reads, each with an awk statement that prints the wanted parts of its lines.
 
     `header` is a shell script that prints everything that does not change. When it fails, its output explains the
     probe's failure. A missing file is left out.
@@ -64,14 +63,14 @@ class FileReads:
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A kind of probe that can share its loop with others, because its parser finds its own lines among theirs."""
+    """A kind of probe that can share its loop with others, since its parser recognizes its own lines."""
 
     def reads(self, probe: Probe) -> FileReads: ...
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The lines that were read at one moment. `time` is by the host's clock as it was when the probe began."""
+    """The lines read at one moment. `time` is by the host's clock at the probe's start."""
 
     time: float
     lines: tuple[str, ...]
@@ -79,7 +78,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class SampleStep:
-    """Two consecutive readings whose time between them is partly or wholly inside the window.
+    """Two consecutive readings with the time between them partly or wholly inside the window.
 
     `time` is the end of the part inside the window, in seconds from the window's start, and `inside` is its length.
     """
@@ -104,8 +103,8 @@ def sampling_job(
     figures: tuple[str, ...] = (),
     counts: bool = False,
 ) -> Job:
-    """Return the job of a probe. `read` is a shell command that prints one reading. `header` is a shell command that
-    prints everything that does not change.
+    """Return the job of a probe. `read` is a shell command that prints one reading, and `header` one that prints
+    everything that does not change.
 
     The job reads until it is stopped, or `rounds` times. With `counts`, it reads once more when it is stopped. `files`
     are written into the job's directory. For `figures`, see `tasks.Job`.
@@ -172,7 +171,8 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
 
 
 def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], booted: float | None) -> Iterator[Reading]:
-    """Yield the readings in rising order of time. After the clock was set, their times follow the time since boot.
+    """Yield the readings in rising order of time. After the clock was set, their times are computed from the time since
+    boot.
 
     `booted` is when the job's host booted. Journals of earlier versions do not have it, so the first readings replace
     it.
@@ -189,7 +189,7 @@ def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], boot
 
 
 def longest_step(every_s: float) -> float:
-    """Return the longest time between two readings, in seconds, at which no reading counts as missing.
+    """Return the longest time between two readings, in seconds, at which none counts as missing.
 
     The values in a longer gap are unknown, and are not filled in.
     """
@@ -206,7 +206,7 @@ def parse_recent(text: str) -> list[Reading]:
 def steps_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[SampleStep]:
-    """Return the intervals between readings, cut to the window. Leaves out intervals in which readings are missing.
+    """Yield the intervals between readings, cut to the window, except those with missing readings.
 
     An interval across an end of the window has the rate of the whole interval, as the counters are interpolated at the
     end. Raises BadOutput when no part of the window was sampled.
@@ -222,7 +222,7 @@ def steps_in_window(
 def readings_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[tuple[float, Reading]]:
-    """Return the readings inside the window, each with its seconds since the window's start. Raises BadOutput as
+    """Yield the readings inside the window, each with its seconds since the window's start. Raises BadOutput as
     `steps_in_window` does."""
     _require_some(probe, output, found, window)
     yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])

@@ -1,4 +1,4 @@
-"""The seams of the runners: what a driver, an engine, a probe and a transport are.
+"""The seams of the runners: the interfaces of drivers, engines, probes and transports.
 
 A driver and a probe define *what* to run (typed commands) and what its output means. They never touch a network. A
 transport runs commands and moves files on one host. An engine looks after the system under test.
@@ -20,7 +20,7 @@ from benchbrief.runners.session import Session
 
 
 class Stopping(Protocol):
-    """A flag that tells whether the run was asked to stop, for example by Ctrl-C."""
+    """A flag that is set when the run was asked to stop, for example by Ctrl-C."""
 
     def is_set(self) -> bool: ...
 
@@ -34,8 +34,8 @@ class GoesOn:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that a tool needs on a host. If it is there, the command `check` exits with 0 and prints a version.
-    `hint` says how to install it."""
+    """Something that a tool needs on a host. If present, the command `check` exits with 0 and prints a version. `hint`
+    says how to install it."""
 
     name: str
     check: Command
@@ -54,7 +54,7 @@ class Driver(Protocol):
     def requirements(self, path: str) -> tuple[Requirement, ...]: ...
 
     def load(self, context: CellContext) -> Job | None:
-        """Return the job that fills the database, or None when the benchmark makes its own data."""
+        """Return the job that fills the database, or None if the benchmark makes its own data."""
         ...
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
@@ -62,8 +62,8 @@ class Driver(Protocol):
         ...
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Return a separate warm-up job. Returns None when there is no warm-up, or when `measure` includes it and
-        `parse` cuts it off."""
+        """Return a separate warm-up job, or None if there is no warm-up or `measure` includes it and `parse` cuts it
+        off."""
         ...
 
     def measure(self, context: CellContext) -> Job: ...

@@ -51,15 +51,15 @@ there are fewer."""
 
 
 class NotTried(RunnerError):
-    """A cell is not tried, because the earlier cells of its workload on its hardware, at its levels, all failed for one
+    """The cell is not tried, because all earlier cells of its workload on its hardware, at its levels, failed for one
     reason."""
 
     code = "not_tried"
 
 
 class _Point(NamedTuple):
-    """The load of a cell: its number of threads, and the operations per second that it offers (infinite if it works as
-    fast as it can)."""
+    """The load of a cell: its threads, and the operations per second that it offers (infinite if it works as fast as it
+    can)."""
 
     threads: float
     target: float
@@ -70,8 +70,7 @@ class _Point(NamedTuple):
         return cls(cell.threads or 0, target)
 
     def is_within(self, other: _Point) -> bool:
-        """Return whether this load has at most as many threads, and at most as high an offered rate, as the other
-        load."""
+        """Return whether this load has neither more threads nor a higher offered rate than the other."""
         return self.threads <= other.threads and self.target <= other.target
 
 
@@ -86,15 +85,14 @@ class _Failures:
 
 
 class FirstFailures:
-    """The first failures of each workload on each hardware. They decide whether the workload's other cells there are
-    tried."""
+    """The first failures of each workload on each hardware, which determine whether its other cells there are tried."""
 
     def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
         self._planned: dict[Hashable, set[_Point]] = {}
         for cell in planned:
             self._planned.setdefault(Curve.of(cell), set()).add(_Point.of(cell))
         self._over = {Curve.of(cell) for cell in done}
-        """The workloads, with their hardware, that had a good cell, or cells that failed for different reasons."""
+        """The workloads, with their hardware, that had a good cell or failed for different reasons."""
         self._failures: dict[Hashable, _Failures] = {}
         self._lock = threading.Lock()
 
@@ -103,8 +101,8 @@ class FirstFailures:
             self._over.add(Curve.of(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
-        """Count a cell that failed for good. Ignores cells that were not tried, and cells that lost a host, as that
-        says nothing about other cells."""
+        """Count a cell that finally failed. Cells that were not tried do not count, nor do those that lost a host,
+        since they tell nothing about other cells."""
         if isinstance(error, HostError | NotTried):
             return
         shape = shape_of_failure(cell.id, reason)
@@ -116,8 +114,8 @@ class FirstFailures:
                 self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
-        """Return why not to try a cell: the first cells of its workload on its hardware failed alike. Returns None if
-        the cell must be tried.
+        """Return the reason not to try a cell because the first cells of its workload on its hardware failed alike, or
+        None.
 
         At least one of the failed cells must have had no more load than this cell.
         """
@@ -136,7 +134,7 @@ class FirstFailures:
 
 
 def shape_of_failure(cell: str, reason: str) -> Hashable:
-    """Return the part of a failure's reason that stays the same when only numbers and the cell's name differ."""
+    """Return the part of a failure's reason that does not depend on numbers and the cell's name."""
     folder = cell_directory(cell, 1).parent.name
     common = mapped(reason, lambda text: text.replace(cell, "@").replace(folder, "@"))
     return common.shape if isinstance(common, Message) else common

@@ -33,8 +33,8 @@ from benchbrief.runners.world.world_seams import Meter, World
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `failed` pairs each failed cell with its reason. `without_room` does so for each cell that no
-    budget had room for."""
+    """How a run ended. `failed` pairs each failed cell with its reason, and `without_room` each cell that no budget had
+    room for."""
 
     status: Literal["done", "failed", "interrupted"]
     message: str
@@ -54,7 +54,7 @@ def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
 
 
 def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> Message:
-    """Return the sentence about a run's missing cells: how many `failed`, and how many no budget had room for
+    """Return the sentence on a run's missing cells: how many have `failed`, and how many no budget had room for
     (`short`)."""
     n = planned_cells(plan, record.not_chosen)
     no_room = say.cells_without_room(short=short, n=n)
@@ -66,7 +66,7 @@ def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> M
 
 @dataclass(frozen=True)
 class Ending:
-    """A flag that is set when nothing new may begin, because the run must stop or because a failure has ended it."""
+    """A flag that is set when nothing new may begin, because the run must stop or a failure has ended it."""
 
     run: RunState
 
@@ -76,7 +76,7 @@ class Ending:
 
 @dataclass
 class RunState:
-    """The state of one execution. Lanes change it only under the lock.
+    """The state of one execution. Lanes change it only while they hold the lock.
 
     `record` is the content of the journal, and each record that is written extends it. `last_alive` is when an earlier
     controller last showed a sign of life beside its journal, by the controller's clock.
@@ -100,7 +100,7 @@ class RunState:
     left: Mapping[str, Left] = field(default_factory=dict)
     """The earlier controller's attempts that this execution resumes, by cell."""
     warm: Mapping[str, int] = field(init=False)
-    """The earlier controller's attempts that were not followed by a cool-down, in order."""
+    """The earlier controller's attempts without a cool-down after them, in order."""
     tools_before: Mapping[tuple[str, str], set[str]] = field(init=False)
     """Where the earlier controller found tools, by host and driver."""
     tools: Tools = field(init=False)
@@ -116,7 +116,7 @@ class RunState:
     fatal: list[RunnerError] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     judged: set[str] = field(default_factory=set)
-    """The cells that have their final verdict in this execution, or were not needed."""
+    """The cells with a final verdict in this execution, and those that were not needed."""
     claimed: list[str] = field(default_factory=list)
     """The hosts that a lane claimed, or claimed again."""
     silent_meters: dict[Meter, RunnerError] = field(default_factory=dict)
@@ -141,8 +141,8 @@ class RunState:
         self.first_failures = FirstFailures(self.plan.cells, (cell for cell in self.plan.cells if cell.id in self.done))
 
     def begin_deciding(self, tools: Tools, read_tables: ReadTables) -> None:
-        """Create the objects that decide about cells during the run. Call it once the journal has the start of this
-        execution, as these objects may write to the journal."""
+        """Create the objects that decide about cells during the run. To be called after this execution's start is in
+        the journal, to which they may write."""
         plan, record, write = self.plan, self.record, self.journal.write
         self.tools = tools
         self.searches = Searches(plan, record, self.done, write)
@@ -153,7 +153,7 @@ class RunState:
         self.promises = PromiseSearches(plan, record, write)
 
     def resume_turns(self, left: Mapping[str, Left]) -> None:
-        """Take over the turns of the attempts that an earlier controller left unfinished. Call it before any lane
+        """Take over the turns of attempts that an earlier controller left unfinished. To be called before any lane
         works."""
         self.left = left
         self.turns = MeasuringTurns(self.plan.cells, left, self.workers.waiting)
@@ -168,7 +168,7 @@ class RunState:
         return next((why for decider in deciders if (why := decider.not_needed(cell))), "")
 
     def taken_over(self, cell: Cell) -> None:
-        """Note that a resumed attempt at this cell has its verdict."""
+        """Note that a resumed attempt at this cell has a verdict."""
         self.ramps.taken_over(cell)
         self.promises.taken_over(cell)
 
@@ -203,7 +203,7 @@ class RunState:
                 self.without_room.append((cell.id, reason))
 
     def why_not_tried(self, cell: Cell) -> NotTried | None:
-        """Return why a cell would fail as the first cells did, or None when it must be tried."""
+        """Return why a cell would fail like the first ones, or None if it must be tried."""
         try_all = self.plan.experiments[cell.experiment].on_failure == "try_all"
         return None if try_all else self.first_failures.why_not(cell)
 

@@ -24,16 +24,15 @@ from benchbrief.runners.seams import RunningJob, TellsInterim
 from benchbrief.runners.world.world_seams import World
 
 _READY_S = 60.0
-"""How long, in seconds, load generators wait for each other before they begin."""
+"""How long, in seconds, load generators wait for one another before they begin."""
 _SLICE_S = 0.5
 """How often, in seconds, a waiting step checks whether the run was interrupted."""
 _LEAST_WAIT_S = 10.0
-"""How long to wait at least, in seconds, for a job that was attached to after its deadline, as it may have ended
-already."""
+"""The shortest wait, in seconds, for a job that was attached to after its deadline, since it may have ended already."""
 
 
 def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
-    """Return the jobs of a step: one for each load generator, and for the measurement also the probes' jobs."""
+    """Return the jobs of a step: one per load generator and, for the measurement, those of the probes."""
     hosts = loading_hosts(cell) if step == "load" else cell.load_hosts
     loads = tuple(StepJob(step, host, host) for host in hosts)
     return (*loads, *(what.job for what in list_sampling_jobs(world, cell))) if step == "measure" else loads
@@ -46,7 +45,7 @@ def run_jobs(
     when_started: Callable[[Mapping[str, RunningJob]], None] = lambda _: None,
     when_ended: Callable[[], None] = lambda: None,
 ) -> dict[str, JobOutput]:
-    """Start a job on each of these hosts at the same time, and wait until all have ended. If one job fails, all fail.
+    """Start a job on each of these hosts at once, and wait until all have ended. If one fails, all fail.
 
     In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of the jobs had been stopped.
     """
@@ -120,8 +119,8 @@ def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, Runni
 
 
 def _last_words(job: RunningJob) -> str | None:
-    """Return the end of the job's output, or None when its host can't be reached. The wait for the job reports such a
-    host."""
+    """Return the end of the job's output, or None if its host can't be reached, which the wait for the job
+    will report."""
     try:
         return job.tail(300)
     except ConnectionLost:
@@ -129,8 +128,7 @@ def _last_words(job: RunningJob) -> str | None:
 
 
 def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str, RunningJob], step: StepKind) -> None:
-    """Start the jobs as simultaneously as possible, and report how far apart they started. Adds each started job to
-    `running`."""
+    """Start the jobs as simultaneously as possible, and report their spread. Each started job is added to `running`."""
     if len(jobs) == 1:
         [(host_id, job)] = jobs.items()
         running[host_id] = attempt.hosts[host_id].start(job)

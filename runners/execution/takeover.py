@@ -1,4 +1,4 @@
-"""Takes over from a controller that was killed or stopped. What that controller left on the hosts is resumed or ended.
+"""Takes over from a controller that was killed or stopped. What it left on the hosts is resumed or ended.
 
 An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each job of
 that step must be running, have ended by itself, or have been collected. When everything was collected, the outputs are
@@ -98,12 +98,12 @@ def _named(its: StepJob) -> str:
 
 
 def _started_engines(run: RunState) -> set[str]:
-    """Return the databases whose engines the last controller had started completely, or had attached to."""
+    """Return the databases whose engines the last controller had completely started, or attached to."""
     return {*run.earlier.engines, *(cell.database for cell in run.plan.cells if cell.id in run.earlier.resumed)}
 
 
 def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_engines: set[str]) -> set[str]:
-    """Return the keys of the jobs to resume, and of the servers that each lane's next cell uses."""
+    """Return the keys of the jobs to resume, and of the servers that the lanes' next cells use."""
     keys = set()
     for lane in lanes_left(run.plan.cells, run.done):
         going_on = next((cell for cell in lane if cell.id in found), None)
@@ -132,7 +132,7 @@ def _servers(run: RunState, hosts: Hosts, cell: Cell) -> set[str]:
 
 
 def hosts_of(run: RunState) -> list[str]:
-    """Return the run's hosts, including those of finished cells, as a server may be left there."""
+    """Return the run's hosts, including those of finished cells, where a server may be left."""
     return list(dict.fromkeys((CONTROLLER.id, *(host for cell in run.plan.cells for host in cell.locks))))
 
 
@@ -146,7 +146,7 @@ def _end_others(run: RunState, hosts: Hosts, host_id: str, kept: set[str]) -> No
 
 
 def note_resumed(run: RunState, cell: Cell, left: Left) -> None:
-    """Report how long the step ran without a controller, and from when on server counters were not read."""
+    """Report how long the step ran without a controller, and since when server counters were not read."""
     at, step = now(), left.current
     if step is None or left.step is None:
         return

@@ -39,7 +39,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, l
 from benchbrief.runners.journal.run_identity import run_name, settle
 
 _FRUITLESS = 3
-"""After this many jobs of a lane in a row that finished no cell, no further job of the lane is submitted."""
+"""The number of consecutive jobs of a lane without a finished cell after which no more are submitted."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
 """How often, in seconds, the scheduler is asked: right after a change, and at the least when nothing changes."""
 _LOG_BYTES = 4096
@@ -47,7 +47,7 @@ _LOG_BYTES = 4096
 
 @dataclass
 class LaneDriver:
-    """Looks after the jobs of one run. `say` shows messages to the user. The caller must hold `driving_alone`."""
+    """Manages the jobs of one run. `say` shows messages to the user. The caller must hold `driving_alone`."""
 
     run_dir: Path
     plan: Plan
@@ -59,20 +59,20 @@ class LaneDriver:
     """The last job of each lane, as shown by the scheduler."""
     _given_up: dict[int, str] = field(default_factory=dict)
     _tried: dict[int, int] = field(default_factory=dict)
-    """How many jobs of each lane this controller has submitted since the lane's last additional good cell."""
+    """How many jobs of each lane this controller has submitted since the lane gained its last good cell."""
     _own: set[str] = field(default_factory=set)
     """The jobs that this controller has submitted, or has found running."""
     _best: dict[int, int] = field(default_factory=dict)
     _said: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
-    """What the user was last told about each lane: its job, the job's state, and why the job waits."""
+    """The last message to the user about each lane: its job, the job's state, and why the job waits."""
     _over: set[int] = field(default_factory=set)
-    """The lanes that need not be looked at again, because each of their cells has its verdict."""
+    """The lanes that are done, because each of their cells has its verdict."""
     _silent: bool = False
     _pause_s: float = _OFTEN_S
     _asked_at: float = float("-inf")
     _seen: frozenset[tuple[str, str]] = frozenset()
     _sizes: dict[int, int] = field(default_factory=dict)
-    """The size in bytes that each lane's journal had when it was last searched for the lane's end."""
+    """The size in bytes of each lane's journal when it was last searched for the lane's end."""
     _lanes: Sequence[PlanLane] = field(init=False)
     _folders: Mapping[int, Path] = field(init=False)
 
@@ -91,12 +91,12 @@ class LaneDriver:
 
     @property
     def given_up(self) -> Mapping[int, str]:
-        """Return the lanes for which no further job is submitted, each with the reason."""
+        """Return the lanes without further jobs, each with the reason."""
         return self._given_up
 
     def look(self, *, stopping: bool = False) -> bool:
-        """Look at the jobs and submit those that are missing. Returns whether the run is settled, that is, no job is
-        alive or still to come.
+        """Look at the jobs, and submit missing ones. Returns whether the run is settled, so that no job is alive or
+        still to come.
 
         When `stopping`, submits nothing. Raises SchedulerRefused.
         """
@@ -122,8 +122,8 @@ class LaneDriver:
         self._asked_at, self._pause_s = float("-inf"), _OFTEN_S
 
     def _is_due(self) -> bool:
-        """Return whether to query the scheduler now, because the pause is over or a lane has ended since the last
-        query."""
+        """Return whether to query the scheduler now, since the pause is over or a lane has ended since the
+        last query."""
         ended = [lane for lane in self._lanes if lane.number not in self._over and self._has_just_ended(lane)]
         if ended:
             self._pause_s = _OFTEN_S

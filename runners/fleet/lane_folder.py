@@ -41,7 +41,7 @@ _INDEX, _PARTS = "lane-plans.json", "lane-plans.parts"
 
 
 class LanePlan(BaseModel):
-    """Where a lane's plan is in the file of all lanes' plans: its offset and length in bytes, and its SHA-256.
+    """The place of a lane's plan in the file of all lanes' plans (offset and length in bytes), with its SHA-256.
 
     `hardware` are the names of the lane's hardware groups.
     """
@@ -88,12 +88,12 @@ def write_lane_plans(run_dir: Path, plan: Plan) -> None:
 
 
 def part_content(part: Plan) -> bytes:
-    """Return the content of a lane's plan, as it is written to the lane's folder."""
+    """Return the content of a lane's plan in the form written to the lane's folder."""
     return b"".join(written_plan(part))
 
 
 def lane_plans_in(run_dir: Path) -> LanePlans | None:
-    """Return the lanes' plans that a run keeps, or None when it keeps none, or only those of another plan."""
+    """Return the lanes' plans in a run, or None if there are none or they belong to another plan."""
     try:
         found = LanePlans.model_validate_json(read_plain(run_dir / _INDEX))
         return found if found.plan_bytes == (run_dir / PLAN).stat().st_size else None
@@ -142,7 +142,7 @@ class NoLane(RunnerError):
 
 
 def chosen_lane(run_dir: Path, name: str) -> LaneName:
-    """Return the lane with this number, or with this hardware group. Raises NoLane, whose hint is the nearest name.
+    """Return the lane with this number or hardware group. Raises NoLane with the nearest name as hint.
 
     Raises RunnerError for a run whose plan can't be read.
     """
@@ -157,7 +157,7 @@ def chosen_lane(run_dir: Path, name: str) -> LaneName:
 
 
 def refuse_driven_as_one(run_dir: Path) -> None:
-    """Raises RunnerError for a run that is itself a lane, or that one controller has begun as a whole."""
+    """Raise RunnerError for a run that is itself a lane, or that a single controller has begun as a whole."""
     if lane_in(run_dir) is not None:
         raise RunnerError(f"{run_dir} is the folder of one lane", "name the folder of the whole run")
     start = first_start(run_dir / JOURNAL)
@@ -230,8 +230,8 @@ def is_same_file(one: Path, other: Path) -> bool:
 
 
 def _link_or_copy(plan: Path, to: Path) -> None:
-    """Link the plan into a lane's folder, or copy it if linking is impossible. A thousand copies of a large plan would
-    need a thousand times the space."""
+    """Link the plan into a lane's folder, or copy it if linking is impossible. Copies of a large plan for a thousand
+    lanes would need much space."""
     try:
         os.link(plan, to)
     except OSError:  # another file system, or one without links

@@ -1,4 +1,4 @@
-"""The contents of the folders of a run's lanes, and which folder counts when a lane was run more than once.
+"""The folders of a run's lanes, and which folder counts if a lane ran more than once.
 
 A scheduler may run a job twice. Then one of the lane's folders counts, as a whole, because what a controller measured
 and chose there belongs together. It is the folder with the most finished cells or, on a tie, the one that was started
@@ -34,8 +34,7 @@ class Contradiction(RunnerError):
 
 @dataclass(frozen=True)
 class LaneResults:
-    """The folder of a lane, with the content of its journal when it was read, except for the records about single
-    cells.
+    """A lane's folder, with the content of its journal at the time of reading, except the records about single cells.
 
     `finished` is how many cells are good. `size` is the journal's size in bytes.
     """
@@ -64,8 +63,8 @@ class LaneResults:
         return self.finished, self.starts[-1].at, self.owner, self.sum
 
     def records(self) -> Iterator[j.AnyRecord]:
-        """Yield the records of the measurements. Leaves out starts, ends, estimates, and remarks that a later start
-        made obsolete."""
+        """Yield the records of the measurements, without starts, ends, estimates, and remarks made obsolete by a later
+        start."""
         starts = 0
         for _, record in each_record(self.folder / JOURNAL, self.size, keep_open=False):
             starts += isinstance(record, j.RunStarted)
@@ -84,8 +83,8 @@ class _Run:
     lanes: Sequence[PlanLane]
 
     def is_part(self, content: bytes, lane: PlanLane) -> bool:
-        """Return whether the content is this lane's part of the plan. Another version of benchbrief may have written
-        it."""
+        """Return whether the content is this lane's part of the plan, perhaps written by another
+        version of benchbrief."""
         part = lane_part(self.plan, lane)
         if content == part_content(part):
             return True
@@ -156,8 +155,8 @@ def _read(folder: Path, run: _Run) -> LaneResults:
 
 
 def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
-    """Leave out a folder if another copy of it was run further. Raises Contradiction when both copies were run
-    further."""
+    """Leave out a folder if another copy of it went further. Raises Contradiction if each copy went further in its own
+    way."""
     left: list[LaneResults] = []
     for each in sorted(found, key=lambda lane: lane.size, reverse=True):
         same = next((other for other in left if each.owner and other.owner == each.owner), None)
@@ -173,7 +172,7 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
-    """Return the shorter journal's size if a line of the longer journal ends there, or else the longer journal's
+    """Return the shorter journal's size if it is where a line of the longer one ends, or else the longer journal's
     size."""
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)
@@ -181,7 +180,7 @@ def _common(longer: LaneResults, shorter: LaneResults) -> int:
 
 
 def choose_counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
-    """Return the folder that counts for each lane, and each fenced folder with the folder that counts instead."""
+    """Return the folder that counts for each lane, and each fenced folder with the one that counts instead."""
     best: dict[int, LaneResults] = {}
     for each in sorted(found, key=lambda lane: lane.rank):
         best[each.lane.number] = each
@@ -205,7 +204,7 @@ def _refuse_other_measurements(chosen: Sequence[LaneResults]) -> None:
 
 
 def refuse_missing_outputs(each: LaneResults) -> None:
-    """Raises Damaged when a raw output that the journal names is missing from the folder, or is not a plain file."""
+    """Raise Damaged if a raw output in the journal is missing from the folder or is not a plain file."""
     for record in each.records():
         if isinstance(record, j.JobCollected):
             for name in record.files:

@@ -79,8 +79,7 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
 
 @contextmanager
 def _alone(run_dir: Path) -> Iterator[int]:
-    """Keep other processes from merging or running the run during the block. Yields the file descriptor of the open
-    journal.
+    """Keep other processes from merging or running the run during the block. Yields the open journal's file descriptor.
 
     Raises RunnerError when another process already merges or runs it.
     """
@@ -96,7 +95,7 @@ def _alone(run_dir: Path) -> Iterator[int]:
 
 
 def _take_outputs(source: Path, to: Path) -> Iterator[Path]:
-    """Link or copy a lane's raw outputs. Files that were taken before remain, unless they have changed since.
+    """Link or copy a lane's raw outputs. Files that were taken before stay, unless they have changed.
 
     Yields what a merge has to flush: the copied files, and the folders that got new names.
     """
@@ -131,8 +130,8 @@ def _write(
     chosen: Sequence[LaneResults],
     fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> tuple[RunRecord, j.RunEnded]:
-    """Write the merged journal, and return its record and its end. If the file already has the same records, keeps it
-    and the records of reports at its end."""
+    """Write the merged journal, and return its record and its end. A file that already has the same records is kept,
+    with the records of reports at its end."""
     path, temporary = run_dir / JOURNAL, run_dir / f".{JOURNAL}.{os.getpid()}"
     record, chain, at = RunRecord(), START, 0
     try:
@@ -155,7 +154,7 @@ def _write(
 
 
 def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.RunStarted:
-    """Return the merged run's start: the start of the lane that began first, with this run's folder."""
+    """Return the merged run's start: that of the lane that began first, with this run's folder."""
     first = min((each.starts[0] for each in chosen), key=lambda start: start.at)
     merged = tuple(
         MergedLane(

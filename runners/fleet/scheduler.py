@@ -1,4 +1,4 @@
-"""What a lab's scheduler does for a run: it takes one job for each lane, reports their states, and cancels them."""
+"""The interface to a lab's scheduler, which takes a job for each lane, reports the jobs' states, and cancels them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchbrief.runners.plugins import create
 
 
 class SchedulerSilent(RunnerError):
-    """The scheduler does not answer now. Its jobs may be running all the same."""
+    """The scheduler does not answer now. Its jobs may nevertheless be running."""
 
     code = "scheduler_silent"
 
@@ -34,8 +34,8 @@ JobState = Literal["waiting", "running", "ended"]
 
 @dataclass(frozen=True)
 class ScheduledJob:
-    """A job as its scheduler shows it. `described` is the job's state in the scheduler's own words. `node` is where the
-    job runs or ran."""
+    """A job as shown by its scheduler. `described` is its state in the scheduler's own words, and `node` is where it
+    runs or ran."""
 
     id: str
     lane: int
@@ -45,7 +45,7 @@ class ScheduledJob:
     cancelled: bool = False
     """Whether somebody has cancelled the job."""
     stuck: bool = False
-    """Whether the scheduler, after a fault of its own, holds the job back until the job is released."""
+    """Whether the scheduler holds the job back, after a fault of its own, until somebody releases it."""
 
     @property
     def is_live(self) -> bool:
@@ -54,7 +54,7 @@ class ScheduledJob:
 
 @dataclass(frozen=True)
 class LaneNeeds:
-    """What a lane needs from a scheduler.
+    """A lane's requirements for a scheduler.
 
     `settings` come from the spec's block. `options` come from the command line (`partition=nvme`), and take precedence.
     `seconds` is the lane's estimated time, and `longest_s` is the estimated time of its longest cell.
@@ -70,7 +70,7 @@ class LaneNeeds:
 
 @dataclass(frozen=True)
 class LaneJob:
-    """A job to submit. All jobs of a run share a `name`, which no other run uses."""
+    """A job to submit. All jobs of a run share a unique `name`."""
 
     name: str
     run_dir: Path
@@ -82,8 +82,8 @@ class LaneJob:
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """A job before it is submitted. `asks` are the words of the request. `limit_s` is the job's time limit, or None
-    when unknown.
+    """A job before it is submitted. `asks` are the words of the request. `limit_s` is the time limit, or None if
+    unknown.
 
     If there are `problems`, the scheduler would refuse the job or let it wait for ever. `cautions` are worth knowing
     before the job is submitted.
@@ -98,8 +98,8 @@ class PlannedJob:
 
 @dataclass(frozen=True)
 class NodePool:
-    """A pool of nodes for jobs, such as a partition. `usable` counts the nodes that are neither down nor drained, and
-    `idle` counts those that are free now.
+    """A pool of nodes for jobs, such as a partition. `usable` is the number of nodes that are neither down nor drained,
+    and `idle` of those free now.
 
     `has` is the number of nodes with each feature.
     """
@@ -124,7 +124,7 @@ class Scheduler(Protocol):
     """A lab's scheduler. Every method raises SchedulerSilent or SchedulerRefused."""
 
     def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-        """Return the jobs for these lanes, and the pools that their nodes would come from. Submits nothing."""
+        """Return the jobs for these lanes, and the pools for their nodes. Submits nothing."""
         ...
 
     def submit(self, job: LaneJob) -> str:
@@ -153,8 +153,8 @@ class Scheduler(Protocol):
 
 
 def scheduler_named(name: str) -> Scheduler:
-    """Return the scheduler of this name. Raises RunnerError for one that is not installed, as a run of a later version
-    may name."""
+    """Return the scheduler with this name. Raises RunnerError if it is not installed, as a run of a later version may
+    require."""
     return cast(Scheduler, create(SCHEDULER_SPECS, name, Scheduler))
 
 

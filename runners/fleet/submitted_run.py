@@ -79,15 +79,14 @@ def keep_submitted(run_dir: Path, submitted: SubmittedRun) -> None:
 
 
 def name_of_jobs(run_dir: Path) -> str:
-    """Return the name that all jobs of the run share, and that no other jobs have. A copy of a run has no jobs until
-    the copy itself is run."""
+    """Return the name that only the jobs of this run have. A copy of a run has none until the copy itself is run."""
     return f"bench-{'' if original_of(run_dir) else owner_in(run_dir)}"
 
 
 @contextmanager
 def driving_alone(run_dir: Path) -> Iterator[None]:
-    """Keep other controllers from submitting jobs of the run during the block. Raises RunnerError when one already
-    does."""
+    """Keep other controllers from submitting jobs of the run during the block. Raises RunnerError if one
+    already does."""
     fd = os.open(run_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not take_lock(fd, run_dir / _LOCK):
@@ -107,7 +106,7 @@ _TRY_EVERY_S = 5.0
 
 
 def on_its_nodes(plan: Plan, lane_dir: Path, say: Callable[[str], None]) -> tuple[Plan, j.HostsGiven | None]:
-    """Return the lane's plan with the nodes that its job was given, and the journal record of these nodes.
+    """Return the lane's plan with the nodes of its job, and the journal record of these nodes.
 
     The record is None for a lane that asks for no nodes, is simulated, or has no cell left to run. Raises RunnerError
     outside of a job.
@@ -164,7 +163,7 @@ def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
 
 
 def merge_remarks(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
-    """Return the problems or cautions of jobs, each text once, preceded by the lanes that it applies to."""
+    """Return the problems or cautions of jobs, each once, after the names of the lanes concerned."""
     lanes: dict[str, list[int]] = {}
     for job in jobs:
         for text in getattr(job, which):

@@ -1,5 +1,5 @@
-"""Clocks: how far each host's clock is ahead of the controller's, and whether a clock was set while a cell was
-measured.
+"""Clocks: how far each host's clock is ahead of the controller's, and whether a clock was set during a cell's
+measurement.
 
 The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the round
 trip by the controller's time. Its error is at most half the round trip, so the shortest of several trips counts.
@@ -37,8 +37,8 @@ from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_
 from benchbrief.runners.seams import Driver, Transport
 
 STEP_S = 0.1
-"""A clock was set when its epoch time moved by more than this, in seconds, relative to the time since boot, which is
-known to hundredths of a second."""
+"""The difference in seconds, relative to the time since boot (known to hundredths of a second), above which a clock's
+change means that it was set."""
 
 _ROUND_TRIPS = 4
 _SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
@@ -67,7 +67,7 @@ def read_clock(transport: Transport) -> ClockReading | None:
 
 
 def _up() -> float:
-    """Return the time since boot as this machine's jobs see it, as a container may show its own time."""
+    """Return the time since boot as seen by this machine's jobs, since a container may show its own."""
     try:
         return float(Path("/proc/uptime").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -146,8 +146,7 @@ def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours
 
 
 def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
-    """Return how far the controller's time, which offsets refer to, moved between two readings of the controller's
-    clock.
+    """Return how far the controller's time, to which offsets refer, moved between two readings of its clock.
 
     In journals of earlier versions, offsets refer to that clock itself, which may have been set: its own offset is
     always 0. In journals of this version, that clock has an offset, which grew by as much as the clock was set.
@@ -172,14 +171,14 @@ def offsets_of(before: Mapping[str, j.ClockRead], after: Mapping[str, j.ClockRea
 
 
 _TOLERANCE_S = 0.25
-"""How far a tool's duration may exceed its job's, in seconds: tools round to seconds, and the job's ends are not exact.
-"""
+"""How many seconds a tool's duration may exceed its job's, since tools round to seconds, and the job's ends are not
+exact."""
 _TOLERANCE = 0.005
-"""How far two clocks of one host may run apart while one is slewed, as a share of the time. NTP's limit is a tenth of
-it."""
+"""How far two clocks of one host may diverge while one is slewed, as a share of the time. NTP's limit is a tenth of it.
+"""
 
 _SHORT_S = 0.5
-"""How much too short a warm-up may be, in seconds, as a tool checks the clock only after every so many operations."""
+"""How many seconds too short a warm-up may be, since a tool checks the clock only after a number of operations."""
 
 
 class ClockSet(BadOutput):
@@ -199,7 +198,7 @@ def read_output(driver: Driver, context: CellContext, output: JobOutput, offset:
 
 
 def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput, set_s: float) -> Measurement:
-    """Return what `parse` reads from a job's output, if the tool's clock can be trusted.
+    """Return the result of `parse` for a job's output, if the tool's clock can be trusted.
 
     `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet when the clock was set, or when
     the tool claims to have run longer than its job did by the time since boot. Raises BadOutput when `parse` does.
@@ -222,7 +221,7 @@ def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput
 
 
 def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
-    """Raises BadOutput when the warm-up's tool failed, or its job was shorter than `warm_up_s` by the time since boot.
+    """Raise BadOutput if the warm-up's tool failed, or its job was shorter than `warm_up_s` by the time since boot.
 
     Raises ClockSet instead when the clock was set during a job that was too short.
     """

@@ -1,5 +1,5 @@
-"""Connections to the hosts of a run. They are opened on first use, stay open, and are closed together. Calls go to many
-hosts in parallel."""
+"""Connections to the hosts of a run, opened on first use, kept open, and closed together. Many hosts are called in
+parallel."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from benchbrief.runners.transports.transport_base import JobTransport
 
 AT_ONCE = 32
-"""How many hosts are called in parallel. Opening a connection is work for both sides, and sshd refuses some connections
-when many open at the same time (MaxStartups). A host that does not answer takes one of these places until its time-out.
-"""
+"""How many hosts are called in parallel. Opening a connection costs both sides, and sshd refuses some if many open at
+once (MaxStartups). A host that does not answer occupies its place until its time-out."""
 
 _T = TypeVar("_T")
 _Id = TypeVar("_Id", bound=str)
@@ -44,7 +43,7 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
 def look_at_each(
     hosts: Iterable[_Id], call: Callable[[_Id], _T], at_once: int = AT_ONCE
 ) -> Iterator[tuple[_Id, _T | RunnerError]]:
-    """Yield each host's id and result, as `fan_out` returns them and in the same order, as soon as each is known."""
+    """Yield each host's id and result like `fan_out`, in the same order, as soon as each is known."""
     ids = list(dict.fromkeys(hosts))
 
     def one(host_id: _Id) -> _T | RunnerError:
@@ -79,11 +78,11 @@ def open_transport(
 
 _NAMED = 5
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
-"""This machine, which is always available, whether or not the plan measures on it."""
+"""This machine, which is always available, whether the plan measures on it or not."""
 
 
 def is_on_controller(host: Host) -> bool:
-    """Return whether a host shares this machine's processes and clock, according to the spec of its transport."""
+    """Return whether a host shares this machine's processes and clock, by the spec of its transport."""
     spec = TRANSPORT_SPECS.usable(host.transport)
     return spec is not None and spec.on_controller
 

@@ -34,7 +34,7 @@ def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
 
 
 class _Said:
-    """The output of the script: values by key, without characters that can't be shown."""
+    """The script's output: values by key, without unprintable characters."""
 
     def __init__(self, text: str) -> None:
         self._values: dict[str, list[str]] = {}
@@ -195,8 +195,8 @@ def bytes_of(text: str) -> float | None:
 
 
 _TOLERANCE = 0.1
-"""How far an amount may be from the declared amount, as a share, as kernels keep some memory, and people mix up GB and
-GiB."""
+"""The relative distance that an amount may have from the declared one, since kernels reserve memory, and people mix up
+GB and GiB."""
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,8 @@ def _model_words(text: str) -> set[str]:
 
 
 def _processor_counts(facts: Mapping[str, str]) -> set[int]:
-    """Return every number that a declared number of cores may mean: on the host or on a socket, threads or cores, all
-    of them or the usable ones."""
+    """Return every number that a declared number of cores may mean: per host or socket, threads or cores, all or only
+    the usable ones."""
     counts = {name: int(facts[name]) for name in ("cores", "threads", "usable_threads") if facts.get(name)}
     sockets = int(facts.get("sockets", "1"))
     return {*counts.values(), *(count // sockets for count in counts.values())}
@@ -300,7 +300,7 @@ def _filesystem(compared: _Compared) -> Iterable[str]:
 
 
 def _own_paths(compared: _Compared, observed: Mapping[str, str]) -> list[str]:
-    """Return the observed paths of this group: those below its `mount` or `path`, or all paths when it has neither."""
+    """Return the observed paths of this group: those below its `mount` or `path`, or all paths if it has neither."""
     places = [compared.text(name).rstrip("/") for name in ("mount", "path") if compared.text(name)]
     return [p for p in observed if not places or any(p == place or p.startswith(f"{place}/") for place in places)]
 
@@ -327,7 +327,7 @@ _TURNING = re.compile(r"\b(hdds?|rpm|hard disks?)\b|\d+(\.\d+)?k\b", re.IGNORECA
 
 
 def _storage(compared: _Compared) -> Iterable[str]:
-    """Compare whether disks rotate. In a virtual machine, only an NVMe device reliably shows that it does not."""
+    """Compare whether disks rotate. In a virtual machine, only NVMe devices reliably show that they do not."""
     declared = compared.text("storage")
     solid, turning = bool(_SOLID.search(declared)), bool(_TURNING.search(declared))
     if solid == turning:

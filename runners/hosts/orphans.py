@@ -31,8 +31,7 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A leftover on a host, and what the leftover says about itself: a claim, a job, or a process that a job left
-    running.
+    """A leftover on a host (a claim, a job, or a process left by a job), with its own description of itself.
 
     `silent_s` is None when it can't be read. A `foreign` claim belongs to another user, whose name is in `state`.
     """
@@ -50,8 +49,7 @@ class Listed:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether a controller may still look after the leftover. If that can't be seen, signs of life decide
-        it."""
+        """Return whether a controller may still need the leftover. If this is not visible, signs of life decide."""
         if self.kind == "foreign":
             return True
         if is_gone(self.claim, self.owner):
@@ -68,7 +66,7 @@ class Listed:
 
     @property
     def ended(self) -> str:
-        """Return what `bench stop` did with the leftover, in the past tense."""
+        """Return what `bench stop` did with the leftover, as a past-tense phrase."""
         if self.is_claim:
             return f"released the claim of {describe_holder(self.claim)}, made {format_since(self.since)}"
         if self.kind == "process":
@@ -90,7 +88,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Stray:
-    """A job or a claim that no controller looks after. `ended` says what `end_strays` did with it.
+    """A job or a claim without a controller. `ended` is what `end_strays` did with it.
 
     `folder` is its run's folder on this controller, or "" if there is none. `ours` means that a run of this controller
     left it, even if the run's folder is gone.
@@ -124,16 +122,15 @@ def end_strays(plan: Plan) -> tuple[list[Stray], dict[str, Exception]]:
 
 
 class Holder(NamedTuple):
-    """The run and process that hold this machine, as text. `is_measuring` is False only if the run is just making its
-    brief."""
+    """The run and process that claim this machine, as text. `is_measuring` is False only while the run makes
+    its brief."""
 
     run: str
     is_measuring: bool
 
 
 def run_on_this_machine(plan: Plan) -> Holder | None:
-    """Return the run that holds this machine now, under any name, or None when there is no such run or it can't be
-    seen."""
+    """Return the run that claims this machine now, under any name, or None if there is none or it is not visible."""
     with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
         for each in list_leftovers(hosts[CONTROLLER.id], foreign=True):
             if each.kind == "foreign":
@@ -169,7 +166,7 @@ def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
 
 
 def find_strays(host: JobHost) -> list[Stray]:
-    """Return the jobs and claims on a host that no controller looks after. Raises HostError.
+    """Return the jobs and claims on a host that have no controller. Raises HostError.
 
     A run counts as a whole. A job that it left before its folder moved is not a stray while the run is driven
     elsewhere.
@@ -178,7 +175,7 @@ def find_strays(host: JobHost) -> list[Stray]:
 
 
 def strays_among(host: JobHost, found: list[Listed]) -> list[Stray]:
-    """Return those of a host's jobs and claims that no controller looks after."""
+    """Return those of a host's jobs and claims that have no controller."""
     alive = {each.owner for each in found if each.is_alive}
     return [
         Stray(

@@ -1,4 +1,4 @@
-"""What disturbs a measurement on its host: other processes, and data that a load left in the page cache."""
+"""Disturbances of a measurement on its host: other processes, and data that a load left in the page cache."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Stopping, Transport
 
 LOOK_S = 0.2
-"""How long processes are watched, in seconds, when any process besides the watching one is runnable."""
+"""How long processes are watched, in seconds, if any besides the watching one is runnable."""
 MUCH = 0.5
 """Other load that takes fewer cores than this is ignored."""
 
@@ -23,7 +23,7 @@ _BUSY_SCRIPT = read_script(__file__, "scripts/background_load.sh")
 
 
 def other_load(transport: Transport, apart: int | None = None, ours: str = "") -> str:
-    """Return which process takes the most processor time, and how much, or "" when the host is idle enough.
+    """Return which process uses the most processor time, and how much, or "" if the host is idle enough.
 
     Leaves out the process `apart` (on the controller, the controller's own) and the jobs of the owner `ours`, such as a
     server that the run keeps up. Raises HostError.
@@ -44,8 +44,8 @@ def other_load(transport: Transport, apart: int | None = None, ours: str = "") -
 
 
 _TIMEOUT_S = 600.0
-"""How long dropping the page cache may take, in seconds. Dirty pages are written first, and a large memory holds many.
-"""
+"""How long dropping the page cache may take, in seconds. Dirty pages, of which a large memory has many, are written
+first."""
 
 _DROP = read_script(__file__, "drop_caches.sh")
 

@@ -1,4 +1,4 @@
-"""Where to look for tools on a host, and how to tell them apart from other programs of the same name.
+"""Where to look for tools on a host, and how to distinguish them from other programs of the same name.
 
 If the spec gives a path, only that path counts. Otherwise, the places are, in this order: $BENCHBRIEF_TOOLS (several
 folders, separated by colons); `.tools` in the working directory, in a folder above it, or beside the source checkout;
@@ -51,8 +51,8 @@ def tool_dirs() -> tuple[str, ...]:
 
 
 def find(transport: Transport, driver: Driver, configured: str | None) -> FoundTool:
-    """Find the driver's tool on a host, or copy the controller's tool there. Raises ToolMissing when the tool is
-    missing, or lacks something that it needs."""
+    """Find the driver's tool on a host, or copy the controller's tool there. Raises ToolMissing if the tool is missing
+    or lacks something."""
     path = find_first(transport, driver.candidates(configured, tool_dirs()))
     if path is None and (program := to_ship(transport, driver, configured)):
         path = ship(transport, program)

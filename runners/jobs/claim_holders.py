@@ -14,14 +14,14 @@ from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.session import is_gone, is_here, process_is_gone
 
 VOID_AFTER_S = 600.0
-"""A claim is void when its controller has shown no sign of life for this long, in seconds."""
+"""The seconds without a sign of life from its controller after which a claim is void."""
 _LONGEST = 200
 """The longest part of a claim that a message quotes, in characters."""
 
 
 def parse_claim(text: str) -> dict[str, Any]:
-    """Parse what a claim or a job says about itself: texts and numbers. The text is not trusted, and unreadable parts
-    are left out."""
+    """Parse the self-description of a claim or a job: texts and numbers. It is not trusted, and unreadable parts are
+    left out."""
     try:
         claim = json.loads(text)
     except (ValueError, RecursionError):
@@ -32,7 +32,7 @@ def parse_claim(text: str) -> dict[str, Any]:
 
 
 def one_line(value: object) -> str:
-    """Return a value as text for a message: short, and without line breaks, as another user may have written it."""
+    """Return a value as short text on one line for a message, since another user may have written it."""
     return " ".join(printable(str(value)).split())[:_LONGEST]
 
 

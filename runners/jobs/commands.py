@@ -1,4 +1,4 @@
-"""Commands as data, which can be quoted for a POSIX shell and masked for people.
+"""Commands as data, with quoting for a POSIX shell and masking for people.
 
 A secret reaches a host as an environment variable or in a file, never as a process argument, because everyone on the
 machine can read arguments.
@@ -36,8 +36,8 @@ def exports(command: Command) -> str:
 
 
 def exec_line(command: Command) -> str:
-    """Return a shell line that replaces the shell by the command, even when a builtin, function or reserved word has
-    the command's name."""
+    """Return a shell line that replaces the shell by the command, even if a builtin, function or reserved word has its
+    name."""
     words = []
     for word in command.words:
         if isinstance(word, Secret):
@@ -50,8 +50,7 @@ def exec_line(command: Command) -> str:
 
 
 def script(command: Command, stdin: str = "") -> str:
-    """Return a script that `sh` reads from standard input and that becomes the command, so that no process list shows
-    it.
+    """Return a script for the standard input of `sh` that becomes the command, so that no process list shows it.
 
     If the command is `sh` itself, the script is the command's own input, because another shell, and a process that
     feeds it, would add nothing.
@@ -96,7 +95,7 @@ def secrets_of(job: Job) -> tuple[Secret, ...]:
 
 
 def printable(text: str) -> str:
-    """Return text from a host without control characters, which could control a terminal."""
+    """Return a host's text without control characters, which could control a terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
 
 

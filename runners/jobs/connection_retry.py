@@ -15,8 +15,8 @@ from benchbrief.runners.seams import Transport
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0
-"""For this long, in seconds, each call to a host that was given up is tried only once, so that remaining work there
-fails soon."""
+"""The seconds during which each call to a host that was given up is tried only once, so that remaining work there fails
+soon."""
 
 _T = TypeVar("_T")
 

@@ -60,10 +60,10 @@ from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.seams import JobState
 
 _CLOCK_SET_S = 0.05
-"""In seconds. A clock was set if it differs from the time since boot by more than this plus the errors of both
-readings."""
+"""The difference in seconds between a clock and the time since boot, in addition to the errors of both readings, above
+which the clock was set."""
 _READ_S = 0.2
-"""How much later than the clock the time since boot may have been read, in seconds, if a job does not say."""
+"""How many seconds after the clock the time since boot may have been read, if a job does not say."""
 
 
 def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:
@@ -100,8 +100,8 @@ def booted_at(start: str) -> float | None:
 
 
 class _Moment(NamedTuple):
-    """A moment. `at` is in epoch seconds by the host's clock. `up` has a lower and an upper bound of the seconds since
-    boot."""
+    """A moment, with `at` in epoch seconds by the host's clock, and `up` as a lower and an upper bound of the seconds
+    since boot."""
 
     at: float
     up: tuple[float, float] | None
@@ -119,7 +119,7 @@ def _moment(text: str) -> _Moment | None:
 
 
 LEAST_S = 1.0
-"""A job shorter than this, in seconds, spends too much of its time on starting and ending."""
+"""The seconds below which a job spends too much of its time on starting and ending."""
 _TIME = r"(\d{1,9})m(\d{1,2}(?:[.,]\d{1,9})?)s"
 _LOAD = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) {_TIME} {_TIME} {_TIME} {_TIME} (\d{{1,6}})")
 
@@ -136,7 +136,7 @@ def other_cores(text: str, seconds: float | None) -> float | None:
 
 
 _SLICE_S = 60.0
-"""A wait on the host ends at least this often, in seconds, so that nothing stays behind when its controller dies."""
+"""The longest time, in seconds, that a wait on the host lasts, so that nothing stays behind if its controller dies."""
 _ODD_WAIT_S = 1.0
 _ODD_WAITS = 20
 """How many times in a row to repeat a wait that failed on the host. `_ODD_WAIT_S` is the pause before each, in seconds.
@@ -170,7 +170,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
 
 
 def _begin(host: JobHost, job: Job, text: str) -> str:
-    """Run the script on the host, and return the directory of the job that it started or found."""
+    """Run the script on the host, and return the directory of the job that was started or found."""
     done = call_persistently(host, lambda: sh(host, text, 60))
     _refuse_taken(host, done)
     verdict, _, path = done.stdout.strip().partition(" ")
@@ -196,15 +196,15 @@ def _begin(host: JobHost, job: Job, text: str) -> str:
 
 
 def _refuse_taken(host: JobHost, done: Completed) -> None:
-    """Raises HostBusy when the host reports that its claim is no longer ours."""
+    """Raise HostBusy if the host reports that its claim is no longer ours."""
     verdict, *details = done.stdout.splitlines() or [""]
     if verdict == "held" and len(details) == 3:
         raise host_busy_error(host.host.id, parse_claim(details[0]), details[1], details[2])
 
 
 def send_heartbeat(host: JobHost) -> None:
-    """Tell the jobs on a host that their controller is alive, by changing a file there. Raises HostBusy and
-    HostError."""
+    """Show the jobs on a host that their controller is alive, by changing a file there. Raises
+    HostBusy and HostError."""
     claimed = host.claimed.text if host.claimed else ""
     script = with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
     _refuse_taken(host, sh(host, script, 15))
@@ -223,8 +223,8 @@ def find(host: JobHost, key: str) -> JobState | None:
 def end_leftovers(
     host: JobHost, kept: Collection[str] = (), *, owner: str = "", release: bool = False, keep: bool = False
 ) -> int:
-    """Stop and remove an owner's jobs (by default the current run's), and end the processes that the jobs started in
-    sessions of their own.
+    """Stop and remove an owner's jobs (by default the current run's), and end processes that they started in separate
+    sessions.
 
     Returns how many jobs and processes were still running. The jobs' outputs are lost, so their cell must run again.
     Jobs whose keys are in `kept` remain, and so do the processes that ended jobs started. With `release`, also gives up
@@ -258,7 +258,7 @@ class DetachedJob:
         self._masking = Masking(secrets_of(job), job.figures)
         self._stopped = False
         self._state: dict[str, str] = {}
-        """What the host reported about the job when the job had ended."""
+        """The host's report about the job after its end."""
         self._ended = threading.Event()
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
@@ -428,7 +428,7 @@ class DetachedJob:
 
 
 def _state(said: str) -> dict[str, str]:
-    """Read what a script reports about a job, by name."""
+    """Return a script's report about a job, by name."""
     lines = (line.partition("\t") for line in said.splitlines()[:10])
     return {name: value.strip() for name, tab, value in lines if tab}
 

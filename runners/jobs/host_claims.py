@@ -1,4 +1,4 @@
-"""Which run holds a host. The claim is on the host itself, so that it binds other controllers and folders too.
+"""Which run claims a host. The claim is on the host itself, so that it also binds other controllers and folders.
 
 The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it, and all users can read it. Other users'
 claims are looked up too, if those users have the same TMPDIR. A claim is void when its owner has shown no sign of life
@@ -33,14 +33,14 @@ from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
 from benchbrief.runners.jobs.tasks import Command
 
 NEEDED = ("setsid", "flock", "timeout", "find", "stat", "head", "awk", "sed")
-"""The programs that our scripts run on each host, in addition to what a POSIX shell has."""
+"""The programs that our scripts need on each host, in addition to a POSIX shell's own."""
 
 _LOOK = with_values(read_script(__file__, "scripts/fitness.sh"), needed=" ".join(NEEDED))
 
 
 @dataclass(frozen=True)
 class Unfit:
-    """One thing that is wrong with a host, and how to fix it."""
+    """A defect of a host, and how to fix it."""
 
     what: str
     detail: str

@@ -57,7 +57,7 @@ LIST = _script("list")
 
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
-"""The longest pause, in seconds, after which a job checks its controller's sign of life again."""
+"""The longest pause, in seconds, between a job's checks for its controller's sign of life."""
 
 
 def start_script(host: JobHost, job: Job) -> str:
@@ -116,7 +116,7 @@ def _write_line(file: JobFile) -> str:
 
 
 def _forget_line(file: JobFile) -> str:
-    """Return a shell line that rewrites a file without its secrets, as the file may remain on its host for long."""
+    """Return a shell line that removes the secrets from a file, which may stay on its host for long."""
     if not any(isinstance(word, Secret) for word in file.content):
         return ""
     name = inside_job(f"work/{file.name}")

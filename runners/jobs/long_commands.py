@@ -1,4 +1,4 @@
-"""Long commands outside of the measured steps. They end when the run must stop.
+"""Long commands outside of the measured steps, which end if the run must stop.
 
 Each command is a job on its host, so that it outlives neither the run nor a killed controller.
 """

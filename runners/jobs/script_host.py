@@ -1,4 +1,4 @@
-"""What jobs need from any transport: running short scripts, listing folders and reading files."""
+"""The requirements of jobs for any transport: running short scripts, listing folders and reading files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def entry(name: str, mode: int, size: int) -> HostEntry:
 
 @dataclass(frozen=True)
 class Claim:
-    """Our claim on a host. `text` is the text of the claim's file, except for the start. Calling `attended` ends the
+    """Our claim on a host. `text` is the contents of the claim's file, without the start. Calling `attended` ends the
     claim's heartbeats."""
 
     text: str
@@ -36,7 +36,7 @@ class Claim:
 
 
 class JobHost(Protocol):
-    """What jobs need from a transport. Each method may raise ConnectionLost, and connects again at the next call.
+    """The methods of a transport that jobs need. Each may raise ConnectionLost, and connects again at the next call.
 
     `run_name` names the run that owns the jobs, so that a resumed run recognises them. `claimed` is set from the moment
     the run has claimed the host until it releases it, even if another run takes the claim meanwhile.

@@ -1,5 +1,4 @@
-"""What runs on a host, as data: commands, jobs with their files, and their outputs. Secrets have a type of their
-own."""
+"""Commands, jobs with their files, and their outputs, as data. Secrets have a type of their own."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A run's journal and folder, and the secrets that it keeps out of both."""
+"""A run's journal and folder, and the secrets that are kept out of both."""

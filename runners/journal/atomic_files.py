@@ -48,8 +48,7 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def link_or_copy(source: Path, to: Path) -> bool:
-    """Link a file that is never written again, as a link is as good as a copy, or else copy it. Returns whether it was
-    copied.
+    """Link a file that is never written again, or else copy it, which is equivalent. Returns whether it was copied.
 
     A copy is not flushed yet. Raises OSError, also for anything but a plain file.
     """

@@ -1,5 +1,5 @@
-"""The controller's time: its clock's time when this process began, plus the time that has passed since, by the time
-since boot.
+"""The controller's time: the clock's time when this process began, plus the time since then according to the time since
+boot.
 
 Setting the clock does not move this time, so the difference of two moments is a true duration.
 """
@@ -32,8 +32,8 @@ def now() -> float:
 
 
 def clock_ahead() -> float:
-    """Return how far the machine's clock is ahead of `now`, that is, by how much it was set since this process
-    began."""
+    """Return how far the machine's clock is ahead of `now`, which is by how much it was set since this
+    process began."""
     ahead = time.time() - now()
     return ahead if abs(ahead) > _SAME_S else 0.0
 
@@ -48,7 +48,7 @@ def this_boot() -> str:
 
 
 def now_in_run(start: RunStarted | None) -> float:
-    """Return the current time, in epoch seconds, of the controller that made this start. Works in any process of the
+    """Return the current time, in epoch seconds, of the controller that wrote this start. Works in any process of the
     same boot.
 
     If the start is from another boot, machine or earlier version, returns the machine's clock.

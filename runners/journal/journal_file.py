@@ -29,12 +29,12 @@ _DIGITS = 32
 
 
 class Changed(ValueError):
-    """A line does not match the checksum that it was written with."""
+    """A line does not match the checksum that it has."""
 
 
 class Chain(NamedTuple):
-    """The state after the part of a journal that was read or written so far. `sum` is its checksum, and `carried` says
-    whether the last line contains that checksum."""
+    """The state after the part of a journal that was read or written so far. `sum` is its checksum, and `carried` means
+    that the last line contains it."""
 
     sum: str = ""
     carried: bool = False
@@ -77,8 +77,7 @@ def record_after(previous: bytes, line: bytes) -> AnyRecord:
 
 
 def record_in(line: bytes) -> AnyRecord:
-    """Return the record in a line whose checksum is verified elsewhere. Raises ValueError when the line holds no
-    record."""
+    """Return the record in a line whose checksum is verified elsewhere. Raises ValueError if it is not a record."""
     return RECORD.validate_json(_parted(line)[0])
 
 
@@ -139,8 +138,7 @@ def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def wait_for_lock(fd: int, path: Path) -> bool:
-    """Take the exclusive lock, with a short wait, as `is_locked` also takes the lock for a moment to see whether it is
-    free."""
+    """Take the exclusive lock, after a short wait if necessary, since `is_locked` also takes it for a moment."""
     until = time.monotonic() + _LOCK_S
     while not take_lock(fd, path):
         if time.monotonic() >= until:
@@ -182,7 +180,7 @@ def last_held_out(run_dir: Path) -> dict[str, HeldOutBegan]:
 def _records(
     path: Path, size: int | None, named: bytes = b"", *, keep_open: bool = True
 ) -> Iterator[tuple[JournalPlace, AnyRecord]]:
-    """Yield the records of the lines that have the bytes `named` in them."""
+    """Yield the records of the lines that contain the bytes `named`."""
     for place, content, number, _ in _lines(path, size, keep_open=keep_open):
         if named not in content:
             continue
@@ -196,8 +194,8 @@ def _records(
 
 
 def has_grown(path: Path, size: int) -> bool:
-    """Return whether the journal has complete records of the run after its first `size` bytes, or has become
-    shorter."""
+    """Return whether the journal has complete records of the run beyond its first `size` bytes, or
+    has become shorter."""
     try:
         with _opened(path) as file:
             if file.seek(0, 2) < size:
@@ -269,8 +267,8 @@ def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[byt
 
 
 def first_start(path: Path) -> RunStarted | None:
-    """Return the first record of a start. It is the journal's first record, unless results of earlier runs come before
-    it.
+    """Return the first record of a start, which is the journal's first record unless results of earlier runs come
+    before it.
 
     Returns None when there is no readable start.
     """
@@ -412,10 +410,10 @@ class Journal:
         self._lost = 0
         self._record: RunRecord | None = None
         self._unfolded: deque[tuple[JournalPlace, AnyRecord]] = deque()
-        """The records that were appended to the file, but are neither flushed nor added to the run's record yet."""
+        """The records that were appended to the file, but neither flushed nor added to the run's record yet."""
 
     def extend(self, record: RunRecord | None = None) -> RunRecord:
-        """Return the run's record, and keep it up to date from now on: it has each record as soon as `write` returns.
+        """Return the run's record, and update it from now on before each `write` returns.
 
         Reads the journal again unless `record` already has all of it.
         """
@@ -447,7 +445,7 @@ class Journal:
         self._listener(record)
 
     def _refuse_moved(self) -> None:
-        """Raises FolderMoved when the path of the journal no longer leads to the file that was opened."""
+        """Raise FolderMoved if the journal's path no longer leads to the opened file."""
         try:
             if os.path.samestat(os.stat(self._name), os.fstat(self._fd)):  # noqa: PTH116 - for each record, and a Path takes as long again
                 return
@@ -462,8 +460,8 @@ class Journal:
         )
 
     def _append(self, record: AnyRecord) -> tuple[int, int]:
-        """Append the record. Returns the size of the file including the record's line, and how often records had been
-        lost before."""
+        """Append the record. Returns the file's size including the record's line, and how often records were lost
+        before."""
         with self._appending:
             line, chain = write_line(record, self._chain)
             try:

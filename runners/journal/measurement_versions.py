@@ -1,4 +1,4 @@
-"""Versions of the way in which cells are measured. A result counts only for a cell that is still measured in the same
+"""Versions of the way in which cells are measured. A result counts only for cells that are still measured in the same
 way.
 
 A version number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new
@@ -23,16 +23,14 @@ ONE_FOR_ALL = 6
 
 
 class Recorded(NamedTuple):
-    """The versions in a journal. In journals of earlier versions, `tool` is None, and `shared` counts the changes of
-    all tools."""
+    """The versions in a journal. In earlier ones, `tool` is None, and `shared` counts the changes of all tools."""
 
     shared: int = 1
     tool: int | None = None
 
 
 class Way(NamedTuple):
-    """The last changes that apply to a cell: `shared` is the last change for all tools, and `tool` is the last change
-    for the cell's own tool."""
+    """The last changes that apply to a cell: `shared` for all tools, and `tool` for the cell's own tool."""
 
     shared: int
     tool: int

@@ -26,8 +26,8 @@ from benchbrief.runners.plain_files import NotPlain, open_plain, own_folder, rea
 PLAN = "plan.json"
 REPORTS = "reports"
 HELD_OUT = "held-out"
-"""The folder, inside a run's folder, of the runs that measured points of the run's claims again. No command looks for
-runs in this folder."""
+"""The folder, inside a run's folder, of runs that measured points of its claims again. Other commands do not look for
+runs there."""
 
 
 def held_out_folder(run_dir: Path, name: str) -> Path:
@@ -40,16 +40,15 @@ def held_out_folder(run_dir: Path, name: str) -> Path:
 
 
 _RESULTS = ("raw", "store", REPORTS)
-"""The folders in a run into which nothing is written before its journal has begun."""
+"""The folders of a run into which nothing is written before its journal begins."""
 SIMULATION = "simulation.json"
-"""The file that says how a run is simulated. Only a simulated run has this file."""
+"""The file that says how a run is simulated. Only simulated runs have it."""
 REVISION = "revision.json"
 """The file that says, for a spec in a git repository, which `commit` was run, and whether it was `dirty`."""
 MOST_OF_A_PLAN = 1 << 30
-"""The most bytes that are read of a plan. A plan of 100,000 cells has a quarter of this number."""
+"""The most bytes of a plan to read. A plan of 100,000 cells has a quarter of this."""
 LANE = "lane.json"
-"""The file that says which lane a folder belongs to (see `LaneName`). Only the folder of one lane of a run has this
-file."""
+"""The file that says which lane a folder belongs to (see `LaneName`). Only folders of single lanes have it."""
 
 
 class LaneName(NamedTuple):
@@ -78,7 +77,7 @@ def create_run(
     revision: Mapping[str, str] | None = None,
     into: Path | None = None,
 ) -> Path:
-    """Make `out/<run_id>` with the plan, the spec's files and the house style of its reports, or make nothing.
+    """Make `out/<run_id>` with the plan, the spec's files and the house style of its reports, completely or not at all.
 
     If `into` is given, it becomes the run's folder, and must be empty or absent.
 
@@ -277,8 +276,8 @@ def recorded_plan(run_dir: Path) -> str:
 
 
 def files_of_beginning(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that a run has had from its beginning, except for the plan, by its path in the
-    run."""
+    """Return the SHA-256 of each file, except the plan, that a run has had from its beginning, by its path in
+    the run."""
     paths = (run_dir / REVISION, run_dir / SIMULATION, run_dir / LANE, *sorted((run_dir / "spec").glob("*")))
     return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
 

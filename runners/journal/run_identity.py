@@ -1,4 +1,4 @@
-"""A run's identity, which does not depend on its folder's path or its host's name. It owns the run's jobs and claims.
+"""A run's identity, which is independent of its folder's path and its host's name. It owns the run's jobs and claims.
 
 The identity is a file in the run's folder, so a folder that is moved keeps it. A copy of a folder would have it too,
 and two controllers would own the same jobs. So a copy gets an identity of its own when it is first driven while the
@@ -60,7 +60,7 @@ class Identity:
 
 @cache
 def this_machine() -> str:
-    """Return an id of this machine's boot and of the process numbers that we can see, or "" when it is unknown."""
+    """Return an id of this machine's boot and of the visible process numbers, or "" if it is unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
@@ -73,7 +73,7 @@ def new_identity(folder: Path, copied_from: str = "") -> bytes:
 
 
 def owner_in(folder: Path) -> str:
-    """Return the owner that the folder's identity names, or "" when there is no identity, or it can't be read."""
+    """Return the owner in the folder's identity, or "" if there is no identity or it can't be read."""
     try:
         return _read(folder).owner
     except (OSError, RunnerError):

@@ -1,4 +1,4 @@
-"""Finds secrets in text, in every form in which a tool may write them, and replaces them by ***.
+"""Finds secrets in text, in every form that a tool may write, and replaces them by ***.
 
 A character of a secret may be written plainly, percent-encoded in upper or lower case, as an escape of Go, Java, JSON,
 Python or C, as an HTML entity, or, beyond ASCII, as a wrong character set decodes it. Each character may have another
@@ -24,16 +24,17 @@ from benchbrief.model.message import mapped
 
 MASK = "***"
 _SHORTEST_PART = 4
-"""A part of a secret that is shorter than this, such as the password in a URI, is not masked alone, as that would hide
+"""The length below which a part of a secret, such as the password in a URI, is not masked alone, since that would hide
 numbers."""
 _SHORTEST_DIGITS = 8
-"""A number with fewer digits than this is not masked in a message, as a number such as `1000` occurs in many places."""
+"""The number of digits below which a number is not masked in a message, since a number such as `1000` occurs in many
+places."""
 _SHORTEST_ALONE = 16
-"""In messages, a secret that is shorter than this and has only letters and digits is masked only as a separate word."""
+"""The length below which a secret of only letters and digits is masked in messages only as a separate word."""
 _SHORTEST_CODED = 6
-"""A secret of at least this many bytes is also masked in base64 and in hexadecimal digits."""
+"""The number of bytes from which a secret is also masked in base64 and in hexadecimal digits."""
 _MOST_VARIED = 400
-"""A secret longer than this, such as a key file, is masked only in its plain form and encoded as a whole."""
+"""The length above which a secret, such as a key file, is masked only in its plain form and encoded as a whole."""
 _LONGEST_LINE = 1 << 16
 """A line longer than this is not a figure of a tool."""
 _NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
@@ -111,8 +112,8 @@ class Masking:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines with their line ends. A line that is too long for a figure comes in parts, which do not count as
-    figures."""
+    """Yield the lines with their line ends. A line that is too long for a figure is split into parts that do not count
+    as figures."""
     rest = b""
     for chunk in chunks:
         first, *others = (rest + chunk).split(b"\n")
@@ -332,13 +333,12 @@ class Known:
 
 
 def _is_simple(value: str) -> bool:
-    """Return whether the value may occur by chance in other words, or in numbers."""
+    """Return whether the value may occur by chance in other words or in numbers."""
     return len(value) < _SHORTEST_PART or (value.isalnum() and len(value) < _SHORTEST_ALONE) or value.isdecimal()
 
 
 def _whole(word: str) -> str:
-    """Return the pattern of a word. If the word has only letters and digits, it matches only as a separate word, or
-    encoded."""
+    """Return the pattern of a word. A word of only letters and digits matches only as a separate word, or encoded."""
     if not _is_simple(word):
         return re.escape(word)
     coded = (re.escape(form.decode("ascii")) for form in sorted(_literals(word) - {_bytes(word)}) if form.isascii())
@@ -367,7 +367,7 @@ _PUBLIC = frozenset(
 
 
 def _words(value: str) -> Iterator[str]:
-    """Yield the secret and its parts, as a library may have split it."""
+    """Yield the secret and its parts, since a library may have split it."""
     for part in dict.fromkeys([value, percent_decode(value), *re.split(r"[\s,;:/@&=?]+", percent_decode(value))]):
         least = _SHORTEST_DIGITS if part.isdecimal() else _SHORTEST_PART
         if len(part) >= least and part.lower() not in _PUBLIC and (part == value or not part.isdecimal()):

@@ -1,4 +1,4 @@
-"""Values that a spec only names. They are read from this process's environment when they are needed."""
+"""Values that a spec only names. They are read from this process's environment when needed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def secrets_of(database: Database) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Unset:
-    """A reference without a value, with the thing that needs it, and where that thing is declared."""
+    """A reference without a value, the thing that needs it, and where this is declared."""
 
     reference: Reference
     needed_by: str

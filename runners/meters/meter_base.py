@@ -55,7 +55,7 @@ def describe_failure(
 
 
 def _last_line_of(output: JobOutput) -> str:
-    """Return the line that best explains why a reading has no watts: a sensor's reading, the last error, or the last
+    """Return the line that best explains a reading without watts: a sensor's reading, the last error, or the last
     output."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
     stdout = _lines(output.stdout)
@@ -105,8 +105,7 @@ class SampledMeter(AnyMeter):
 
 
 class Meter(SampledMeter):
-    """A meter that is read by shell commands. If each command prints one number of watts, a subclass needs only
-    `reader`.
+    """A meter read by shell commands. If each prints one number of watts, a subclass only needs `reader`.
 
     `figures` are regular expressions for the lines with watts, in addition to `meter_points.FIGURES`.
     """
@@ -128,7 +127,7 @@ class Meter(SampledMeter):
 
 
 class CountingMeter(Meter):
-    """A meter with energy counters. The watts follow from two readings, for the time between them."""
+    """A meter with energy counters. The watts between two readings follow from their difference."""
 
     counts: ClassVar[bool] = True
     trial_rounds: ClassVar[int] = 2
@@ -141,7 +140,7 @@ class CountingMeter(Meter):
 
 
 class RecordedMeter(AnyMeter):
-    """A meter that writes a log by itself. The log is read after each measurement."""
+    """A meter that writes its own log, which is read after each measurement."""
 
     @abstractmethod
     def job_after(self, points: tuple[MeterPoint, ...], since: float, until: float) -> Job:

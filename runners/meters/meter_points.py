@@ -35,7 +35,7 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class MeterPoint:
-    """One thing to read: the `part` of a `meter` ("" means all of it) at an `address` ("" means the host)."""
+    """A point to read: the `part` of a `meter` ("" means all of it) at an `address` ("" means the host)."""
 
     meter: PowerMeter
     address: str
@@ -44,8 +44,8 @@ class MeterPoint:
 
 @dataclass(frozen=True)
 class MeterReader:
-    """How to read points. `header` is the command that prints everything that does not change. Each of `reads` is a
-    command that reads one point.
+    """How to read points. `header` is a command that prints what does not change, and each of `reads` is a command for
+    one point.
 
     `env` and `files` may contain secrets.
     """

@@ -37,7 +37,7 @@ from benchbrief.runners.seams import Node, Transport
 _TRY_S = 60.0
 """How long a trial reading may take, in seconds. A BMC's first reading by Redfish takes several slow requests."""
 _MARGIN_S = 60.0
-"""How much of the log from before the measurement is fetched, in seconds by the controller's clock."""
+"""How much of the log before the measurement is also fetched, in seconds by the controller's clock."""
 
 
 class Power:
@@ -97,7 +97,7 @@ class Power:
 
 
 def _of(probe: Probe, output: JobOutput) -> str:
-    """Return what the power belongs to: the host, or the whole hardware if the meter is shared."""
+    """Return what the power is for: the host, or the whole hardware if the meter is shared."""
     return probe.options.get("of", output.host)
 
 
@@ -105,7 +105,7 @@ def _of(probe: Probe, output: JobOutput) -> str:
 
 
 class _Read(NamedTuple):
-    """A reading at `time`, or over the `seconds` up to `time`. `watts` is None when the reading failed."""
+    """A reading at `time`, or over the `seconds` up to it. `watts` is None if the reading failed."""
 
     time: float
     watts: float | None
@@ -130,13 +130,13 @@ def _read(time: float, meter: AnyMeter, reading: Reading) -> _Read:
 
 
 def _why(read: Sequence[_Read], output: JobOutput) -> str:
-    """Return why readings failed: the last power below zero, or else the meter's last words."""
+    """Return why readings failed: the last negative power, or else the end of the meter's output."""
     below_zero = [each.below_zero for each in read if each.below_zero is not None]
     return below_zero_words(below_zero[-1]) if below_zero else read_last_words(output)
 
 
 def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
-    """Return the meter that wrote the output. Raises BadOutput when the output names none."""
+    """Return the meter that wrote the output. Raises BadOutput if the output names none."""
     kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
     if METER_SPECS.find(kind) is None:
         raise BadOutput(say.meter_unnamed(host=output.host))
@@ -144,7 +144,7 @@ def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
 
 
 def _all(meter: AnyMeter, reading: Reading) -> list[float]:
-    """Return the watts of all points in a reading, or an empty list when one point lacks them."""
+    """Return the watts of all points in a reading, or an empty list if one point lacks them."""
     watts = [meter.watts(each) for each in _apart(reading)]
     known = [each for each in watts if each is not None]
     return known if len(known) == len(watts) else []
@@ -173,8 +173,8 @@ def _any(reading: Reading) -> Iterator[float]:
 
 
 def try_meter(node: Node, transport: Transport) -> float | None:
-    """Read the node's power once, as the probe will. Returns None when the meter has no log yet, as the log may only
-    come with the run.
+    """Read the node's power once, as the probe will. Returns None if the meter's log does not exist yet, since it may
+    only come with the run.
 
     When the power can't be read, raises RunnerError with the meter's words and the place of its line in the spec.
     """

@@ -14,8 +14,7 @@ def head(line: str) -> None:
 
 
 def block(at: float, watts: Iterable[float | None], up: float | None = None) -> None:
-    """Print one reading: its time, and the watts of each point, or None for a point without watts. `up` is in seconds
-    since boot."""
+    """Print one reading: its time, and the watts of each point (or None). `up` is in seconds since boot."""
     values = list(watts)
     print(f"= {at:.9f}{f' {up:.2f}' if up is not None else ''}")
     for number, each in enumerate(values):

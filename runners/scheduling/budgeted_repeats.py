@@ -37,7 +37,7 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 
 @dataclass(frozen=True)
 class RepeatValues:
-    """The values of a probe at a point, or of a metric over such values: one value for each repeat, in any unit.
+    """The values of a probe at a point, or of a metric over such values, one per repeat, in any unit.
 
     The width of the values' confidence interval is a share of the mean, or of `least` if the mean is smaller, because a
     share near 0 %, or an idle disk, is no reason to repeat.
@@ -50,7 +50,7 @@ class RepeatValues:
 
 @dataclass(frozen=True)
 class UndecidedPoints:
-    """The points that expectations read, and the results of their repeats so far.
+    """The points that expectations read, with their repeats' results so far.
 
     `open` has the points that can't be decided yet, each with its distance from a decision: half the width of the
     interval of the mean difference, as a share of that difference. `decided` has the points at which every expectation
@@ -74,7 +74,7 @@ def nothing_read(_record: RunRecord) -> UndecidedPoints:
 
 @dataclass(frozen=True)
 class _Reset:
-    """A reset during the run: its cell, how the cell got its data set, and how many seconds that took."""
+    """A reset during the run: its cell, how the cell got its data set, and the seconds that it took."""
 
     cell: Cell
     work: ResetWork
@@ -82,7 +82,7 @@ class _Reset:
 
 
 class ExpectedTimes:
-    """How long a lane's cells would take now. `repeats_of` returns all cells at a cell's point."""
+    """The present expected times of a lane's cells. `repeats_of` returns all cells at a cell's point."""
 
     def __init__(
         self, plan: Plan, record: RunRecord, lane: Iterable[Cell], repeats_of: Callable[[Cell], Sequence[Cell]]
@@ -166,8 +166,7 @@ class ExpectedTimes:
         return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
-        """Return the factor by which the planned time of a reset exceeds that of a reset that was seen, or 1 when
-        unknown."""
+        """Return the factor between the planned times of a reset and of one that was seen, or 1 if unknown."""
         theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 
@@ -178,12 +177,12 @@ class ExpectedTimes:
 
 
 _LEAST = 1e-9
-"""The least need of a group that still wants repeats, such as a group whose repeats are all alike."""
+"""The smallest need of a group that still wants repeats, such as one with identical repeats."""
 
 
 @dataclass
 class PointSoFar:
-    """What is known about a point: the values of each statistic in its good repeats, and how many repeats have
+    """The current knowledge about a point: each statistic's values in its good repeats, and how many repeats have
     `ended`."""
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -228,11 +227,11 @@ class Group:
 
     @property
     def nearness(self) -> float:
-        """Return how near an open expectation is to its decision. A higher number is nearer."""
+        """Return how close an open expectation is to its decision. Higher is closer."""
         return -math.inf if self.open is None else -self.open
 
     def need(self) -> float:
-        """Return how much the group needs another repeat: infinitely if an interval is missing, or 0 when no repeat is
+        """Return how much the group needs another repeat: infinitely if an interval is missing, and 0 if none is
         needed."""
         if not self.asked:
             return 0.0
@@ -293,8 +292,8 @@ _Turn = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class _Over:
-    """A budget that is spent, or will be spent with the next cells. The fields have the budget's size, the time spent,
-    the next cells' time, and the time reserved for held-out repeats, in seconds."""
+    """A budget that is used up, or will be by the next cells. The fields are the budget's size, the used time, the next
+    cells' time, and the time reserved for held-out repeats, in seconds."""
 
     budget_s: float
     spent_s: float
@@ -336,8 +335,7 @@ class Budgets:
         self._expected_points: set[Point] = set()
         self._held = numbers_held_out(plan)
         self._reserved: dict[tuple[int, str, frozenset[Point]], float] = {}
-        """The seconds that are left for held-out repeats, by lane, experiment ("" means all of them) and failed points.
-        """
+        """The seconds reserved for held-out repeats, by lane, experiment ("" means all of them) and failed points."""
         self._asked = AskedStatistics(plan)
         if any(is_budgeted(plan, each) for each in plan.experiments.values()) or plan.budget_s is not None:
             self._sort()
@@ -374,8 +372,8 @@ class Budgets:
         return self._reasons.get(cell.id, ("", ""))[0]
 
     def no_room(self, cell: Cell) -> j.NoRoom:
-        """Return whether the budget had no room for the cell's `point`, or for this `repeat` of it, or "" when the cell
-        is run."""
+        """Return what the budget had no room for, the cell's `point` or this `repeat` of it, or "" if the
+        cell is run."""
         return self._reasons[cell.id][1] if cell.id in self._reasons else ""
 
     def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
@@ -424,8 +422,8 @@ class Budgets:
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
 
     def _why_left_out(self, point: Point) -> str | None:
-        """Return why the first cell of a point was left out, or None if it was not. Without the first cell, there is
-        nothing that later cells repeat."""
+        """Return why the first cell of a point was left out, or None if it was not. Without it, later cells have
+        nothing to repeat."""
         first = self._record.cells.get(self._of_point[point][0].id)
         return first.skipped if first and first.ended is None else None
 
@@ -491,8 +489,8 @@ class Budgets:
                 so_far.sampled = known.sampled.get(point, ())
 
     def _readings(self, cell: Cell) -> UndecidedPoints:
-        """Read the tables, and return which points are undecided. If the tables can't be read, all points are open, so
-        that no repeat is missed for that reason.
+        """Return which points are undecided according to the tables. If these can't be read, all points count as open,
+        so that no repeat is missed.
 
         The time for reading counts against the budget of `cell`, except in a simulated run.
         """
@@ -558,7 +556,7 @@ class Budgets:
         return partial(times.seconds, guessed=guessed)
 
     def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:
-        """Return the budget that the cells no longer fit in, or None when they fit."""
+        """Return the budget that has no room for the cells, or None if they fit."""
         experiment = self._plan.experiments[chosen[0].experiment]
         number = self._lane_of[chosen[0].id]
         lane = self._lanes[number]
@@ -574,8 +572,8 @@ class Budgets:
         return None
 
     def _reserved_s(self, number: int, of: str, theirs: Sequence[Cell]) -> float:
-        """Return the seconds that held-out repeats of these cells may take. A point whose cells failed can't win, so it
-        needs none."""
+        """Return the seconds that held-out repeats of these cells may take. Points with failed cells need none, since
+        they can't win."""
         if not self._held:
             return 0.0
         good: dict[Point, bool] = {}

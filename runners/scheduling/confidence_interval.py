@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from benchbrief.model.budgets import LEVEL
 
 LARGEST = 1e150
-"""The largest usable value, as the square of a larger one is not a finite float. Comparing with it also excludes NaN.
-"""
+"""The largest usable value, since the square of a larger one is not a finite float. Comparing with it also excludes
+NaN."""
 
 
 def t_interval(n: int, mean: float, sd: float | None, level: float = LEVEL) -> tuple[float, float] | tuple[None, None]:

@@ -1,4 +1,4 @@
-"""Repeats that end when the mean is known well enough: decides which cells are no longer needed.
+"""Repeats that end when the mean is known well enough. Decides which cells are no longer needed.
 
 All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
 did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those before
@@ -29,8 +29,8 @@ from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 @dataclass
 class _Repeats:
-    """The repeats of one point on one hardware at one level of each factor, in the plan's order. `verdicts` has the
-    verdicts on those cells that have ended."""
+    """The repeats of one point on one hardware, at one level of each factor, in the plan's order, with the `verdicts`
+    on those that have ended."""
 
     cells: list[Cell] = field(default_factory=list)
     verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
@@ -38,11 +38,11 @@ class _Repeats:
 
     @property
     def taken_out(self) -> bool:
-        """Return whether the search has ended before this point, so that the point needs no repeat."""
+        """Return whether the search has ended before this point, which then needs no repeat."""
         return self.cells[0].id in self.skipped
 
     def rates(self, count: int) -> list[float] | None:
-        """Return the throughputs of the good repeats among the first `count` repeats, or None until all of these have
+        """Return the throughputs of the good repeats among the first `count` ones, or None until all of these have
         ended."""
         first = [self.verdicts.get(cell.id) for cell in self.cells[:count]]
         if None in first:
@@ -52,8 +52,8 @@ class _Repeats:
 
 @dataclass
 class _Group:
-    """The repeats of a point that end together: all hardware and levels that take turns. `end` is how many repeats were
-    needed."""
+    """The repeats of a point that end together, on all hardware and levels that take turns. `end` is the number of
+    repeats needed."""
 
     experiment: Experiment
     rule: Confident
@@ -83,7 +83,7 @@ class _Group:
         return say.repeats_enough(n=self.end, width=share_figure(widest, 1), wanted=self._wanted)
 
     def unconfident(self) -> Iterator[str]:
-        """Yield remarks about hardware whose repeats are all done, but not close enough to each other."""
+        """Yield remarks about hardware whose repeats are all done but not close enough to one another."""
         most = self.experiment.repeats
         for (hardware, _), each in self.repeats.items():
             rates = each.rates(most)

@@ -132,8 +132,8 @@ class _Search:
 
     @property
     def unknown(self) -> str:
-        """Return why the search has no point. Returns "" if it has a knee, may still find one, or has a point to use
-        without a knee."""
+        """Return why the search has no point, or "" if it has a knee, may still find one, or has a point to use without
+        a knee."""
         if self.failure:
             return say.knee_unknown(experiment=self.experiment.name, what=self.failure)
         return _no_knee(self) if self.ended and self.ended.knee is None and self.criterion.otherwise is None else ""
@@ -188,7 +188,7 @@ class Searches:
         return say.knee_found(load=load_text(search.ended.knee, search.ended.axis))
 
     def refuse_undecided(self, cell: Cell) -> None:
-        """Raises RunnerError for a cell whose search can no longer be decided, as its measurement would be useless."""
+        """Raise RunnerError for a cell whose search can no longer be decided, which makes its measurement useless."""
         search = self._by_cell.get(cell.id)
         if search is not None and search.failure:
             raise RunnerError(say.search_stopped(what=search.failure))
@@ -209,7 +209,7 @@ class Searches:
             self._decide(search)
 
     def skipped(self, cell: Cell) -> None:
-        """Record that a point does not need this repeat, so that the point's other repeats may decide about it."""
+        """Record that a point does not need this repeat, so that its other repeats may decide."""
         search = self._by_cell.get(cell.id)
         if search is not None and search.ended is None:
             search.spared.add(cell.id)
@@ -221,7 +221,7 @@ class Searches:
         return any(not (search.ended or search.failure) for search in needed)
 
     def resolved(self, cell: Cell, stopping: Stopping) -> Cell | None:
-        """Wait for the searches, and return the cell with the threads and the target that they found for it.
+        """Wait for the searches, and return the cell with the threads and target that they found.
 
         Returns None when the run must stop before the searches end. Raises RunnerError when a knee is unknown, or too
         small for the load generators.
@@ -240,7 +240,7 @@ class Searches:
 
     @staticmethod
     def _hold_to_hosts(cell: Cell, knee: Knee | None, found: float | None, axis: str) -> None:
-        """Raises NoKnee when the number that was found is so small that a load generator would get no share of it."""
+        """Raise NoKnee if the found number is so small that some load generator would get no share of it."""
         hosts = len(cell.load_hosts)
         if knee is not None and found is not None and found < hosts:
             raise NoKnee(
@@ -293,8 +293,8 @@ class Searches:
 
 
 def _without_knee(search: _Search) -> str:
-    """Return a text about a search without a knee: the advice to search further, or the load that later cells use
-    instead."""
+    """Return a text about a search without a knee: advice to search further, or the load that later
+    cells use instead."""
     otherwise = search.criterion.otherwise
     if otherwise is None:
         return say.search_further()

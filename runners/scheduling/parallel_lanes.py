@@ -1,4 +1,4 @@
-"""What runs at the same time: lanes, and their turns at measuring.
+"""Parallel work: lanes, and their turns at measuring.
 
 Cells that share hosts or other equipment form a lane, and run one after another. Lanes run in parallel. With `overlap =
 loading`, only one hardware group is measured at a time, while others load. A cell waits for its turn once its data set
@@ -45,12 +45,11 @@ def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
 
 
 _MOST_THREADS = 32
-"""The most lanes that may have begun at the same time, including lanes that wait for others."""
+"""The most lanes that may have begun at once, including those that wait for others."""
 
 
 class LaneWorkers:
-    """Lets `at_once` lanes work at the same time, or all lanes if it is None. A lane that waits for another one makes
-    room.
+    """Lets `at_once` lanes (or all, if None) work at the same time. A lane that waits for another one makes room.
 
     A number is for lanes that only compute, as threads of one Python process take turns at computing, and many threads
     cost each other more than they gain.
@@ -70,7 +69,7 @@ class LaneWorkers:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """During the block, in which this lane waits for another lane, let another lane work."""
+        """Let another lane work during the block, in which this lane waits for one."""
         if isinstance(self._places, nullcontext):
             yield
             return
@@ -86,8 +85,8 @@ _LOOK_EVERY_S = 0.5
 
 
 class MeasuringTurns:
-    """The measuring turns of a run, shared by its lanes. `left` are the attempts to resume. An attempt among them that
-    was being measured keeps its turn.
+    """The measuring turns of a run, shared by its lanes. `left` are the attempts to resume. One that was being measured
+    keeps its turn.
 
     The context manager `making_room` is entered while a cell waits for another one.
     """

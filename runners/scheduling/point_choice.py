@@ -31,10 +31,9 @@ from benchbrief.runners.scheduling.promise_search import at_first_cells
 from benchbrief.runners.seams import Stopping
 
 EVEN = 0.25
-"""The change in the scaling exponent that counts as much as the length of an interval alone."""
+"""The change in the scaling exponent that has the same weight as an interval's length alone."""
 _SAME = 1e-9
-"""Scores and distances that differ by no more than this share count as equal, as their last digits are rounding errors.
-"""
+"""The share up to which scores and distances count as equal, since their last digits are rounding errors."""
 
 Why = Literal["first", "last", "middle", "bend"]
 Curve = Mapping[float, float | None]
@@ -150,8 +149,7 @@ class AdaptiveRamps:
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run. All cells of an adaptive ramp come at the ramp's first
-        cell.
+        """Yield a lane's cells in running order. All cells of an adaptive ramp come in place of its first cell.
 
         Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more points once
         `ending` is set.
@@ -167,7 +165,7 @@ class AdaptiveRamps:
             if ending.is_set():
                 return
         passed: list[float] = []
-        """The points that were chosen although none of their cells may begin. Each such point is chosen only once."""
+        """The chosen points none of whose cells may begin. Each is chosen only once."""
         while len(tried := begun(ramp, self._record)) < count:
             tried = [*tried, *passed]
             choice = next_point(ramp.experiment.points, list(curves(ramp, tried, self._record).values()))

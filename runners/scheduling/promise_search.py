@@ -87,7 +87,7 @@ def is_kept(promise: Promise, values: Mapping[str, float]) -> bool:
 
 
 def is_kept_though_late(experiment: Experiment, cell: Cell, measurement: Measurement) -> bool:
-    """Return whether a run keeps its search's promise although its load generator was late.
+    """Return whether a run keeps its search's promise even though its load generator was late.
 
     Lateness only adds to the latency since an operation was due, so limits that are kept with it would also be kept
     without it. A run that lacks operations proves nothing.
@@ -103,8 +103,8 @@ _Group = TypeVar("_Group")
 def at_first_cells(
     cells: Iterable[Cell], group_of: Mapping[str, _Group], measured: Callable[[_Group], Iterator[Cell]]
 ) -> Iterator[Cell]:
-    """Yield the cells, but at the first cell of each group, yield everything that `measured` yields for the group.
-    Leaves out the group's other cells.
+    """Yield the cells, with everything that `measured` yields for a group in place of the group's first cell, and
+    without its other cells.
 
     `group_of` maps cell ids to groups. Cells that are not in it have no group.
     """
@@ -119,7 +119,7 @@ def at_first_cells(
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return what a cell's last verdict says about the cell's rate: see `vote_by`."""
+    """Return the vote of a cell's last verdict on the cell's rate (see `vote_by`)."""
     return vote_by(history.ended if history else None, cell, promise)
 
 
@@ -227,7 +227,7 @@ class PromiseSearches:
             theirs = (cell.id for each in together for of in each.cells.values() for cell in of)
             self._turns |= {} if search is not together[0] else dict.fromkeys(theirs, together)
         self._tried: set[str] = set()
-        """The cells that this execution ran or took over, and whose failures therefore count."""
+        """The cells that this execution ran or took over, whose failures count for that reason."""
         self._left_out: dict[str, str] = {}
         """Why cells are not run, by the cells' ids."""
 
@@ -236,8 +236,8 @@ class PromiseSearches:
         self._tried.add(cell.id)
 
     def learns_from(self, cell: Cell, error: RunnerError) -> bool:
-        """Return whether a failure answers the cell's search, because it means that the numbers at this rate are
-        refused."""
+        """Return whether a failure answers the cell's search, since it means that the numbers at this rate
+        are refused."""
         return cell.id in self._of and bool(error.refused_by)
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
@@ -251,7 +251,7 @@ class PromiseSearches:
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run. All cells of a search come at the search's first cell.
+        """Yield a lane's cells in running order. All cells of a search come in place of its first cell.
 
         Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more rates once
         `ending` is set.
@@ -381,7 +381,7 @@ def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) ->
 
 
 def bounds_of(ended: j.PromiseEnded, rates: Sequence[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate up to which no run broke the promise, and the lowest rate from which on no run kept it.
+    """Return the highest rate up to which no run broke the promise, and the lowest rate from which no run kept it.
 
     Each is None when there is no such rate. `rates` are the candidates. If the answer is only a lower bound, the second
     is None.
@@ -422,8 +422,7 @@ def _why(step: SearchStep, judged: Mapping[float, Tally]) -> Message:
 
 
 def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
-    """Return why the search has no rate, or no rate that can be relied on, or "" if it has one. `lowest` is the
-    search's lowest rate."""
+    """Return why the search has no reliable rate, or "" if it has one. `lowest` is the search's lowest rate."""
     where: dict[str, object] = ended.model_dump(include={"experiment", "hardware"})
     where["workload"] = ended.levels.behind(ended.workload)
     rate = figure(ended.rate or 0.0, ",.0f")

@@ -1,4 +1,4 @@
-"""What reports, expectations and promises need from a cell: throughput, and statistics of latency.
+"""The values that reports, expectations and promises need from a cell: throughput, and statistics of latency.
 
 If a spec has no reports or expectations, it needs what its metrics read, or else the throughput at each point. Samples
 of probes are read from the run's tables (`results/runs/interim_results.py`).
@@ -23,8 +23,8 @@ _KNOWN = re.compile(r"mean|max|p\d+(\.\d+)?")
 
 
 class AskedStatistics:
-    """The statistics that a plan asks for, by cell. A statistic's name is `throughput`, or for example `p99 read`, or
-    `p99` for all operations."""
+    """The statistics that a plan needs, by cell, named `throughput` or, for example, `p99 read` (or `p99` for all
+    operations)."""
 
     def __init__(self, plan: Plan) -> None:
         reads = {_key(read): read for query in asked_queries(plan) for read in query.reads or ()}
