@@ -13,7 +13,7 @@ _FLOATING = 16.0
 """The largest width of a floating bar in pixels."""
 _FOOT = 18.0
 """The height in pixels of the space for a number at the foot of a bar."""
-_RING = 9.0
+_RING = 12.0
 """The width in pixels reserved for the rings of repeats at a bar's right side."""
 _LEAST_CONTRAST = 3.0
 """The least contrast between a white number and its bar."""
@@ -60,7 +60,8 @@ def _tops(plot: Plot, slot: float | None) -> Iterator[tuple[float, float]]:
         for point in trace.points:
             if point.y is not None and slot in (None, point.x):
                 left, right = plot.bar(trace, point.x)
-                yield (left + right) / 2, min(y(v) for v in (0.0, *point.extent))
+                foot = () if plot.y.log else (0.0,)
+                yield (left + right) / 2, min(y(v) for v in (*foot, *point.extent))
 
 
 @dataclass(frozen=True)

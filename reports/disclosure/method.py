@@ -178,13 +178,21 @@ def _ends(texts: Sequence[str], results: Results) -> str:
 
 
 def _loads(results: Results) -> Iterator[str]:
-    """Yield whether the loop was closed or open, its loads, and how a run chose these."""
+    """Yield whether the loop was closed, paced or open, at which loads, and how a run chose the loads. In a paced loop,
+    requests are due at a rate, but a thread without an answer sends none."""
     words, measured = results.words, {cell.experiment for cell in results.cells}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
-    for axis, key in (("threads", "m_threads"), ("target", "m_target")):
-        loads = {float(value) for cell in results.cells if (value := getattr(cell, axis)) and cell.status == "ok"}
-        if any(each.axis == axis for each in planned):
-            yield words[key].format(points=_points(sorted(loads), results))
+    for axis in ("threads", "target"):
+        of_axis = {each.name for each in planned if each.axis == axis}
+        cells = [cell for cell in results.cells if cell.experiment in of_axis and cell.status == "ok"]
+        threads, loads = (
+            sorted({float(value) for cell in cells if (value := getattr(cell, name))}) for name in ("threads", axis)
+        )
+        drivers = {each.tool.driver for each in results.plan.cells if each.experiment in of_axis}
+        specs = [spec for driver in drivers if (spec := TOOL_SPECS.usable(driver))]
+        key = "m_paced" if axis == "target" and not any(spec.bounds for spec in specs) else f"m_{axis}"
+        if of_axis:
+            yield words[key].format(points=_points(loads, results), threads=_points(threads, results))
     rules = {
         "m_knee": any(each.search for each in planned),
         "m_adaptive": any(each.adaptive for each in planned),

@@ -64,8 +64,8 @@ SMOKES = (
         cells=4,
         pages=range(2, 4),
         cuts=(
-            ("warm_up = 1 s", "warm_up = 0 s"),
-            ("measure = 4 s", "measure = 1 s"),
+            ("warm_up = 4 s", "warm_up = 0 s"),
+            ("measure = 5 s", "measure = 1 s"),
             ("threads = [96]", "threads = [96]  workloads = [a, d]"),
         ),
         says=(
@@ -93,21 +93,28 @@ SMOKES = (
         "power_efficiency",
         cells=4,
         pages=range(2, 5),
-        cuts=(("threads    = [1, 4]", "threads = [1]  workloads = [d, f]"), ("measure    = 2 s", "measure = 1 s")),
+        cuts=(
+            ("threads    = [1, 4]", "threads = [1]  workloads = [d, f]"),
+            ("warm_up    = 1 s", "warm_up = 0 s"),
+            ("measure    = 4 s", "measure = 1 s"),
+        ),
         says=(
-            r"is ahead at \d of 2 points",
+            r"ahead at \d of 2 points",
             r"Recent statistics \(D\) [\d.]+X",
             r"a folder in this machine's memory",
             MONGO_STAND_IN,
         ),
         numbers=16,
+        seconds=180,
     ),
     Example(
         "price_performance",
         cells=8,
         pages=range(2, 4),
         cuts=(
-            ("target  = [1k ops/s, 10k ops/s]", "target  = [200 ops/s]"),
+            ("target  = [250 ops/s, 10k ops/s]", "target  = [200 ops/s]"),
+            ("warm_up = 5 s", "warm_up = 0 s"),
+            ("measure = 8 s", "measure = 1 s"),
             ("measure = 2 s", "measure = 1 s"),
             # So many short runs of YCSB are starts of Java; the other examples run it.
             ("override database", "override client load { tool = go_ycsb }\n  override database"),
@@ -118,7 +125,7 @@ SMOKES = (
             MONGO_STAND_IN,
         ),
         numbers=2,  # its figures have most of them
-        seconds=200,  # its best values are measured again
+        seconds=410,  # YCSB is warmed up for each, and the best values are measured again
     ),
     Example(
         "rocksdb_ssds",
@@ -208,6 +215,6 @@ def test_every_folder_of_the_examples_is_tried_out() -> None:
 
 
 @pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
-def test_the_smoke_profile_takes_about_two_minutes(example: Example) -> None:
+def test_the_smoke_profile_takes_some_minutes(example: Example) -> None:
     plan = compile_spec(EXAMPLES / example.name / f"{example.name}.bench", profile="smoke")
     assert plan.estimate_s <= example.seconds
