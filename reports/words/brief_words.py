@@ -28,7 +28,7 @@ Entry: TypeAlias = str | Mapping[str, str]
 _HERE = Path(__file__).parent
 _LOAD = re.compile(
     r"(?:at|m|unit|topic|d_(?:points|points_on|fixed|found|otherwise|knee))_threads\Z"
-    r"|d_arrivals_closed|d_closed|d_queue|l_rising|l_(?:which|only|all)_ramp"
+    r"|m_paced|d_arrivals_closed|d_closed|d_queue|l_rising|l_(?:which|only|all)_ramp"
 )
 """Matches the keys of texts on the threads of a load, which some tools call connections or clients."""
 _THREADS = re.compile(r"\bthread(s?)\b")
