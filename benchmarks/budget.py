@@ -69,7 +69,7 @@ class Tally:
     right: int = 0
     wrong: int = 0
     missed: int = 0
-    """Intervals of a mean that do not have the true one."""
+    """How many intervals of a mean do not contain the true mean."""
     asked: int = 0
 
     def describe(self) -> str:

@@ -59,7 +59,7 @@ def _claim(name: str, times: int) -> p.Claim:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A verdict, and the true ratio at the point that won."""
+    """A verdict, and the true ratio at the winning point."""
 
     verdict: ClaimVerdict
     truth: float
@@ -110,7 +110,7 @@ SHAPES: Mapping[Shape, Sequence[float]] = {
     "rising": [1 + 0.015 * point for point in range(POINTS)],
     "apart": [1 + 0.1 * point for point in range(POINTS)],
 }
-"""True ratios over the points."""
+"""The true ratios over the points, by the shape's name."""
 
 
 def overstated(draw: random.Random, truths: Sequence[float], claims: int) -> tuple[float, float]:

@@ -46,7 +46,7 @@ def read(path):
 
 
 def written(language: str) -> str:
-    """The long file in `bench` or `hcl`."""
+    """Return the long file in `bench` or `hcl`."""
     head, unit = ((LONG / f"{part}.{language}").read_text(encoding="utf-8") for part in ("head", "unit"))
     units = round((LINES - head.count("\n")) / unit.count("\n"))
     return head + "".join(unit.replace("@", str(number)) for number in range(units))

@@ -38,7 +38,7 @@ ACCEPT = ("--accept-lag", "1e6", "--accept-pauses", "1", "--accept-stalls", "1",
 
 
 def run(words: Sequence[object]) -> tuple[str, float]:
-    """Standard output and seconds of processor time."""
+    """Run a command, and return its standard output and its processor seconds."""
     with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None
         output = process.stdout.read().decode()
@@ -49,7 +49,7 @@ def run(words: Sequence[object]) -> tuple[str, float]:
 
 
 def outputs(folder: Path) -> Iterator[Path]:
-    """A new folder each time."""
+    """Yield a new folder each time."""
     return (folder / str(number) for number in count())
 
 

@@ -47,7 +47,7 @@ def _holds(spec: Path, out: Path, rounds: int) -> bool:
 
 
 def _timed(command: Sequence[str]) -> tuple[float, float]:
-    """Wall and processor seconds of a command that ends well."""
+    """Return the wall and processor seconds of a command, which must succeed."""
     before = os.times()
     wall = wall_s(command)
     after = os.times()

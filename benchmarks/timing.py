@@ -25,14 +25,14 @@ def wall_s(command: Sequence[str], cwd: Path | None = None) -> float:
 
 
 def interleaved(first: Sequence[str], second: Sequence[str], pairs: int) -> tuple[list[float], list[float]]:
-    """Seconds of both commands, run in turn after one uncounted round each."""
+    """Return the seconds of both commands, which run in turn after one uncounted round each."""
     wall_s(first), wall_s(second)
     times = [(wall_s(first), wall_s(second)) for _ in range(pairs)]
     return [a for a, _ in times], [b for _, b in times]
 
 
 def spread(values: Sequence[float], unit: str, digits: int = 3) -> str:
-    """Median with the lowest and highest."""
+    """Return the median with the lowest and highest value as text."""
     return (
         f"{statistics.median(values):.{digits}f} {unit} "
         f"({min(values):.{digits}f} to {max(values):.{digits}f}, n = {len(values)})"

@@ -32,7 +32,7 @@ def by_the_guide(plan: Plan) -> Iterator[Cell]:
         if step.reset == "load"
     }
     clean: set[str] = set()
-    """The hardware with a data set that no insert has made larger."""
+    """The hardware whose data set no insert has enlarged."""
     for cell in sorted(plan.cells, key=lambda cell: _place(plan, cell)):
         load_s = 0.0
         if cell.dataset and cell.hardware not in clean:

@@ -52,7 +52,7 @@ def scaled(histogram: Histogram, factor: float) -> Histogram:
 
 
 def percentile(histogram: Histogram, percent: float) -> float:
-    """Return the latency in seconds below or at which `percent` per cent (0 to 100) of the operations lie.
+    """Return a percentile (`percent` from 0 to 100) of the latencies, in seconds.
 
     Latencies are assumed to be evenly spread over their bucket. With n operations, the value lies in the bucket with
     rank percent/100 * n, at the fraction (rank - operations below the bucket) / (operations in it) of the bucket's

@@ -104,7 +104,7 @@ class Left:
     until: float = 0.0
     """The last sign of life of the last controller that drove the attempt: its last record, or a later sign."""
     step: j.StepStarted | None = None
-    """The step that started last."""
+    """The step that was started last."""
     over: set[str] = field(default_factory=set)
     collected: dict[tuple[str, str, str], j.JobCollected] = field(default_factory=dict)
     readings: list[j.CounterReading] = field(default_factory=list)

@@ -44,7 +44,7 @@ def run_name(run_dir: Path) -> str:
 
 
 def out_option(function: F) -> F:
-    """`--out FOLDER`, the folder that holds the runs."""
+    """Add `--out FOLDER`, the folder of the runs, to a command."""
     return click.option(
         "--out",
         type=click.Path(path_type=Path),
@@ -61,7 +61,7 @@ def run_argument(function: F) -> F:
 
 
 def metrics_option(function: F) -> F:
-    """`--openmetrics FILE`, a file that is kept up to date during a run."""
+    """Add `--openmetrics FILE`, a file that is kept up to date during a run, to a command."""
     return click.option(
         "--openmetrics",
         "metrics",
@@ -100,7 +100,7 @@ def complete_run(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 
 
 def wait_option(function: F) -> F:
-    """`--wait`, to wait for hosts that another run holds."""
+    """Add `--wait`, to wait for hosts that another run claims, to a command."""
     return click.option("--wait", is_flag=True, help="Wait for hosts that another run holds.")(function)
 
 
@@ -127,7 +127,7 @@ class _SchedulerName(click.ParamType[str]):
 
 
 def scheduler_options(function: F) -> F:
-    """`--on SCHEDULER`, and `--job-option` (repeatable)."""
+    """Add `--on SCHEDULER` and `--job-option` (repeatable) to a command."""
     function = click.option(
         "--job-option",
         "job_options",
@@ -187,7 +187,7 @@ class _HostShare(click.ParamType[tuple[str, float]]):
 
 
 def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--simulate` and the options that go with it, passed to the command as `simulated`, which is None for a
+    """Add `--simulate` and its options to a command. They are passed on as `simulated`, which is None for a
     real run."""
 
     @wraps(function)

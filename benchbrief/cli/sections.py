@@ -14,7 +14,7 @@ CHOSEN_RUNS = ("--from", "--where", "--tag", "--spec", "--origin", "--across")
 VERDICTS = ("--verdicts", "--accept", "--bug", "--noise", "--note")
 
 _WIDEST = 29
-"""The help of an option longer than this begins on a new line."""
+"""The width above which the help of an option begins on a new line."""
 
 
 class SectionedCommand(click.Command):

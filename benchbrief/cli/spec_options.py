@@ -25,7 +25,7 @@ _OF_A_PLAN = frozenset({"W0704"})
 
 
 def spec_options(function: F) -> F:
-    """`--profile NAME` and `--param NAME=VALUE` (repeatable, passed on as a dict)."""
+    """Add `--profile NAME` and `--param NAME=VALUE` (repeatable, passed on as a dict) to a command."""
     function = click.option(
         "--param",
         "-p",
@@ -53,7 +53,7 @@ _TIME = re.compile(rf"\s*(?:{_PART.pattern}\s*)+")
 
 
 def budget_option(function: F) -> F:
-    """`--budget TIME`, passed on in seconds."""
+    """Add `--budget TIME`, passed on in seconds, to a command."""
     return click.option(
         "--budget",
         metavar="TIME",

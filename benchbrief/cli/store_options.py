@@ -22,7 +22,7 @@ ADDRESS = "s3://BUCKET/PREFIX, file:///FOLDER or a folder"
 
 
 def from_option(function: F) -> F:
-    """`--from URL`, the address of a shared store."""
+    """Add `--from URL`, the address of a shared store, to a command."""
     return click.option("--from", "url", metavar="URL", help=f"A shared store: {ADDRESS}.")(function)
 
 
@@ -75,7 +75,7 @@ class History(TypedDict):
 
 
 class _Where(click.ParamType[tuple[str, str]]):
-    """`hardware=nvme`, parsed into a dimension and a key."""
+    """A filter such as `hardware=nvme`, parsed into a dimension and a key."""
 
     name = "dim=key"
 
@@ -89,7 +89,7 @@ class _Where(click.ParamType[tuple[str, str]]):
 
 
 def trend_rules(function: F) -> F:
-    """`--across` and `--verdicts`."""
+    """Add `--across` and `--verdicts` to a command."""
     across = click.option(
         "--across",
         multiple=True,
@@ -109,7 +109,7 @@ def trend_rules(function: F) -> F:
 
 
 def history_options(function: F) -> F:
-    """`--from`, `--where`, `--tag`, `--spec`, `--origin`, `--across` and `--verdicts`."""
+    """Add `--from`, `--where`, `--tag`, `--spec`, `--origin`, `--across` and `--verdicts` to a command."""
     return with_options(
         function,
         click.option(

@@ -68,7 +68,7 @@ MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
 
 
 def verdict_options(function: F) -> F:
-    """`--junit FILE` and `--markdown FILE`."""
+    """Add `--junit FILE` and `--markdown FILE` to a command."""
     return with_options(
         function,
         click.option(

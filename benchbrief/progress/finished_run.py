@@ -110,9 +110,9 @@ class Finished:
     """Cells whose points are missing because a budget had no room for them, each with the reason."""
     verdicts: tuple[ExpectVerdict, ...] = ()
     claims: tuple[SheetRow, ...] = ()
-    """The claims of the run's briefs."""
+    """The claims in the run's briefs."""
     sampled: tuple[Patchy, ...] = ()
-    """The probes that sampled too little."""
+    """The probes that sampled too little of the measured time."""
     lost: tuple[str, ...] = ()
     """Raw outputs that have vanished or changed since they were measured. Their numbers are missing."""
     reports: dict[str, list[Path]] = field(default_factory=dict)

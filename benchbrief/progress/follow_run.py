@@ -93,7 +93,7 @@ class RunFollower(ABC):
 
     @abstractmethod
     def look(self) -> Followed:
-        """Return the news since the last look."""
+        """Return the events since the last look."""
 
     def looks(self) -> Iterator[Followed]:
         """Yield looks until the run has ended. The first look has all earlier records, and the last one the exit

@@ -179,7 +179,7 @@ class Progress:
             last_words("\x1b[?25h\n")
 
     def note(self, text: str) -> None:
-        """Print a note beside the progress display."""
+        """Print a note beside the progress."""
         self._print([self._style("note:", "yellow") + f" {one_line(text)}"])
 
     def warn(self, text: str) -> None:

@@ -760,7 +760,7 @@ class _Experiment:
         return tuple(self.reader.deref(item) for item in items)
 
     def _first(self, kind: str, name: str, span: Span) -> bool:
-        """Return whether the name is new, and report a repeated name."""
+        """Return whether the name is new, and report it otherwise."""
         earlier = self.places.setdefault((kind, name), span)
         if earlier is not span:
             self.reader.report(name_errors.NamedTwice(span, earlier, kind, name))

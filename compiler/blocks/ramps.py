@@ -241,7 +241,7 @@ class _Limits:
 PER_DOUBLING = 4
 FEWEST_STEPS = 32
 _DIGITS = 3
-"""The number of significant digits of each candidate between the two ends."""
+"""The significant digits of each candidate between the two ends."""
 _SLACK = 1e-9
 """How far, as a share, the last step of a range may miss its end because of rounding."""
 ADAPTIVE_ARGUMENTS = ("points",)

@@ -23,7 +23,7 @@ _SAID = {
     **{(kind, "note"): f"the note of a {kind}" for kind in ("figure", "table", "callout")},
     ("report", "legal"): "the legal text",
 }
-"""The attributes, by kind of block, that state a result as a title does."""
+"""The attributes, by kind of block, whose texts state results like a title."""
 _TYPED_ALONE = ("title of a", "note of a", "legal text")
 """Places where typed results are looked for, but not computed ones."""
 _ROWS = ("the column of a callout", "each ")

@@ -599,7 +599,7 @@ def _palette_colour(typer: Typer, item: ast.Attribute, name: str) -> str:
 
 
 def _tell_apart(typer: Typer, found: Sequence[_Coloured]) -> None:
-    """Warn of each colour that can hardly be told apart from an earlier one."""
+    """Warn of each colour that is hard to tell apart from an earlier one."""
     apart: list[_Coloured] = []
     for one in found:
         near = next((other for other in apart if distance(other.colour, one.colour) < NEAR), None)

@@ -28,7 +28,7 @@ long at each keystroke in an editor."""
 
 
 class _Cell(AtPoint, Protocol):
-    """The attributes of a cell that `counted_cells` needs."""
+    """The attributes of a cell that `counted_cells` uses."""
 
     @property
     def id(self) -> str: ...

@@ -583,7 +583,7 @@ class Typer:
         self.parts = 0
         self.expressions = 0
         self.unrolled = 0
-        """The counts so far, which have limits for a whole spec."""
+        """The current counts of things that are limited for a whole spec."""
 
     def report(self, problem: CompileProblem) -> None:
         self._reported += 1

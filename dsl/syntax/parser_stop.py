@@ -265,7 +265,7 @@ class ParserStop:
         return head if head and head[0].kind == "word" else ()
 
     def matches(self, pattern: str) -> re.Match[str] | None:
-        """Return the match of a pattern at the place."""
+        """Return the match of a pattern at this place, or None."""
         return re.compile(pattern).match(self.source.text, self.at, self.end)
 
     def span(self, start: int, end: int) -> Span:

@@ -265,7 +265,7 @@ class SharedResults:
 
 
 class _Partitions:
-    """The files of the runs that a query asks for."""
+    """The files of the runs that a query needs."""
 
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         self._store, self._folder, self._every = store, folder, every

@@ -196,7 +196,7 @@ def _by(placed: PlacedChange) -> str:
 
 
 def _sure(placed: PlacedChange) -> str:
-    """Return the 95 % interval, if there is one, and the p-value."""
+    """Return the certainty of a change: its 95 % interval, if any, and the p-value."""
     p, ends = p_text(placed.change.p), placed.change.interval
     return f"({' … '.join(change_text(end) for end in ends)}) {p}" if ends else p
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def worth(change: Change) -> str:
-    """Return whether a change is better, worse or only differs."""
+    """Return whether a change is for the better, for the worse, or neutral."""
     return "differs" if change.worse is None else "worse" if change.worse else "better"
 
 

@@ -188,7 +188,7 @@ class Ledger:
         at: Mapping[str, DimKey] | None = None,
         letters: str = "",
     ) -> LedgerNumber:
-        """Return the place of a number in running text, which is the number itself unless it is missing."""
+        """Record a number of the current element, as printed."""
         at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
         value = self._results.at(query, **at)
         top = self._results.at(high, **at) if high else None
@@ -223,7 +223,7 @@ class Ledger:
         return LedgerNumber(text, number.id, entry.source, " ".join(found), query.text)
 
     def _place_in_text(self, shown: str) -> str:
-        """Return the place of a number in running text: the number itself, unless it is missing."""
+        """Return the place of a number in running text, which is the number itself unless it is missing."""
         words = self._results.words
         if self._detail == "compact":
             return self._group or self.heading or words["p_text"]

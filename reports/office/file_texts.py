@@ -73,7 +73,7 @@ def texts_of(package: Package, unread: Iterable[str] = ()) -> FileTexts:
 
 
 def column_letters(column: int) -> str:
-    """Return the letters of a column that is counted from 1, such as A, Z, AA."""
+    """Return the letters of a column number counted from 1, such as A, Z, AA."""
     found = ""
     while column > 0:
         column, rest = divmod(column - 1, 26)

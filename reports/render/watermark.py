@@ -157,7 +157,7 @@ def _at_the_end(page: str, mark: Markup) -> str:
 
 
 def _origin(view: ReportView, words: Words) -> str:
-    """Return the kind of the numbers, in one line."""
+    """Return a line on the origin of the numbers."""
     tags = " · ".join(tag.text for tag in view.origin)
     if not view.imported:
         return tags

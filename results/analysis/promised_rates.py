@@ -100,12 +100,13 @@ class Promised(NamedTuple):
 
     @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
-        """The highest rate above the sustained one at which most runs kept the promise, or None."""
+        """The rates above the sustained rate at which held-out runs were late. Such runs lower the sustained rate,
+        although they tell nothing about the system."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above the sustained rate at which most runs kept the promise, or None if there is none."""
+        """The highest rate above the sustained one at which most runs kept the promise, or None."""
         above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
         return max((each.rate for each in above if each.verdict == "kept"), default=None)
 

@@ -68,7 +68,7 @@ class Doubt(NamedTuple):
 
 KNOWN = Doubt()
 RANGE = Doubt("open")
-"""The doubt about a range that has a doubtful end."""
+"""The doubt about a range if one of its ends is in doubt."""
 _MARKS: Mapping[tuple[Bound, bool], str] = {
     ("", False): "≈",
     ("at_least", True): "≥",

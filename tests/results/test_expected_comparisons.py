@@ -1,4 +1,4 @@
-"""Gates in a spec on significance and intervals, with numbers made for each."""
+"""Expectations of a spec about significance and intervals, with numbers made for each."""
 
 from __future__ import annotations
 

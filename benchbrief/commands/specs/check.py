@@ -89,7 +89,7 @@ def _counts(examined: Examined) -> list[str]:
 
 
 def _unjudged(examined: Examined, spec: Path) -> str:
-    """Say which command judges budgets, since a check does not."""
+    """Name the command that judges budgets, since a check does not."""
     from benchbrief.compiler.estimates.budget_fit import unjudged_budgets
 
     if examined.model is None or not unjudged_budgets(examined.model):

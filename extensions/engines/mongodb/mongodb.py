@@ -168,7 +168,7 @@ class MongoDB:
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Raise ServerFailed if the server does not answer, was restarted, or no longer takes writes."""
+        """Implement `seams.Undoes`."""
         return mongo_data.can_delete(self._data_set(), cell)
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
@@ -238,8 +238,7 @@ class MongoDB:
         return tuple(dict.fromkeys(remarks))
 
     def size(self, cell: Cell) -> Size:
-        """Connect from this machine instead of through the first host, since certificates match only the servers' own
-        names."""
+        """Implement `seams.TellsSize`."""
         del cell  # other collections in the database count as well
         return size_of(self._started(), self._data)
 
@@ -256,7 +255,7 @@ class MongoDB:
         return status_of(status, members)
 
     def healthy(self) -> None:
-        """Raise ServerFailed when the server does not answer, was restarted, or no longer takes writes."""
+        """Raise ServerFailed if the server does not answer, was restarted, or no longer takes writes."""
         if self._cluster and (ended := self._cluster.servers.ended()):
             raise ServerFailed(say.of_database(database=self._database.name, what=ended), say.hint_server_output())
         at = now()
@@ -390,7 +389,8 @@ class MongoDB:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _straight(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Connect from this machine, not through the first host: certificates match only the servers' own names."""
+        """Connect from this machine instead of through the first host, since certificates match only the servers' own
+        names."""
         try:
             return self._connected(uri.text)
         except ServerFailed as error:

@@ -239,7 +239,7 @@ _TABLE = re.compile(r"\*\* ")
 _PROGRESS = re.compile(r"\.\.\. finished \d+ ops\s*")
 
 _ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
-"""A db_bench warning that we translate."""
+"""The pattern of a db_bench warning that we translate."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ _NEEDED = (
 
 
 class NotWhole(ValueError):
-    """Raised if the text is not the output of a whole run."""
+    """Raised if the text is not the output of a complete run."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)

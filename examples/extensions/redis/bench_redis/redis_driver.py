@@ -98,8 +98,8 @@ class RedisBenchmark:
         return None
 
     def measure(self, context: CellContext) -> Job:
-        """Return the measured job. The number of requests fills whole pipelines, as with any other number
-        redis-benchmark may fail and report that all clients disconnected."""
+        """Return the measured job. Its requests fill whole pipelines, since redis-benchmark may otherwise fail and
+        report that all clients disconnected."""
         host, port, number = _address(context)
         threads, pipeline = _whole(context, "load_threads"), _whole(context, "pipeline")
         words = (
@@ -190,8 +190,7 @@ def _report(output: JobOutput) -> dict[str, tuple[str, ...]]:
 
 
 def _address(context: CellContext) -> tuple[str, str, str]:
-    """Return the measured job. Its requests fill whole pipelines, since redis-benchmark may otherwise fail and report
-    that all clients disconnected."""
+    """Return the host, the port and the database number."""
     uri = context.endpoint.uri
     at = urlsplit(uri.value if uri else "")
     return at.hostname or "", str(at.port or 6379), at.path.strip("/") or "0"

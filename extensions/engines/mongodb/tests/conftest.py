@@ -22,7 +22,7 @@ def _shared_stand_in() -> Iterator[str]:
 
 @pytest.fixture
 def server(_shared_stand_in: str) -> str:
-    """The address of an empty server."""
+    """Return the address of an empty server."""
     with pymongo.MongoClient[dict[str, object]](f"mongodb://{_shared_stand_in}/") as client:
         for name in client.list_database_names():
             client.drop_database(name)

@@ -22,7 +22,7 @@ RECORDS, INSERTED = 100, 2500
 
 
 def inserted(connection: Connection, *, ordered: bool = False, padding: int = 1) -> tuple[Data, Cell]:
-    """A data set into which one cell has inserted."""
+    """Return a data set into which one cell has inserted records."""
     database: Database = cells.attached("").model_copy(update={"reset": "undo"})
     cell = cells.context(cells.ycsb("d", RECORDS), database, reuse=True).cell
     data = Data(connection, "ycsb")
@@ -41,7 +41,7 @@ def here(data: Data) -> Routes:
 
 
 class StopsAfter:
-    """Set from the second look on."""
+    """A flag that is set from its second check on."""
 
     def __init__(self, looks: int) -> None:
         self._looks = looks

@@ -324,7 +324,7 @@ def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, serve
 
 
 def test_a_uri_without_a_database_names_ycsb_for_every_client(make: Make, server: str) -> None:
-    """YCSB's release would take `test`, go-ycsb `ycsb`."""
+    """By default, YCSB's release would use `test`, and go-ycsb `ycsb`."""
     endpoint = make(cells.attached(f"mongodb://{server}"))[0].start()
     assert endpoint.uri
     assert endpoint.uri.value == f"mongodb://{server}/ycsb"

@@ -35,7 +35,7 @@ def db_bench(path: Path, *benchmarks: str, **flags: str | int) -> str:
 
 
 GENTLY = {"benchmark_read_rate_limit": 20_000, "benchmark_write_rate_limit": 4_000_000}
-"""Flags for runs of a set time, which would take all of the processor."""
+"""Flags for timed runs, which would otherwise use the whole processor."""
 
 
 def overwritten(path: Path) -> None:
@@ -60,7 +60,7 @@ def engine_at(path: Path, options_file: str | None = None) -> tuple[RocksDB, Cel
 
 
 def loaded(path: Path, options_file: str | None = None) -> tuple[RocksDB, CellContext]:
-    """An engine on a data set that db_bench has just loaded."""
+    """Return an engine on a data set that db_bench has just loaded."""
     engine, context = engine_at(path, options_file)
     engine.start()
     engine.reset(context.cell)
@@ -204,7 +204,7 @@ def test_a_table_on_another_device_is_refused_with_the_reason(tmp_path: Path) ->
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Makes small file systems, which only root can."""
+    """Yield a function that makes small file systems, which needs root."""
     if os.getuid() != 0:
         pytest.skip("only root can mount a small file system")
     mounted: list[Path] = []
@@ -282,7 +282,7 @@ def test_a_marker_on_a_full_disk_is_reported_as_what_has_no_room(small: Callable
 
 
 def fill(disk: Path, left: int = 0) -> Path:
-    """Take all the room, but for so many bytes."""
+    """Use all the room except for this many bytes."""
     path = disk / "filler"
     with path.open("wb", buffering=0) as file, suppress(OSError):
         while True:

@@ -287,7 +287,7 @@ def test_a_snapshot_that_was_cut_short_or_of_another_data_set_is_none(tmp_path: 
 
 
 def contents(directory: Path) -> dict[str, str]:
-    """All files but the snapshot's."""
+    """Return all files except those of the snapshot."""
     return {
         str(path.relative_to(directory)): path.read_text()
         for path in sorted(directory.rglob("*"))

@@ -50,7 +50,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def fio(folder: Path, *more: str) -> Path:
-    """A second of real random reads through the page cache, with two jobs."""
+    """Run two jobs with real random reads through the page cache for a second, and return fio's output."""
     path = folder / "fio.json"
     words = (
         "--name=a --rw=randread --bs=4k --iodepth=4 --ioengine=libaio --size=8m --numjobs=2 --time_based --runtime=1"

@@ -63,7 +63,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def place(system: Path, request: pytest.FixtureRequest) -> Path:
-    """A folder of the test's own on btrfs."""
+    """Return a folder for this test on btrfs."""
     path = system / re.sub(r"\W+", "_", request.node.name)
     path.mkdir()
     return path
@@ -83,7 +83,7 @@ def engine_at(path: Path) -> tuple[RocksDB, CellContext]:
 
 
 def loaded(path: Path) -> tuple[RocksDB, CellContext]:
-    """An engine on a data set that db_bench has just loaded."""
+    """Return an engine on a data set that db_bench has just loaded."""
     engine, context = engine_at(path)
     engine.start()
     engine.reset(context.cell)

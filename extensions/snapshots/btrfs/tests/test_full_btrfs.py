@@ -23,7 +23,7 @@ SIZE = 160 << 20
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """A folder on a small btrfs."""
+    """Return a folder on a small btrfs."""
     if os.getuid() != 0 or "btrfs" not in Path("/proc/filesystems").read_text(encoding="utf-8").split():
         pytest.skip("only root can mount a btrfs, of a kernel that has it")
     if not shutil.which("mkfs.btrfs"):

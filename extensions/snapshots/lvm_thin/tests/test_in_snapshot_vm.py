@@ -75,7 +75,7 @@ class Place:
 
     @classmethod
     def made(cls, machine: Machine, system: str, name: str) -> Place:
-        """A new dataset or volume of this name."""
+        """Make a new dataset or volume with this name."""
         machine.sh(PLACES[system], name)
         return cls(machine, system, name)
 

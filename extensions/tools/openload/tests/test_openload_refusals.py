@@ -1,4 +1,4 @@
-"""Outputs of openload that prove no measurement, and why."""
+"""Outputs of openload that do not prove a measurement, with the reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of YCSB that prove no measurement, and why."""
+"""Outputs of YCSB that do not prove a measurement, with the reasons."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ DATABASE = attached("mongodb://db-1/ycsb")
 
 
 def rmw(warm_up_s: float = 1.0, measure_s: float = 4.0, phases: int = 1, max_error_share: float = 0.0) -> CellContext:
-    """The cell of the recording `read-modify-write`: 6 s, workload F."""
+    """Return the cell of the recording `read-modify-write`: 6 s, workload F."""
     return context(
         ycsb("f", 5000),
         DATABASE,
