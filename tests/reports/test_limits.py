@@ -14,6 +14,7 @@ from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.notices import result_limits
+from benchbrief.reports.notices.number_marks import Cautions
 from benchbrief.reports.render.page_html import to_html
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import written_as
@@ -91,6 +92,11 @@ def test_failed_operations_are_reported_first_where_they_are_more_than_accepted(
     (limit,) = limits_of(plan, rows)
     assert limit.full == f"In one measurement that counts, operations failed: 0.50\u00a0% of them, in {cell}."
     assert bool(limit.short) == first
+    cautions = Cautions(Results(plan, w.make_store(rows), CATALOGUES["en"]))
+    query = w.query("SELECT 1.0 AS value", (), "ops/s", "throughput", [w.read("throughput")])
+    said = "0.50\u00a0% of the operations of a measurement behind this failed."
+    assert said in [*cautions.in_text(query)]
+    assert said in [*cautions.at(query, threads=4.0)]
 
 
 @pytest.mark.parametrize(

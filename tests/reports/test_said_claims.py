@@ -703,8 +703,15 @@ def test_what_lies_within_the_noise_of_single_measurements_is_tied(tmp_path: Pat
     points = values(("workload",), [("a", 0.98), ("c", 1.3), ("d", 1.9)], by_ratio=True)
     points = points.model_copy(update={"divides": True})
     ends: dict[str, Any] = {"opposite": values((), [(0.98,)]), "better": "higher"}
-    said = "2 of 3workloads ahead of Disk, 1 tied. Ratio: 0.98X to 1.9X"
-    assert said in page(tmp_path, claim(1.9, bound="high", points=points, **ends))
+    text = page(tmp_path, claim(1.9, bound="high", points=points, **ends))
+    assert "2 of 3workloads ahead of Disk, 1 tied. Ratio: 0.98X to 1.9X" in text
+    assert re.search(
+        r"Tied: the two differ by no more than their noise, taken as 5\s% of each value measured once\.", text
+    )
+
+
+def test_a_headline_has_the_interval_of_its_repeats_below_it(tmp_path: Path) -> None:
+    assert re.search(r"3 repeats: 7\.\dX to 9\.\dX \(95 % interval\)", page(tmp_path, claim(8.1, 8.9, 8.6)))
 
 
 def test_what_is_beside_a_headline_stands_in_one_pair_of_brackets(tmp_path: Path) -> None:
