@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Ticks, Trace
+from benchbrief.reports.charts.chart_layout import arrange
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 
+_WIDTH, _HEIGHT = 657.0, 300.0
+"""The size for which the ticks are chosen, in the drawing's pixels."""
 _MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
     "bar": "bar",
     "line": "line",
@@ -21,17 +24,21 @@ _MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
 
 def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
     """Return a figure's panels as charts for office programs."""
-    return tuple(map(_native, charts))
+    made = tuple(charts)
+    panels = arrange(made, _WIDTH, _HEIGHT) if made else ()
+    return tuple(_native(chart, panel.plot.y) for chart, panel in zip(made, panels, strict=True))
 
 
-def _native(chart: Chart) -> NativeChart:
+def _native(chart: Chart, axis: Ticks) -> NativeChart:
     categories = chart.x.categories if chart.x.kind == "category" else ()
     measured = (point.y for trace in chart.traces if not trace.ideal for point in trace.points)
     highest = max((value for value in measured if value is not None), default=0.0)
     shown = [trace for trace in chart.traces if _is_near(trace, highest)]
     made = [(trace, _series(trace, chart, len(categories))) for trace in shown]
-    brackets = any(trace.mark == "bracket" for trace in shown)
-    is_plain = not chart.notes and all(s and _is_plain(t) for t, s in made if t.mark != "bracket")
+    on_slides = not chart.notes and all(
+        series and _is_plain(trace, categories) for trace, series in made if trace.mark != "bracket"
+    )
+    has_more = any(series and (series.mark in ("bracket", "range") or series.worse) for _, series in made)
     return NativeChart(
         heading=chart.heading,
         x_title=chart.x.written_title,
@@ -43,8 +50,9 @@ def _native(chart: Chart) -> NativeChart:
         log_left=chart.log_y,
         log_right=chart.log_y_right,
         x_name=chart.x.title,
-        whole=is_plain and not brackets,
-        lacks_brackets=is_plain and brackets,
+        whole=on_slides and not has_more,
+        on_slides=on_slides,
+        ticks=tuple(axis.values),
     )
 
 
@@ -54,12 +62,11 @@ def _is_near(trace: Trace, highest: float) -> bool:
     return not trace.ideal or trace.mark == "rule" or any(point.y and point.y <= highest for point in trace.points)
 
 
-def _is_plain(trace: Trace) -> bool:
-    """Return whether a trace has only values and their intervals, which an office program can draw."""
-    if trace.mark == "range":
+def _is_plain(trace: Trace, categories: Sequence[str]) -> bool:
+    """Return whether a trace has only values, with their intervals, or ranges at categories."""
+    if trace.mark == "range" and not categories:
         return False
-    special = (p.hollow or p.late or p.upright or p.end is not None or p.worse for p in trace.points)
-    return not trace.refused and not any(special)
+    return not trace.refused and not any(p.hollow or p.late or p.upright for p in trace.points)
 
 
 def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
@@ -83,13 +90,14 @@ def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
         dashed=trace.dashed or trace.mark == "rule",
         is_ideal=trace.ideal,
         labels=_labels(trace, points),
+        worse=tuple(point.worse for point in points) if any(point.worse for point in points) else (),
     )
 
 
 def _labels(trace: Trace, points: Iterable[ChartPoint]) -> tuple[str, ...]:
     if trace.mark == "bracket" and trace.over_all:
         return tuple(point.label for point in trace.points if point.label)[:1]
-    return tuple(point.label if trace.mark == "bracket" else point.text for point in points)
+    return tuple(point.label if trace.mark in ("bracket", "range") else point.text for point in points)
 
 
 def _level(trace: Trace, chart: Chart, categories: int) -> Iterator[ChartPoint]:

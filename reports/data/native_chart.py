@@ -10,9 +10,9 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 @dataclass(frozen=True)
 class NativeSeries:
     """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars. Office programs
-    draw neither. `values` are for the chart's categories or, without categories, for `xs`. None is a gap. `low` and
-    `high` are the ends of intervals, or None if a value has none. `colour` is written as #0072b2. Values on a `right`
-    axis are in that axis's unit. An ideal may leave the chart.
+    draw neither by themselves. `values` belong to the chart's categories or, without categories, to `xs`. None is a
+    gap. `low` and `high` are the ends of intervals, or None if a value has none. `colour` is written as #0072b2. Values
+    on a `right` axis are in that axis's unit. An ideal may leave the chart.
     """
 
     name: str
@@ -27,7 +27,10 @@ class NativeSeries:
     dashed: bool = False
     is_ideal: bool = False
     labels: tuple[str, ...] = ()
-    """The values as the brief writes them, and the numbers of brackets. A single bracket compares all bars."""
+    """The values as the brief writes them, both ends of ranges, or the numbers of brackets. A single bracket compares
+    all bars."""
+    worse: tuple[bool, ...] = ()
+    """Which bars are pale, because they are changes for the worse. Without any, empty."""
 
     @property
     def is_level(self) -> bool:
@@ -44,8 +47,9 @@ class NativeChart:
     """A chart, or one of several panels with its `heading`. Without `categories`, the x axis is a scale.
 
     `whole` means that the chart shows everything that the figure's own drawing shows. If not, use the drawing as a
-    picture, because the figure has ranges, brackets, marks on the x axis, notes at points, or refused rates.
-    `lacks_brackets` means that only brackets are missing.
+    picture, because the figure has ranges, brackets, pale bars, marks on the x axis, notes at points, or refused rates.
+    `on_slides` means that only the first three are missing, which slides have. `ticks` are those of the drawing's left
+    axis, from one end to the other.
     """
 
     heading: str
@@ -58,5 +62,6 @@ class NativeChart:
     log_left: bool = False
     log_right: bool = False
     whole: bool = True
-    lacks_brackets: bool = False
+    on_slides: bool = True
+    ticks: tuple[float, ...] = ()
     x_name: str = ""

@@ -87,12 +87,14 @@ _TEXT_PT, _READ_PT, _LARGE_PT, _STATED_PT = 14.0, 16.0, 24.0, 28.0
 """The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
 _TITLE_PT = 16.0
 """The smallest type size of a title."""
-_TEXT_SHARE, _NOTES_SHARE = 0.35, 0.3
+_TITLE_SHARE = 0.85
+"""How much smaller than usual a title may be to take a line less."""
+_TEXT_SHARE, _NOTES_SHARE, _CALLOUT_NOTES = 0.35, 0.3, 0.38
 """The most of a slide that texts take above a figure or a table, and its notes below."""
-_TABLE_PT = (20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
+_TABLE_PT = (24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
 _FACT_ROWS, _BESIDE = 11, 24.0
 """The most rows of a table of facts that a line says, too; and the room between a picture and its data."""
-_TABLE_SHARE, _MOST_PAD = 0.92, 12.0
+_TABLE_SHARE, _MOST_PAD = 0.96, 18.0
 """The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
 _FACTS_SHARE = 0.4
 """The most of a slide that a table of facts takes below texts."""
@@ -103,13 +105,12 @@ _GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 _CODE = (70.0, 100.0)
 """The smallest and the largest size of the code that links to the disclosure."""
 _NO_TAGS = 30.0
-"""How much lower the first slide's titles are placed if there are no tags below them."""
-_FEW_ROWS, _TABLE_BELOW = 3, 0.36
-"""The most rows of a table that stands below a figure, and the most of its slide that it takes."""
+"""How much lower the titles of the first slide stand without tags below them."""
 _TAG_WIDER = 1.12
 """How much wider than estimated the text of a tag may be."""
-_COLUMN_GAP, _RULE_TOP, _CLOSING = 48.0, 36.0, 110.0
-"""The room between columns, where the line between them begins, and the least room for the headline at the end."""
+_COLUMN_GAP, _RULE_TOP, _CLOSING, _CLOSING_MOST = 48.0, 36.0, 110.0, 180.0
+"""The room between columns, where the line between them begins, and the least and the most room for the headline at
+the end."""
 _LINE_LESS = 30.0
 """How much higher a slide begins if its title has one line."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
@@ -186,7 +187,7 @@ class _Deck:
         if not self.view.disclosed:
             self.flow(self.words["limits"], front.warnings)
         waiting: list[Topic] = []
-        for slide in self.with_examples(_with_short_tables(slides_of(blocks))):
+        for slide in self.with_examples(slides_of(blocks)):
             topics = self.topics_of(slide)
             if not topics:
                 if not self.write_above_facts(waiting, slide):
@@ -227,7 +228,7 @@ class _Deck:
         """Write the texts around title and subtitle on our own first slide: the kind of document, the origin of its
         numbers, its headline, and its limits."""
         whole = self.masters.content
-        above = Area(whole.left, 34, whole.width, 20)
+        above = Area(whole.left, 22, whole.width, 20)
         add_text(self.slide, above, paragraphs(escape(front.kicker)), 14.0, "#ffffff", bold=True)
         if front.byline:
             add_text(self.slide, above, paragraphs(escape(front.byline)), 14.0, "#ffffff", align=PP_ALIGN.RIGHT)
@@ -240,15 +241,9 @@ class _Deck:
         height = height_of_all(said, whole.width, 14.0)
         points = 14.0 if height <= 60 else LEAST_PT
         height = min(120.0, height_of_all(said, whole.width, points))
-        area = Area(whole.left, COVER + 26, whole.width, foot - height - COVER - 26 - 12)
+        area = Area(whole.left, COVER + 24, whole.width, foot - height - COVER - 24 - 14)
         if self.headline:
-            cards = [self.seen_card(card) for card in _cards(self.headline)]
-            if len(cards) == 1:
-                self.add_ground(area)
-                inner = Area(area.left + 24, area.top + 8, area.width - 40, area.height - 16)
-                add_number(self.slide, cards[0], inner, 80.0, replace(self.look, bar="", ground=""))
-            else:
-                add_cards(self.slide, cards, area, 60.0, self.look)
+            self.write_headline(self.headline, area, 96.0)
         self.put(said, Area(whole.left, foot - height, whole.width, height), points)
 
     def write_tags(self, texts: Sequence[str], area: Area) -> None:
@@ -260,7 +255,7 @@ class _Deck:
             if width < 80:
                 self.aside.append(text)
                 continue
-            tag = add_box(self.slide, Area(left, COVER - 48, width, 28), _TAG, is_round=True)
+            tag = add_box(self.slide, Area(left, COVER - 42, width, 28), _TAG, is_round=True)
             shown = shortened(text, width - 20, points, 1, bold=True)
             self.aside += [text] if shown != text else []
             frame = tag.text_frame
@@ -421,7 +416,7 @@ class _Deck:
         if not self.headline or not self.ink or self.closed or left.height < _CLOSING:
             return False
         self.closed = True
-        self.write_cards(_cards(self.headline), left, 48.0)
+        self.write_headline(self.headline, replace(left, height=min(left.height, _CLOSING_MOST)), 60.0)
         self.put(notes, Area(left.left, left.bottom + _AIR, width, small), LEAST_PT)
         return True
 
@@ -507,8 +502,14 @@ class _Deck:
             place_shape(title, area)
             second, other = beside[0], replace(area, left=beside[1].left, width=beside[1].width)
             size = min(self.size_of(text, place) or _TITLE_PT for text, place in ((said, area), (second, other)))
-            add_text(self.slide, other, [Paragraph(self.seen(runs_of(second)))], size, self.brand, bold=True)
-            lines = max(self.entitle(title, said, size), self.lines_at(second, other, size))
+            lines = max(self.lines_at(said, area, size), self.lines_at(second, other, size))
+            high = size * 1.2 * lines  # so that the last lines of both stand side by side
+            place_shape(title, replace(area, height=high))
+            title.text_frame.vertical_anchor = MSO_ANCHOR.BOTTOM
+            self.entitle(title, said, size)
+            shown = [Paragraph(self.seen(runs_of(second)))]
+            other = replace(other, height=high)
+            add_text(self.slide, other, shown, size, self.brand, bold=True, anchor=MSO_ANCHOR.BOTTOM)
         else:
             lines = self.entitle(title, said)
         self.content = masters.content
@@ -525,10 +526,10 @@ class _Deck:
         """Return the largest type size in which a slide's title fits its place, or 0 if no size fits."""
         most = title_size(self.slide.slide_layout)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
-        for size in sizes:
-            if self.lines_at(title, area, size) <= max(1, int(area.height / (size * 1.2))):
-                return size
-        return 0.0
+        lines = {size: self.lines_at(title, area, size) for size in sizes}
+        fitting = [size for size in sizes if lines[size] <= max(1, int(area.height / (size * 1.2)))]
+        shorter = [size for size in fitting if size >= most * _TITLE_SHARE and lines[size] < lines[fitting[0]]]
+        return next(iter((*shorter, *fitting)), 0.0)
 
     def lines_at(self, title: Markup, area: Area, size: float) -> int:
         return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
@@ -621,8 +622,6 @@ class _Deck:
             self.flow(head, texts)
             texts = []
         match slide.blocks:
-            case (FigureView() as figure, TableView() as table) if self.write_with_table(head, figure, table, texts):
-                return
             case (TableView() as table, FormulaView() as formula):
                 self.write_with_example(_with_unit(head, table), table, formula, after)
                 return
@@ -630,21 +629,6 @@ class _Deck:
             claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
             self.write_block(_with_unit(claim, block), block, texts, after)
             texts, after = [], []
-
-    def write_with_table(self, head: Markup, figure: FigureView, table: TableView, texts: Sequence[Paragraph]) -> bool:
-        """Write a figure with a short table below it, or return False if there is no room for both."""
-        grid, whole = grid_of(table), self.masters.content
-        title = _with_unit(table.title_html or escape(table.title), table)
-        said = [Paragraph(runs_of(Markup("<b>{}</b>").format(title), table.marks))]
-        height = _height_within(grid, whole) + height_of_all(said, whole.width, _TEXT_PT)
-        if height > whole.height * _TABLE_BELOW or not can_draw(figure.native):
-            return False
-        self.write_block(head, figure, texts, [], (table,), spare=height + _AIR)
-        area = replace(whole, top=whole.bottom - height, height=height)
-        self.put(said, area, _TEXT_PT)
-        self.sources += [source.expression for source in table.sources]
-        self.draw_grid(head, grid, area.below(height_of_all(said, area.width, _TEXT_PT)))
-        return True
 
     def write_block(
         self,
@@ -671,12 +655,13 @@ class _Deck:
         notes = self.notes.told(marks_in((head, texts, block, after, others)))
         below = [*_below(block), *after, *notes]
         large: tuple[float, ...] = () if isinstance(block, FigureView) else (_TEXT_PT,)
-        most = self.content.height * _NOTES_SHARE / 2
+        most, share = self.content.height * _NOTES_SHARE / 2, _NOTES_SHARE
         if isinstance(block, CalloutView):
-            large, most = (_READ_PT, _TEXT_PT), 2 * most
+            large, most = (_READ_PT, _TEXT_PT), _CALLOUT_NOTES * self.content.height
+            share = _CALLOUT_NOTES
         small = next((size for size in large if height_of_all(below, area.width, size) <= most), LEAST_PT)
         height = height_of_all(below, area.width, small)
-        apart = height > self.content.height * _NOTES_SHARE
+        apart = height > self.content.height * share
         room = area if apart or not below else replace(area, height=area.height - height - _AIR)
         self.sources += [source.expression for source in _sources(block)]
         if below and not apart and isinstance(block, FigureView):  # its data may be on the slides after it
@@ -712,11 +697,12 @@ class _Deck:
             self.put(paragraphs(reason or self.words["empty_figure"]), area, _TEXT_PT)
             return area.height
         name = f"{self.words['figure']} {block.number}"
-        of_axis = [re.sub(r" \([^()]*\)$", "", chart.left) for chart in block.native]
-        repeats = can_draw(block.native) and block.title in of_axis
-        title = Markup("{}{}").format(self.words["colon"], block.title) if block.title and not repeats else ""
-        said = [Paragraph(runs_of(Markup("<b>{}</b>{}").format(name, title), block.marks))]
         whole = can_draw(block.native)
+        of_axis = [re.sub(r" \([^()]*\)$", "", chart.left) for chart in block.native]
+        repeats = whole and (block.title in of_axis or not block.title)
+        title = Markup("{}{}").format(self.words["colon"], block.title) if block.title else ""
+        said = [] if repeats else [Paragraph(runs_of(Markup("<b>{}</b>{}").format(name, title), block.marks))]
+        marks = self.seen(runs_of("", block.marks)) if repeats else ()
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         too_small = not whole and self.picture_of(block, room)[1] * _least_type(block.svg) < LEAST_PT - 0.5
         native = simplified(block.native) if whole or too_small else ()
@@ -727,7 +713,7 @@ class _Deck:
         self.put(said, area, LEAST_PT)
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         if whole:
-            add_charts(self.slide, native, room, block.alt, name, self.ink)
+            add_charts(self.slide, native, room, block.alt, name, self.ink, marks)
             return area.height
         if not native and _says_all(block):
             self.aside += ["\t".join(line) for line in (block.data_head, *block.data)]
@@ -843,6 +829,16 @@ class _Deck:
         """Write numbers in large type, each above its description. Returns their height."""
         return add_cards(self.slide, [self.seen_card(card) for card in cards], area, most, self.look)
 
+    def write_headline(self, headline: HeadlineView, area: Area, most: float) -> None:
+        """Write the numbers of the headline: one in a box, with its sentence, or each on a card."""
+        cards = [self.seen_card(card) for card in _cards(headline)]
+        if len(cards) == 1:
+            self.add_ground(area)
+            inner = Area(area.left + 24, area.top + 8, area.width - 40, area.height - 16)
+            add_number(self.slide, cards[0], inner, most, replace(self.look, bar="", ground=""))
+        else:
+            add_cards(self.slide, cards, area, 60.0, self.look)
+
     def seen_card(self, card: Card) -> Card:
         return Card(self.seen(card.value), self.seen(card.text))
 
@@ -868,8 +864,10 @@ class _Deck:
                 first, area = whole, None
             points, widths, heights = _fitted(piece, first)
             pages = pages_of(heights, piece.heads, first.height)
-            if len(pages) > 1:  # of all rows that a new slide has room for
-                pages = pages_of(heights, piece.heads, min(first.height, whole.height))
+            small = 0.0
+            if len(pages) > 1:  # of all rows that a new slide has room for, above the footnotes that have marks there
+                small = height_of_all(self.notes.told(_marked(piece)), whole.width, LEAST_PT)
+                pages = pages_of(heights, piece.heads, min(first.height, whole.height) - small - _AIR)
             for place, (begin, end) in enumerate(pages):
                 part = f"({place + 1}/{len(pages)})" if len(pages) > 1 else ""
                 if area is None or place:
@@ -883,38 +881,14 @@ class _Deck:
                 spare = at.height * _TABLE_SHARE - sum(row_heights(rows, widths, points, CELL_GAP, CELL_PAD))
                 pad = CELL_PAD + max(0.0, min(_MOST_PAD, spare / rows.rows / 2)) if len(pages) == 1 else CELL_PAD
                 used = add_grid(self.slide, rows, at, widths, points, name, plain=plain, pad=pad)
+                if place < len(pages) - 1:
+                    self.put(self.notes.told(_marked(rows)), at.below(at.height - small), LEAST_PT)
         return used
 
 
-def _with_short_tables(slides: Sequence[Slide]) -> list[Slide]:
-    """Return the slides, with each short table that is alone on its slide moved to the slide of the figure before it,
-    or of the figure about the same rows."""
-    found: list[Slide] = []
-    for slide in slides:
-        match slide.blocks:
-            case (TableView(notes=(), note=None) as table,) if len(table.rows) <= _FEW_ROWS and not (
-                slide.texts or slide.after
-            ):
-                at = _place_of(table, found)
-                if at is not None:
-                    titled = replace(table, title=plain_text(slide.head), title_html=slide.head)
-                    found[at] = replace(found[at], blocks=(*found[at].blocks, titled))
-                    continue
-        found.append(slide)
-    return found
-
-
-def _place_of(table: TableView, slides: Sequence[Slide]) -> int | None:
-    """Return the index of the slide with the figure that a table belongs to, or None if there is none."""
-    rows = {plain_text(escape(row.head.label)) for row in table.rows}
-    alone = [at for at, each in enumerate(slides) if len(each.blocks) == 1 and not each.after]
-    for at in alone:
-        match slides[at].blocks:
-            case (FigureView(native=charts),) if any(rows == set(chart.categories) for chart in charts):
-                return at
-    last = alone[-1:]
-    is_figure = last == [len(slides) - 1] and isinstance(slides[-1].blocks[0], FigureView)
-    return last[0] if is_figure else None
+def _marked(grid: Grid) -> tuple[int, ...]:
+    """Return the footnotes of a table's cells."""
+    return marks_in([cell.runs for cell in grid.cells])
 
 
 def _with_unit(title: Markup, block: Block) -> Markup:
@@ -999,7 +973,8 @@ def _below(block: Block) -> list[Paragraph]:
     as a chart, which lacks what the key explains."""
     said: list[Paragraph] = []
     is_chart = isinstance(block, FigureView) and can_draw(block.native)
-    for name in ("heat", "compared") if is_chart else ("key", "heat", "compared"):
+    has_pale = is_chart and any(series.worse for chart in block.native for series in chart.series)
+    for name in ("heat", "compared") if is_chart and not has_pale else ("key", "heat", "compared"):
         said += paragraphs(escape(str(getattr(block, name, "") or "")))
     note = getattr(block, "note", None)
     said += paragraphs(code_in_backticks(note)) if note else ()

@@ -21,8 +21,13 @@ _IN_A_ROW, _HIGH = 4, 220.0
 """The most cards side by side, and the height of a place in which so many stand two and two."""
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The room between cards and within them, and the width of the bar at the left of one."""
-_LEAST = 24.0
-"""The smallest type size that the numbers of a row should have."""
+_TALLER = 1.3
+"""How much taller than its texts a card may be."""
+_LEAST, _ENOUGH = 24.0, 36.0
+"""The smallest type size that the numbers of a row should have, and the one from which their texts may be larger."""
+_SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
+"""Below which size numbers of a row stand one below the other, the most of the width that they then take, and how much
+of the largest size a number has beside a longer sentence."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
 """The type of a sentence beside a number, and the most of the width that this number takes."""
@@ -68,9 +73,11 @@ def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: 
     labels = {of: max(height_of_all([Paragraph(card.text)], room, of) for card in cards) for of in _LABEL_PT}
     for of in _LABEL_PT:
         points = max(LEAST_PT, min(most, room / widest, (pitch - labels[of] - 2 * _PAD) / 1.25))
-        if points >= min(most, room / widest, 2 * _LEAST):
+        if points >= min(most, room / widest, _ENOUGH):
             break
-    height = min(pitch, points * 1.25 + labels[of] + 2 * _PAD)
+    if len(rows) == 1 and points < _SMALL and (larger := _points_in_lines(cards, area, most, look)) > points:
+        return _add_lines(slide, cards, area, larger, look)
+    height = min(pitch, (points * 1.25 + labels[of] + 2 * _PAD) * _TALLER)
     at = 0
     for row, across in enumerate(rows):
         wide = _width(area, across)
@@ -81,19 +88,53 @@ def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: 
     return height * len(rows) + _GAP * (len(rows) - 1)
 
 
+def _points_in_lines(cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
+    """Return the type size of numbers that stand one below the other, each with its text to the right."""
+    high = (area.height - _GAP * (len(cards) - 1)) / len(cards)
+    widest = max(card.ems for card in cards) * look.wider
+    points = min(most, (high - _GAP / 2) / 1.25, area.width * _NUMBER_SHARE / widest)
+    room = area.width * (1 - _NUMBER_SHARE) - 2 * _PAD
+    return points if all(height_of_all([Paragraph(card.text)], room, LEAST_PT) <= high for card in cards) else 0.0
+
+
+def _add_lines(slide: Any, cards: Sequence[Card], area: Area, points: float, look: CardLook) -> float:
+    gap = _GAP * 0.75
+    high = (area.height - gap * (len(cards) - 1)) / len(cards)
+    left = max(card.ems for card in cards) * look.wider * points + 2 * _PAD
+    room = area.width - left - 2 * _PAD
+    texts = [[Paragraph(card.text)] for card in cards]
+    fitting = (of for of in (20.0, *_LABEL_PT) if all(height_of_all(said, room, of) <= high for said in texts))
+    of = next(fitting, LEAST_PT)
+    for place, card in enumerate(cards):
+        own = Area(area.left, area.top + place * (high + gap), area.width, high)
+        _add_ground(slide, own, look)
+        number = Area(own.left + _PAD, own.top, left - _PAD, high)
+        add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True, anchor=MSO_ANCHOR.MIDDLE)
+        beside = Area(own.left + left + _PAD, own.top, room, high)
+        add_text(slide, beside, texts[place], of, look.ink, anchor=MSO_ANCHOR.MIDDLE)
+    return area.height
+
+
 def _width(area: Area, across: int) -> float:
     return (area.width - _GAP * (across - 1)) / across
 
 
 def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, look: CardLook) -> None:
+    _add_ground(slide, area, look)
+    said = [Paragraph(card.text)]
+    own = points * 1.25 + height_of_all(said, area.width - 2 * _PAD, of)
+    top = area.top + max(_PAD, min(_PAD * 2, (area.height - own) / 2))
+    number = Area(area.left + _PAD, top, area.width - _PAD, points * 1.25)
+    add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
+    below = Area(number.left, number.bottom, area.width - 2 * _PAD, area.bottom - number.bottom)
+    add_text(slide, below, said, of, look.ink)
+
+
+def _add_ground(slide: Any, area: Area, look: CardLook) -> None:
     if look.ground:
         add_box(slide, area, look.ground)
     if look.bar:
         add_box(slide, Area(area.left, area.top, _BAR, area.height), look.bar)
-    number = Area(area.left + _PAD, area.top + _PAD, area.width - _PAD, points * 1.25)
-    add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
-    below = Area(number.left, number.bottom, area.width - 2 * _PAD, area.bottom - number.bottom)
-    add_text(slide, below, [Paragraph(card.text)], of, look.ink)
 
 
 def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) -> None:
@@ -101,7 +142,7 @@ def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) 
     wide = card.ems * look.wider
     points = min(most, area.height / 1.25, area.width / wide)
     if wide * points > area.width * _BESIDE_SHARE:
-        add_cards(slide, [card], area, most, look)
+        _add_stacked(slide, card, area, most, look)
         return
     number = Area(area.left, area.top, wide * points, area.height)
     add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True, anchor=MSO_ANCHOR.MIDDLE)
@@ -110,6 +151,23 @@ def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) 
     said = [Paragraph(card.text)]
     of = next((size for size in sizes if height_of_all(said, beside.width, size) <= area.height), LEAST_PT)
     add_text(slide, beside, said, of, look.ink, anchor=MSO_ANCHOR.MIDDLE)
+
+
+def _add_stacked(slide: Any, card: Card, area: Area, most: float, look: CardLook) -> None:
+    """Write a number as large as its place allows, with its sentence below."""
+    said = [Paragraph(card.text)]
+    wide = card.ems * look.wider
+    most = min(most, area.width / wide)
+    for of in (_BESIDE_PT, 22.0, *_LABEL_PT):
+        below = height_of_all(said, area.width, of)
+        points = min(most, (area.height - below) / 1.25)
+        if points >= most * _MOSTLY:
+            break
+    points = max(points, LEAST_PT)
+    top = area.top + max(0.0, (area.height - points * 1.25 - below) / 2)
+    number = Area(area.left, top, area.width, points * 1.25)
+    add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
+    add_text(slide, Area(area.left, number.bottom, area.width, below), said, of, look.ink)
 
 
 def add_box(slide: Any, area: Area, colour: str, *, is_round: bool = False) -> Any:

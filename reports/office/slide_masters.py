@@ -23,7 +23,7 @@ LEAST_PT = 12.0
 """The smallest type size on a slide."""
 _WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
 _TITLE_TOP, _TITLE_HEIGHT = 30.0, 72.0
-COVER = 290.0
+COVER = 254.0
 """The height of the band on our first slide."""
 TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -197,8 +197,8 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
     front = layouts["Title Slide"]
     band = front.shapes._spTree
     title, subtitle = placeholder(front, TITLES), placeholder(front, (PP_PLACEHOLDER.SUBTITLE,))
-    place_shape(title, Area(_MARGIN, 52, _WIDTH - 2 * _MARGIN, 130))
-    place_shape(subtitle, Area(_MARGIN, 188, _WIDTH - 2 * _MARGIN, 48))
+    place_shape(title, Area(_MARGIN, 46, _WIDTH - 2 * _MARGIN, 112))
+    place_shape(subtitle, Area(_MARGIN, 162, _WIDTH - 2 * _MARGIN, 44))
     _set_look(title, 40, "#ffffff", bold=True, anchor="b")
     _set_look(subtitle, 18, "#ffffff", anchor="t")
     band.insert(2, _rectangle(Area(0, 0, _WIDTH, COVER), brand))

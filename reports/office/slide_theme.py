@@ -8,11 +8,19 @@ from typing import Any
 from pptx.opc.constants import RELATIONSHIP_TYPE
 from pptx.opc.oxml import serialize_part_xml
 from pptx.oxml import parse_xml
-from pptx.oxml.ns import qn
+from pptx.oxml.ns import nsdecls, qn
 
 from benchbrief.reports.charts.chart import INK
+from benchbrief.reports.office.slide_masters import TITLES
 
 _ACCENTS = 6
+_AFTER = ("a:cs", "a:sym", "a:hlinkClick", "a:hlinkMouseOver", "a:rtl", "a:extLst")
+"""What stands after the East Asian typeface in the properties of a run (ECMA-376, part 1, 21.1.2.3.9)."""
+_NOT_FIRST = (
+    "、。，．・：；？！゛゜ヽヾゝゞ々ー’”）〕］｝〉》」』】°‰′″℃￠％ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
+    "!%),.:;?]}｡｣､･ｧｨｩｪｫｬｭｮｯｰﾞﾟ"
+)
+_NOT_LAST = "‘“（〔［｛〈《「『【￥＄$([\\{｢￡"
 _WHITE, _LINK = "#ffffff", "#0b5cad"
 
 
@@ -41,10 +49,38 @@ def set_theme(presentation: Any, brand: str, ground: str, accents: Iterable[str]
 
 
 def set_language(presentation: Any, language: str) -> None:
-    """Mark each run of text with its language."""
+    """Say of each run of a text in which language it is. Japanese also gets the theme's typeface for East Asia, and the
+    characters that may not begin or end a line."""
+    is_japanese = language.startswith("ja")
     for slide in presentation.slides:
-        for run in slide._element.iter(qn("a:r")):
-            run.get_or_add_rPr().set("lang", language)
+        titles = {id(each._element) for each in slide.placeholders if each.placeholder_format.type in TITLES}
+        for shape in slide._element.iter(qn("p:sp"), qn("p:graphicFrame")):
+            for run in shape.iter(qn("a:r"), qn("a:fld"), qn("a:endParaRPr")):
+                look = run if run.tag == qn("a:endParaRPr") else run.find(qn("a:rPr"))
+                if look is None:
+                    look = run.makeelement(qn("a:rPr"), {})
+                    run.insert(0, look)
+                look.set("lang", language)
+                if is_japanese:
+                    look.set("altLang", "en-US")
+                    _set_east_asian(look, "+mj-ea" if id(shape) in titles else "+mn-ea")
+    if is_japanese:
+        whole = presentation.part._element
+        rules = parse_xml(f'<p:kinsoku {nsdecls("p")} lang="ja-JP"/>')
+        rules.set("invalStChars", _NOT_FIRST)
+        rules.set("invalEndChars", _NOT_LAST)
+        whole.find(qn("p:notesSz")).addnext(rules)
+
+
+def _set_east_asian(look: Any, typeface: str) -> None:
+    if look.find(qn("a:ea")) is not None:
+        return
+    own = look.makeelement(qn("a:ea"), {"typeface": typeface})
+    after = [each for each in look if each.tag in map(qn, _AFTER)]
+    if after:
+        after[0].addprevious(own)
+    else:
+        look.append(own)
 
 
 def _value(colour: str) -> str:

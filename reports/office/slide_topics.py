@@ -13,7 +13,7 @@ from benchbrief.reports.office.slide_parts import height_of_all
 
 _SHARES = (0.36, 0.42, 0.5, 0.58, 0.64)
 """The shares of the width that the first column may have."""
-_SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0)
+_SIZES = (20.0, 18.0, 17.0, 16.0, 15.0)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,178 @@
+"""Sets the axes of a chart on a slide: their ends and ticks, and where the chart has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pptx.enum.chart import XL_TICK_LABEL_POSITION, XL_TICK_MARK
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls, qn
+from pptx.util import Pt
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.precision import magnitude
+from benchbrief.reports.charts.chart import GRID, SOFT, nice_ticks, text_width
+from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
+from benchbrief.reports.office.slide_chart_data import signed
+from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
+from benchbrief.reports.office.text_fit import LINE_HEIGHT, lines_of
+from benchbrief.reports.text.html_markup import writable
+
+_UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
+"""The steps of axes as multiples of a power of ten, how many an axis has at the most, and what is free at its end."""
+MOST_STEPS = 10
+"""The most steps of an x axis that has ticks only at the values."""
+_BETWEEN_TICKS = 12.0
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Where a chart draws its values: the `area` between its axes, and the ends of the axis of the values."""
+
+    area: Area
+    low: float
+    high: float
+
+    def y(self, value: float) -> float:
+        return self.area.bottom - self.area.height * (value - self.low) / (self.high - self.low)
+
+
+def place_plot(
+    made: Any, chart: NativeChart, area: Area, ends: tuple[float, float], points: float, above: float
+) -> Plot:
+    """Set where in its area a chart has its axes, with `above` points free over its highest bar."""
+    low, high = ends
+    log = chart.log_left and low > 0
+    written = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)] if log else []
+    ticks = max(text_width(f"{each:,.6g}", points) for each in (*written, *chart.ticks, *ends)) + 14
+    right = 8.0 if chart.categories else 26.0
+    slot = (area.width - ticks - right) / max(1, len(chart.categories))
+    lines = max((lines_of(name, slot, points) for name in chart.categories), default=1)
+    lines += any(series.mark == "range" for series in chart.series)  # whose categories have places of their own
+    below = (lines + bool(chart.x_title)) * points * LINE_HEIGHT + (14 if chart.x_title else 8)
+    head = 15.0 + lines_of(chart.heading, area.width * 0.8, 13.0, bold=True) * 17 if chart.heading else 8.0
+    share = 1.0
+    if above and low == 0:
+        most = max(value for series in chart.series for value in reach(series))
+        share = most / high
+        whole = area.height - head - below
+        head += max(0.0, (above - whole * (1 - share)) / share)
+    inner = Area(area.left + ticks, area.top + head, area.width - ticks - right, area.height - head - below)
+    shares = {
+        "x": (inner.left - area.left) / area.width,
+        "y": (inner.top - area.top) / area.height,
+        "w": inner.width / area.width,
+        "h": inner.height / area.height,
+    }
+    said = "".join(f'<c:{name} val="{share:.10g}"/>' for name, share in shares.items())
+    plot = made._chartSpace.find(f".//{qn('c:plotArea')}")
+    for old in plot.findall(qn("c:layout")):
+        plot.remove(old)
+    modes = '<c:layoutTarget val="inner"/><c:xMode val="edge"/><c:yMode val="edge"/>'
+    layout = f"<c:layout {nsdecls('c')}><c:manualLayout>{modes}{said}</c:manualLayout></c:layout>"
+    plot.insert(0, parse_xml(layout))
+    return Plot(inner, low, high)
+
+
+def reach(series: NativeSeries) -> list[float]:
+    """Return the values that an axis must have room for."""
+    return [v for v in (*series.values, *series.high, *series.ends) if v is not None and math.isfinite(v)]
+
+
+def set_axes(
+    made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str, room: float
+) -> tuple[float, float] | None:
+    """Set the axes of a chart that is `room` wide, and return the ends of the values' axis, or None where the program
+    chooses them."""
+    values, categories = made.value_axis, made.category_axis
+    values.has_major_gridlines = True
+    values.major_gridlines.format.line.color.rgb = rgb(GRID)
+    values.format.line.fill.background()
+    values.major_tick_mark = categories.major_tick_mark = XL_TICK_MARK.NONE
+    categories.format.line.color.rgb = rgb(SOFT)
+    categories.has_major_gridlines = False
+    if chart.categories and min(shared, default=0.0) < 0:
+        categories.tick_label_position = XL_TICK_LABEL_POSITION.LOW  # below the bars, and not on them
+    for axis, title in ((values, ""), (categories, chart.x_title)):
+        axis.tick_labels.font.size = Pt(points)
+        axis.has_title = bool(title)
+        if title:
+            text = axis.axis_title.text_frame
+            text.text = writable(title)
+            text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(points), False
+            if ink:
+                text.paragraphs[0].font.color.rgb = rgb(SOFT)
+    low, high, unit = _scale(chart, shared)
+    most = max(abs(low), abs(high))
+    values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else "#,##0.######"
+    if most >= 10 and unit >= 1:
+        values.tick_labels.number_format = "#,##0" if most < 1e12 else "0.0E+00"
+    if low < 0:
+        values.tick_labels.number_format = signed(values.tick_labels.number_format, "")
+    values.tick_labels.number_format_is_linked = False
+    if not chart.categories:
+        _scale_x(categories, chart, room)
+    if not most:
+        return None
+    if chart.log_left and min(shared, default=0.0) > 0:
+        _log(values, 10)
+        low, high = _decades(min((*shared, *chart.ticks[:1])), max(shared), 10)
+    else:
+        values.major_unit = unit
+    values.minimum_scale, values.maximum_scale = low, high
+    return low, high
+
+
+def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, float]:
+    """Return the ends of the values' axis and the step of its ticks: those of the brief's own drawing, or others where
+    a value is beyond them."""
+    low, high = min(0.0, *shared, 0.0), max(0.0, *shared, 0.0)
+    if len(chart.ticks) > 1 and not chart.log_left and chart.ticks[0] <= low and chart.ticks[-1] >= high:
+        return chart.ticks[0], chart.ticks[-1], chart.ticks[1] - chart.ticks[0]
+    if low == high:
+        return 0.0, 0.0, 1.0
+    wanted = (high - low) * _SPARE
+    power = 10.0 ** magnitude(wanted / _MOST_TICKS)
+    unit = next(step * power for step in _UNITS if step * power * _MOST_TICKS >= wanted)
+    first = -unit * math.ceil(-low * _SPARE / unit - 1e-9) if low < 0 else 0.0
+    return first, unit * math.ceil(high * _SPARE / unit - 1e-9), unit
+
+
+def _scale_x(axis: Any, chart: NativeChart, room: float) -> None:
+    xs = [x for series in chart.series for x in series.xs]
+    axis.tick_labels.number_format, axis.tick_labels.number_format_is_linked = "#,##0.######", False
+    if chart.log_x and xs and min(xs) > 0:
+        base = 2 if all(math.log2(x).is_integer() for x in xs) else 10
+        _log(axis, base)
+        axis.minimum_scale, axis.maximum_scale = _decades(min(xs), max(xs), base)
+    elif xs and (unit := _common_step(xs)):
+        axis.major_unit, axis.minimum_scale, axis.maximum_scale = unit, min(xs), max(xs)
+    elif xs and min(xs) >= 0 and max(xs) > 0:
+        widest = text_width(f"{max(xs):,.6g}", LEAST_PT) + _BETWEEN_TICKS
+        ticks = nice_ticks(xs, max(1, min(_MOST_TICKS, int(room / widest) - 1)))
+        axis.minimum_scale, axis.maximum_scale = ticks.low, ticks.high
+        axis.major_unit = ticks.values[1] - ticks.values[0]
+
+
+def _decades(low: float, high: float, base: int) -> tuple[float, float]:
+    """Return two powers of a base, at least one apart, that enclose the values."""
+    first = math.floor(math.log(low, base) + 1e-9)
+    return float(base) ** first, float(base) ** max(first + 1, math.ceil(math.log(high, base) - 1e-9))
+
+
+def _common_step(xs: Sequence[float]) -> int:
+    """Return a step that reaches all of a few whole numbers from the first one, or 0 if there is none."""
+    if not all(x == int(x) and 0 <= x < 1e9 for x in xs):
+        return 0
+    step = math.gcd(*(int(x - min(xs)) for x in xs))
+    return step if step and (max(xs) - min(xs)) / step <= MOST_STEPS else 0
+
+
+def _log(axis: Any, base: int) -> None:
+    axis.major_unit = base
+    scaling = axis._element.find(qn("c:scaling"))
+    for old in scaling.findall(qn("c:logBase")):
+        scaling.remove(old)
+    scaling.insert(0, parse_xml(f'<c:logBase {nsdecls("c")} val="{base}"/>'))
