@@ -23,7 +23,7 @@ _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The room between cards and within them, and the width of the bar at the left of one."""
 _TALLER = 1.3
 """How much taller than its texts a card may be."""
-_LEAST, _ENOUGH = 24.0, 36.0
+_LEAST, _ENOUGH = 24.0, 30.0
 """The smallest type size that the numbers of a row should have, and the one from which their texts may be larger."""
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
 """Below which size numbers of a row stand one below the other, the most of the width that they then take, and how much

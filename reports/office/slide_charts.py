@@ -195,11 +195,11 @@ def _add(
         gap = gap_of(chart, narrow=points == LEAST_PT)
         made.plots[0].gap_width, made.plots[0].overlap = gap, -APART
         _set_looks(made, chart)
-        bars = Bars(chart, plot, gap) if plot else None
-        if bars and labelled:
-            label_bars(made, bars, points)
-        for level, bracket in enumerate(brackets if bars else ()):
-            draw_bracket(slide, bracket, bars, level, labelled * points * 1.3, ink)
+        for bars in [Bars(chart, plot, gap)] if plot else ():
+            if labelled:
+                label_bars(made, bars, points)
+            for level, bracket in enumerate(brackets):
+                draw_bracket(slide, bracket, bars, level, labelled * points * 1.3, ink)
     else:
         _set_looks(made, chart)
         if not has_intervals and (chart.categories or points > LEAST_PT):

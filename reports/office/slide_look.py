@@ -1,0 +1,14 @@
+"""What our slides share: their type sizes, the room between their parts, and their colours."""
+
+from __future__ import annotations
+
+TEXT_PT, READ_PT, LARGE_PT, STATED_PT = 14.0, 16.0, 24.0, 28.0
+"""The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
+AIR = 8.0
+"""The room between parts of a slide."""
+LINE_LESS = 30.0
+"""How much higher a slide with a title of one line begins."""
+TEXT_SHARE = 0.35
+"""The most of a slide that texts take above a figure or a table."""
+GROUND, RULE, TAG, TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
+"""The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""

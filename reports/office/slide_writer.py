@@ -1,0 +1,298 @@
+"""Writes texts on slides, and keeps what the notes of each slide say: the numbers on it and where they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import field, replace
+from typing import Any
+
+from markupsafe import Markup, escape
+from pptx.enum.text import MSO_ANCHOR
+
+from benchbrief.compiler.briefs.colours import ACCENT
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.charts.chart import INK
+from benchbrief.reports.data.view_model import (
+    Footnote,
+    HeadlineView,
+    notes_of,
+)
+from benchbrief.reports.office.office_formats import HandOver
+from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
+from benchbrief.reports.office.slide_cards import Card, CardLook, add_box, add_cards, add_number
+from benchbrief.reports.office.slide_look import AIR, GROUND, LARGE_PT, LINE_LESS, STATED_PT, TEXT_PT
+from benchbrief.reports.office.slide_masters import (
+    CONTENTS,
+    LEAST_PT,
+    TITLES,
+    Area,
+    area_of,
+    masters_of,
+    place_shape,
+    placeholder,
+    title_size,
+)
+from benchbrief.reports.office.slide_notes import SlideNotes, marks_in
+from benchbrief.reports.office.slide_parts import (
+    add_foot,
+    add_text,
+    fill_placeholder,
+    height_of_all,
+)
+from benchbrief.reports.office.text_fit import (
+    lines_of,
+    shortened,
+)
+from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.view.house_style import typeface_of
+
+_BRAND = "#0b3a5b"
+_TITLE_PT = 16.0
+"""The smallest type size of a title."""
+_CLOSING, _CLOSING_MOST = 110.0, 180.0
+"""The least and the most room for the headline at the end."""
+_TITLE_SHARE = 0.85
+"""How much smaller than usual a title may be to take a line less."""
+_WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
+"""How much wider than thought a large number may be in our typeface, and in another one."""
+
+
+@dataclass
+class SlideWriter:
+    """Writes slides one after another into an open presentation. Each has a claim as its title."""
+
+    brief: HandOver
+    shown: list[str] = field(default_factory=list)
+    """The numbers on the present slide, by their ids."""
+    sources: list[str] = field(default_factory=list)
+    """The expressions of the figures and tables on the present slide."""
+    aside: list[str] = field(default_factory=list)
+    """Further lines for the slide's notes besides the origin of its numbers: texts that were shortened, and why a
+    figure is a picture."""
+
+    used: float = math.inf
+    """The height that the texts on the last text-only slide take."""
+    slide_of_limits: int = 0
+    taken: int = 0
+    """The topics on the last slide of columns."""
+    free: Area | None = None
+    """The free space below the second column of the last slide of columns."""
+    closed: bool = False
+    """Whether the headline is also shown at the end."""
+
+    def __post_init__(self) -> None:
+        brief = self.brief
+        self.view, self.words = brief.view, brief.words
+        self.brand = brief.report.theme.brand or _BRAND
+        self.accent = brief.report.theme.accent or ACCENT
+        self.masters = masters_of(brief.template, typeface_of(brief.report), self.brand, self.accent)
+        notes = (*self.view.title_notes, *notes_of(self.view.blocks), *self.view.legal_notes)
+        self.notes = SlideNotes({note.number: note for note in notes})
+        self.slide: Any = None
+        self.headline: HeadlineView | None = None
+        self.content = self.masters.content
+        self.ink = INK if self.masters.is_ours else ""
+        self.numbers = {number.id: number for number in self.view.numbers.numbers}
+        self.queries = {query.id: query.expression for query in self.view.numbers.queries}
+
+    def open(
+        self,
+        head: str | Markup,
+        part: str = "",
+        within: Area | None = None,
+        beside: tuple[Markup, Area] | None = None,
+    ) -> Any:
+        """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
+        that area, and a second title `beside` it has its own area."""
+        self.close()
+        self.notes.letters.clear()
+        masters, self.used, self.free = self.masters, math.inf, None
+        self.slide = masters.presentation.slides.add_slide(masters.others)
+        said = Markup("{} {}").format(head, part) if part else escape(head)
+        title = placeholder(self.slide, TITLES)
+        if within and beside:
+            area = replace(area_of(title), left=within.left, width=within.width)
+            place_shape(title, area)
+            second, other = beside[0], replace(area, left=beside[1].left, width=beside[1].width)
+            size = min(self.size_of(text, place) or _TITLE_PT for text, place in ((said, area), (second, other)))
+            lines = max(self.lines_at(said, area, size), self.lines_at(second, other, size))
+            high = size * 1.2 * lines  # so that the last lines of both stand side by side
+            place_shape(title, replace(area, height=high))
+            title.text_frame.vertical_anchor = MSO_ANCHOR.BOTTOM
+            self.entitle(title, said, size)
+            shown = [Paragraph(self.seen(runs_of(second)))]
+            other = replace(other, height=high)
+            add_text(self.slide, other, shown, size, self.brand, bold=True, anchor=MSO_ANCHOR.BOTTOM)
+        else:
+            lines = self.entitle(title, said)
+        self.content = masters.content
+        if masters.is_ours and lines == 1:
+            self.content = replace(self.content.below(LINE_LESS), height=self.content.height + LINE_LESS)
+            self.content = replace(self.content, top=masters.content.top - LINE_LESS)
+        content = placeholder(self.slide, CONTENTS)
+        if content is not None:
+            content._element.getparent().remove(content._element)
+        add_foot(self.slide, masters.others, " · ".join(tag.text for tag in self.view.origin), masters.content)
+        return self.slide
+
+    def size_of(self, title: Markup, area: Area) -> float:
+        """Return the largest type size in which a slide's title fits its place, or 0 if no size fits."""
+        most = title_size(self.slide.slide_layout)
+        sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
+        lines = {size: self.lines_at(title, area, size) for size in sizes}
+        fitting = [size for size in sizes if lines[size] <= max(1, int(area.height / (size * 1.2)))]
+        shorter = [size for size in fitting if size >= most * _TITLE_SHARE and lines[size] < lines[fitting[0]]]
+        return next(iter((*shorter, *fitting)), 0.0)
+
+    def lines_at(self, title: Markup, area: Area, size: float) -> int:
+        return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
+
+    def entitle(self, shape: Any, title: Markup, size: float = 0.0) -> int:
+        """Write a title in the largest type that fits its place, up to the layout's size, and return its lines. A title
+        that does not fit in any size is shortened, and the notes have all of it."""
+        runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
+        points = size or self.size_of(title, area)
+        if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
+            text, points = "".join(run.text for run in runs), points or _TITLE_PT
+            self.aside.append(text)
+            room = max(1, int(area.height / (points * 1.2)))
+            runs = (Run(shortened(text, area.width, points, room, bold=True)),)
+        fill_placeholder(shape, [runs], points if points < most else 0.0)
+        return lines_of("".join(run.text for run in runs), area.width, points, bold=True)
+
+    def close(self) -> None:
+        """Write the origin of the slide's numbers into its notes."""
+        if self.slide is None:
+            return
+        view, words = self.view, self.words
+        lines = [*self.aside]
+        known = [self.numbers[each] for each in dict.fromkeys(self.shown) if each in self.numbers]
+        lines += [f"{number.shown}{words['colon']}{self.queries.get(number.query, '')}" for number in known]
+        lines += [f"{words['expression']}{words['colon']}{each}" for each in dict.fromkeys(self.sources)]
+        if lines or not view.blocks:
+            origin = f"{words['provenance']}{words['colon']}{words['d_run_id']} {view.run_id}; {view.side_file}"
+            lines += [f"{origin}; plan SHA-256 {view.numbers.plan_sha256[:16]}"]
+            self.slide.notes_slide.notes_text_frame.text = writable("\n".join(lines))
+        self.shown, self.sources, self.aside = [], [], []
+
+    def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        """Note the numbers of what the slide says, and return that with the letters of its footnotes."""
+        self.shown += [run.number for run in runs if run.number]
+        return self.notes.lettered(runs)
+
+    def put(self, said: Sequence[Paragraph], area: Area, points: float, *, bold: bool = False) -> None:
+        if said:
+            lettered = [replace(each, runs=self.seen(each.runs)) for each in said]
+            add_text(self.slide, area, lettered, points, self.ink, bold=bold)
+
+    def flow(
+        self,
+        head: str | Markup,
+        said: Sequence[Paragraph],
+        most: float = 0.0,
+        spare: float = 0.0,
+        *,
+        closes: bool = False,
+        notes: Sequence[Footnote] = (),
+    ) -> None:
+        """Write texts alone, on as many slides as they need, with their footnotes, and these `notes` on the last. They
+        leave `spare` points free where one has room. Those that close a brief have its headline below them, where there
+        is room for it."""
+        if not said:
+            return
+        area, most = self.masters.content, most or (STATED_PT if len(said) == 1 else LARGE_PT)
+        small = height_of_all(self.notes.told(marks_in((head, said, notes))), area.width, LEAST_PT)
+        area = replace(area, height=area.height - small)
+        if height_of_all(said, area.width, TEXT_PT) + spare <= area.height:
+            area = replace(area, height=area.height - spare)
+        sizes = [size for size in (most, LARGE_PT, 20.0, 18.0, 16.0, TEXT_PT) if size <= most]
+        points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
+        pages = paged(said, area.width, area.height, points)
+        for place, page in enumerate(pages):
+            self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "")
+            area = replace(area, top=self.content.top)
+            self.put(page, area, points)
+            self.used = height_of_all(page, area.width, points)
+            own = marks_in((head, page, notes if place == len(pages) - 1 else ()))
+            foot = self.masters.content.bottom - small - (spare if place == len(pages) - 1 else 0.0)
+            self.put(self.notes.told(own), Area(area.left, foot, area.width, small), LEAST_PT)
+        if closes:
+            self.close_with_headline(area.width, small)
+
+    @property
+    def look(self) -> CardLook:
+        if self.masters.is_ours:
+            return CardLook(self.brand, INK, self.accent, GROUND, _WIDEST)
+        return CardLook("", "", "", "", _WIDEST_OF_HOUSES)
+
+    def add_ground(self, area: Area) -> None:
+        """Add the background of a box, with a line at its left."""
+        add_box(self.slide, area, self.look.ground)
+        add_box(self.slide, replace(area, width=5.0), self.accent)
+
+    def write_cards(self, cards: Sequence[Card], area: Area, most: float) -> float:
+        """Write numbers in large type, each above its description. Returns their height."""
+        return add_cards(self.slide, [self.seen_card(card) for card in cards], area, most, self.look)
+
+    def write_headline(self, headline: HeadlineView, area: Area, most: float) -> None:
+        """Write the numbers of the headline: one in a box, with its sentence, or each on a card."""
+        cards = [self.seen_card(card) for card in cards_of(headline)]
+        if len(cards) == 1:
+            self.add_ground(area)
+            inner = Area(area.left + 24, area.top + 8, area.width - 40, area.height - 16)
+            add_number(self.slide, cards[0], inner, most, replace(self.look, bar="", ground=""))
+        else:
+            add_cards(self.slide, cards, area, 60.0, self.look)
+
+    def close_with_headline(self, width: float, spare: float = 0.0) -> bool:
+        """Write the headline below the last texts, once, where it has room above `spare` points at the foot, which are
+        those of other footnotes; return whether it does."""
+        notes = self.notes.told(tuple(each for each in marks_in(self.headline) if each not in self.notes.letters))
+        small = height_of_all(notes, width, LEAST_PT) + AIR if notes else 0.0
+        left = replace(self.content.below(self.used + 20), width=width)
+        left = replace(left, height=left.height - spare - small)
+        if not self.headline or not self.ink or self.closed or left.height < _CLOSING:
+            return False
+        self.closed = True
+        self.write_headline(self.headline, replace(left, height=min(left.height, _CLOSING_MOST)), 60.0)
+        self.put(notes, Area(left.left, left.bottom + AIR, width, small), LEAST_PT)
+        return True
+
+    def seen_card(self, card: Card) -> Card:
+        return Card(self.seen(card.value), self.seen(card.text))
+
+
+def cards_of(headline: HeadlineView) -> list[Card]:
+    return [Card(runs_of(number.value), runs_of(number.text)) for number in headline.numbers]
+
+
+def paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:
+    """Divide texts into slides, splitting paragraphs that are longer than a slide."""
+    pages: list[list[Paragraph]] = [[]]
+    left = height
+    for each in said:
+        for piece in _pieces(each, width, height, points):
+            own = height_of_all([piece], width, points)
+            if pages[-1] and own > left:
+                pages.append([])
+                left = height
+            pages[-1].append(piece)
+            left -= own
+    return pages
+
+
+def _pieces(paragraph: Paragraph, width: float, height: float, points: float) -> Iterable[Paragraph]:
+    """Yield a paragraph in pieces that each fit a slide."""
+    if height_of_all([paragraph], width, points) <= height:
+        yield paragraph
+        return
+    lines = max(1, int(height / points / 1.25) - 1)
+    text = paragraph.text
+    while text:
+        piece = shortened(text, width, points, lines)
+        taken = len(piece.rstrip("…")) if piece != text else len(text)
+        cut = text.rfind(" ", 0, taken)
+        taken = cut if piece != text and cut > taken / 2 else max(1, taken)
+        yield replace(paragraph, runs=(Run(text[:taken]),))
+        text = text[taken:].lstrip()
