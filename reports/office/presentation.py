@@ -44,7 +44,7 @@ from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_
 
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
 _CODE = (70.0, 100.0)
-"""The smallest and the largest size of the code that leads to the disclosure."""
+"""The smallest and the largest size of the code that links to the disclosure."""
 
 
 def written(brief: HandOver) -> bytes:

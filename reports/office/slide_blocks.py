@@ -61,9 +61,9 @@ _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
 _DPI = 220
 _MOST_SCALE = 1.6
-"""The most points on a slide for one pixel of a drawing, at which the drawing's texts have about 16 points."""
+"""The largest size, in points, of a drawing's pixel on a slide, at which the drawing's texts have about 16 points."""
 _SMALLEST_SHARE = 0.55
-"""The smallest share of its height to which a picture is redrawn."""
+"""The smallest share of its height with which a picture is redrawn."""
 
 
 @dataclass
@@ -79,8 +79,8 @@ class BlockWriter(SlideWriter):
         others: tuple[Block, ...] = (),
         spare: float = 0.0,
     ) -> None:
-        """Write a block under its claim, with texts above and below, and the footnotes of `others` that
-        stand with it. The foot keeps `spare` points free."""
+        """Write a block under its claim, with texts above and below, and with the footnotes of the blocks in `others`
+        on the slide. `spare` points stay free at the foot."""
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
@@ -173,7 +173,7 @@ class BlockWriter(SlideWriter):
         return area.height
 
     def picture_of(self, block: FigureView, area: Area) -> tuple[str, float]:
-        """Return the drawing of a figure for an area, and how many points one of its pixels takes."""
+        """Return the drawing of a figure for an area, and the size of one of its pixels in points."""
         svg = block.svg
         wide, high = _size(svg)
         needed = min(area.width / wide, _MOST_SCALE) * high
@@ -263,8 +263,8 @@ class BlockWriter(SlideWriter):
                 self.draw_grid(head, grid_of_levels(table), None)
 
     def draw_grid(self, head: Markup, grid: Grid, area: Area | None) -> float:
-        """Draw a table in the largest type that fits, or split it over several slides. New slides are made for all
-        pieces after the first, or for all pieces without an `area`. Returns the height of the last piece."""
+        """Draw a table in the largest type that fits, or split it over several slides. Each piece gets a new slide,
+        except the first one if there is an `area`. Returns the height of the last piece."""
         grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
         whole = self.masters.content
         first = area or whole
@@ -297,20 +297,20 @@ class BlockWriter(SlideWriter):
 
 
 def with_unit(title: Markup, block: Block) -> Markup:
-    """Return the title of a table with the unit of all its numbers."""
+    """Return a table's title with the unit that all its numbers have in common."""
     unit = block.unit if isinstance(block, TableView) else ""
     return Markup("{} ({})").format(title, unit) if unit and f"({unit})" not in title else title
 
 
 def _says_all(block: FigureView) -> bool:
-    """Return whether the drawing of a figure shows every number of its data."""
+    """Return whether a figure's drawing shows every number of its data."""
     texts = "".join(re.findall(r">([^<]+)<", block.svg))
     return all(number in texts for line in block.data for number in re.findall(r"\d[\d,.]*", line[-1]))
 
 
 def texts_below(block: Block) -> list[Paragraph]:
-    """Return the texts below a figure, a table or a box. They leave out the key of a figure that PowerPoint draws as a
-    chart, since the chart lacks what the key explains."""
+    """Return the texts below a figure, a table or a box. The key of a figure is left out if PowerPoint draws the figure
+    as a chart, which lacks what the key explains."""
     said: list[Paragraph] = []
     names: tuple[str, ...] = ("key", "heat", "compared")
     if isinstance(block, FigureView) and can_draw(block.native):

@@ -92,7 +92,7 @@ def number_format(series: Sequence[NativeSeries]) -> str:
 
 
 def label_format(chart: NativeChart) -> str:
-    """Return the format of numbers at bars, with the same decimals and unit as in the brief."""
+    """Return the number format for bars, with the decimals and unit of the brief."""
     ranges, bars = ranges_of(chart), [each for each in chart.series if not each.is_level]
     texts = [text for series in bars for text in series.labels if text]
     found = [match for text in texts if (match := _WRITTEN.fullmatch(text))]

@@ -37,7 +37,7 @@ _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
 _ALONE_PT, _KEY_PT = 14.0, 14.0
 """The type size of a chart that is alone on its slide, and of a chart's key."""
 _MOST_LABELS = 16
-"""The most bars that have their values written at them."""
+"""The largest number of bars whose values are written at them."""
 _RANGE_GAP = 60
 _BRACKETS = 8.0
 """The room between the highest bar and the brackets over it."""
@@ -59,7 +59,7 @@ _SIGNS = ("\N{BLACK CIRCLE}", "\N{BLACK SQUARE}", "\N{BLACK UP-POINTING TRIANGLE
 
 
 def can_draw(charts: Sequence[NativeChart]) -> bool:
-    """Return whether charts can show everything that the figure's own drawing of these panels shows."""
+    """Return whether native charts can show everything in the figure's own drawing of these panels."""
     return all(chart.on_slides for chart in charts) and bool(simplified(charts))
 
 

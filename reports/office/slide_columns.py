@@ -42,7 +42,7 @@ class TopicWriter(BlockWriter):
     """Writes slides with one or several topics."""
 
     def topics_of(self, slide: Slide) -> list[Topic]:
-        """Return the topics that make up a slide of ours, or none if the slide has more than texts."""
+        """Return the topics that make up one of our slides, or none if it has more than texts."""
         if not self.masters.is_ours:
             return []
         if slide.topics:
@@ -65,8 +65,10 @@ class TopicWriter(BlockWriter):
             counts = range(len(rest), 1, -1)
             kept = {len(rest): (spare, under)}
             if not any(self.write_columns(rest[:n], *kept.get(n, (0.0, 0.0))) for n in counts if self.ink):
-                own = spare if len(rest) == 1 else 0.0
+                own = spare + under if len(rest) == 1 else 0.0
                 self.flow(rest[0].head, rest[0].said, spare=own, closes=spare == 0, notes=rest[0].notes)
+                top, whole = self.content.top + self.used + AIR, self.masters.content
+                self.free = replace(whole, top=top, height=whole.bottom - spare - top) if own else None
                 taken = 1
             else:
                 taken = self.taken
@@ -110,7 +112,7 @@ class TopicWriter(BlockWriter):
         return True
 
     def write_above_facts(self, topics: Sequence[Topic], slide: Slide) -> bool:
-        """Write topics with a short table of facts below them; return False where they have no room on one slide."""
+        """Write topics with a short table of facts below them, or return False if one slide has no room for both."""
         match slide:
             case Slide(texts=(), blocks=(FactsView() as facts,), after=()) if facts.beside and len(topics) > 1:
                 grid = grid_of_facts(facts, self.words)
@@ -135,7 +137,8 @@ def said_in(texts: Iterable[TextView]) -> list[Paragraph]:
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return facts that were declared as lines, each with its name and what it is of; none where some were observed."""
+    """Return declared facts as lines, each with its name and what it describes, or nothing if some
+    facts were observed."""
     if facts.observed:
         return []
     first, *others = facts.groups

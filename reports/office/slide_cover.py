@@ -39,7 +39,7 @@ from benchbrief.reports.office.text_fit import (
 )
 
 _NO_TAGS = 30.0
-"""How much lower the titles of the first slide stand without tags below them."""
+"""How much lower the first slide's titles are placed if there are no tags below them."""
 _TAG_WIDER = 1.12
 """How much wider than estimated the text of a tag may be."""
 
@@ -72,7 +72,7 @@ class CoverWriter(SlideWriter):
             self.flow(escape(view.title), said)
 
     def write_cover(self, front: Front, said: Sequence[Paragraph]) -> None:
-        """Write the texts around the title and the subtitle of our first slide: the kind of document, the origin of its
+        """Write the texts around title and subtitle on our own first slide: the kind of document, the origin of its
         numbers, its headline, and its limits."""
         whole = self.masters.content
         above = Area(whole.left, 22, whole.width, 20)
@@ -121,7 +121,7 @@ class CoverWriter(SlideWriter):
         others = ["".join(run.text for run in line) for line in below]
 
         def left(points: float) -> int:
-            """Return the lines that are left by the other texts."""
+            """Return the lines that the other texts leave free."""
             return int(area.height / (points * 1.25)) - sum(lines_of(text, width, points) for text in others)
 
         points = next((size for size in (16.0, 14.0) if lines_of(own, width, size) <= left(size)), LEAST_PT)
@@ -131,7 +131,7 @@ class CoverWriter(SlideWriter):
         fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
     def name_slide_of_limits(self) -> None:
-        """Add the number of the slide with the limits to the line about limits on the first slides."""
+        """Add the number of the slide with the limits to the first slides' line about limits."""
         line, slides = closed_up(self.view.limits_line), list(self.masters.presentation.slides)
         if not line or not self.slide_of_limits:
             return

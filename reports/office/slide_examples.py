@@ -33,7 +33,7 @@ class ExampleWriter(BlockWriter):
     """Writes slides with a table and an example of how its numbers are computed."""
 
     def with_examples(self, slides: Sequence[Slide]) -> list[Slide]:
-        """Return the slides; a worked example stands below the table before it where both have room."""
+        """Return the slides, with a worked example moved below the table before it if one slide has room for both."""
         found: list[Slide] = []
         for slide in slides:
             match (found[-1:], slide.blocks):
@@ -58,7 +58,7 @@ class ExampleWriter(BlockWriter):
         return [Paragraph(runs_of(title, formula.marks)), Paragraph((Run("= "), *runs_of(Markup(" = ").join(steps))))]
 
     def write_with_example(self, head: Markup, table: TableView, formula: FormulaView, said: list[Paragraph]) -> None:
-        """Write a table, and below it what a worked example explains, with that in a box."""
+        """Write a table, with a worked example in a box below it and the texts that the example explains."""
         example, whole = self.example_of(formula), self.content
         own = height_of_all(example, whole.width - 40, READ_PT) + 24
         notes = texts_below(formula)

@@ -7,7 +7,7 @@ TEXT_PT, READ_PT, LARGE_PT, STATED_PT = 14.0, 16.0, 24.0, 28.0
 AIR = 8.0
 """The room between parts of a slide."""
 LINE_LESS = 30.0
-"""How much higher a slide with a title of one line begins."""
+"""How much higher a slide begins if its title has one line."""
 TEXT_SHARE = 0.35
 """The most of a slide that texts take above a figure or a table."""
 GROUND, RULE, TAG, TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"

@@ -193,7 +193,7 @@ def _as_line(series: Any, paint: str) -> None:
 
 
 def label_ends(made: Any, chart: NativeChart, most: float, points: float) -> None:
-    """Write the last value of each line at it: that of the highest above, that of the lowest below."""
+    """Write the last value of each line beside it: above the highest line, and below the lowest."""
     lines = list(zip(chart.series, made.plots[0].series, strict=True))
     ends = [(series, drawn, finite(series.values[-1])) for series, drawn in lines if not series.dashed]
     values = [value for _, _, value in ends if value is not None]

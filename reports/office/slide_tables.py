@@ -26,7 +26,8 @@ _TABLE_PT = (24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
 
 
 def height_within(grid: Grid, area: Area) -> float:
-    """Return the height of a table as wide as an area, in its usual type size, or infinity if it does not fit."""
+    """Return the height of a table with the width of an area, in its usual type size, or infinity if it does
+    not fit."""
     points = TEXT_PT
     if sum(least_widths(grid, points, CELL_GAP)) > area.width:
         return math.inf
@@ -54,7 +55,7 @@ def fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[floa
 
 
 def across(grid: Grid, width: float) -> list[Grid]:
-    """Split a table into pieces whose columns fit side by side, each with the first column."""
+    """Split a table into pieces narrow enough for the page, each with the first column."""
     least = least_widths(grid, LEAST_PT, CELL_GAP)
     pieces: list[Grid] = []
     first, used = 1, least[0]

@@ -64,11 +64,11 @@ class SlideWriter:
 
     brief: HandOver
     shown: list[str] = field(default_factory=list)
-    """The numbers on the present slide, by their ids."""
+    """The numbers on the current slide, by their ids."""
     sources: list[str] = field(default_factory=list)
     """The expressions of the figures and tables on the present slide."""
     aside: list[str] = field(default_factory=list)
-    """Further lines for the slide's notes besides the origin of its numbers: texts that were shortened, and why a
+    """Further lines for the slide's notes, besides the origin of its numbers: texts that were shortened, and why a
     figure is a picture."""
 
     used: float = math.inf
@@ -104,7 +104,7 @@ class SlideWriter:
         beside: tuple[Markup, Area] | None = None,
     ) -> Any:
         """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
-        that area, and a second title `beside` it has its own area."""
+        that area, and a second title may be `beside` it in its own area."""
         self.close()
         self.notes.letters.clear()
         masters, self.used, self.free = self.masters, math.inf, None
@@ -177,7 +177,7 @@ class SlideWriter:
         self.shown, self.sources, self.aside = [], [], []
 
     def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-        """Note the numbers of what the slide says, and return that with the letters of its footnotes."""
+        """Record the numbers in these runs, and return the runs with the letters of their footnotes."""
         self.shown += [run.number for run in runs if run.number]
         return self.notes.lettered(runs)
 
@@ -196,9 +196,10 @@ class SlideWriter:
         closes: bool = False,
         notes: Sequence[Footnote] = (),
     ) -> None:
-        """Write texts alone, on as many slides as they need, with their footnotes, and these `notes` on the last. They
-        leave `spare` points free where one has room. Those that close a brief have its headline below them, where there
-        is room for it."""
+        """Write texts alone on as many slides as needed, with their footnotes, and these `notes` on the last slide.
+        `spare` points stay free on a slide that has room for them. If the texts close a brief, the headline follows
+        below if there is room.
+        """
         if not said:
             return
         area, most = self.masters.content, most or (STATED_PT if len(said) == 1 else LARGE_PT)
@@ -246,8 +247,8 @@ class SlideWriter:
             add_cards(self.slide, cards, area, 60.0, self.look)
 
     def close_with_headline(self, width: float, spare: float = 0.0) -> bool:
-        """Write the headline below the last texts, once, where it has room above `spare` points at the foot, which are
-        those of other footnotes; return whether it does."""
+        """Write the headline, once, below the last texts if there is room above the `spare` points at the foot, which
+        are for other footnotes. Returns whether it was written."""
         notes = self.notes.told(tuple(each for each in marks_in(self.headline) if each not in self.notes.letters))
         small = height_of_all(notes, width, LEAST_PT) + AIR if notes else 0.0
         left = replace(self.content.below(self.used + 20), width=width)
@@ -283,7 +284,7 @@ def paged(said: Sequence[Paragraph], width: float, height: float, points: float)
 
 
 def _pieces(paragraph: Paragraph, width: float, height: float, points: float) -> Iterable[Paragraph]:
-    """Yield a paragraph in pieces that each fit a slide."""
+    """Yield a paragraph in pieces that each fit on a slide."""
     if height_of_all([paragraph], width, points) <= height:
         yield paragraph
         return

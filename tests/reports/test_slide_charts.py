@@ -1,0 +1,80 @@
+"""Charts of slides: what they say beside plain bars and lines, in the file that PowerPoint opens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pptx
+from pptx.dml.color import RGBColor
+from pptx.util import Pt
+
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
+from benchbrief.reports.charts.native_charts import native_charts
+from benchbrief.reports.office.slide_charts import add_charts, can_draw
+from benchbrief.reports.office.slide_masters import Area
+from tests.reports.gallery import WORKLOADS, bars
+
+_AREA = Area(40, 100, 800, 380)
+
+
+def drawn(*traces: Trace) -> tuple[Any, Any]:
+    """Return a slide with a chart, and that chart."""
+    charts = native_charts([Chart(traces, WORKLOADS, "Throughput (ops/s)")])
+    assert can_draw(charts)
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    add_charts(slide, charts, _AREA, "What the figure shows", "Figure 1", "#000000")
+    return slide, next(shape.chart for shape in slide.shapes if shape.has_chart)
+
+
+def test_a_range_goes_from_its_lowest_value_to_its_highest() -> None:
+    points = tuple(
+        ChartPoint(float(at), low, f"{low} to {high}", end=high, ends=(f"{low}", f"{high}"))
+        for at, (low, high) in enumerate(((200, 300), (150, 400), (2, 3)))
+    )
+    _, chart = drawn(Trace("HDD", "range", points, 0))
+    columns, lines = chart.plots
+    lowest, spans = columns.series
+    free = (None,) * 2
+    assert tuple(lowest.values) == (None, 200, *free, 150, *free, 2, None)
+    assert tuple(spans.values) == (None, 100, *free, 250, *free, 1, None)
+    assert [tuple(each.values)[4] for each in lines.series] == [150, 400]
+    assert lines.series[1].points[7].data_label.text_frame.text == "2 to 3"  # for which there is no room below
+
+
+def test_an_axis_ends_where_the_page_s_figure_ends() -> None:
+    _, chart = drawn(bars("HDD", (110, 80, 90)), bars("NVMe", (30, 487, 95), 1))
+    assert (chart.value_axis.minimum_scale, chart.value_axis.maximum_scale) == (0, 500)
+    assert chart.value_axis.major_unit == 100
+
+
+def test_a_bracket_stands_above_its_bars() -> None:
+    ratios = tuple(ChartPoint(float(at), 2.0, f"{at + 2}X") for at in range(3))
+    slide, chart = drawn(
+        bars("HDD", (10, 20, 30)), bars("NVMe", (20, 60, 120), 1), Trace("Ratio", "bracket", ratios, 2)
+    )
+    assert [series.name for series in chart.plots[0].series] == ["HDD", "NVMe"]
+    groups = [shape for shape in slide.shapes if shape.shape_type is not None and "Ratio" in shape.name]
+    assert [group.name for group in groups] == ["Ratio 2X", "Ratio 3X", "Ratio 4X"]
+    tops = [group.top for group in groups]
+    assert tops == sorted(tops, reverse=True)  # the bars rise
+    assert all(Pt(_AREA.top) <= top for top in tops)
+
+
+def test_a_reference_line_goes_through_no_number() -> None:
+    level = Trace("Highest", "rule", (ChartPoint(0.0, 100.0),), None)
+    _, chart = drawn(bars("HDD", (96, 60, 70)), bars("NVMe", (100, 91, 100), 1), level)
+    columns, lines = chart.plots
+    assert [series.name for series in lines.series] == ["Highest"]
+    assert {str(series.data_labels.position) for series in columns.series} == {"INSIDE_END (3)"}
+
+
+def test_a_change_for_the_worse_is_a_pale_bar() -> None:
+    plain = bars("Change", (10, -20, 30))
+    points = tuple(replace(point, worse=(point.y or 0) < 0) for point in plain.points)
+    _, chart = drawn(replace(plain, points=points))
+    (series,) = chart.plots[0].series
+    fills = [series.points[at].format.fill for at in range(2)]
+    assert fills[1].fore_color.rgb == RGBColor.from_string("CCE3F0")
+    assert fills[0].type is None  # as the whole series
