@@ -117,7 +117,7 @@ class SlideWriter:
             second, other = beside[0], replace(area, left=beside[1].left, width=beside[1].width)
             size = min(self.size_of(text, place) or _TITLE_PT for text, place in ((said, area), (second, other)))
             lines = max(self.lines_at(said, area, size), self.lines_at(second, other, size))
-            high = size * 1.2 * lines  # so that the last lines of both stand side by side
+            high = size * 1.2 * lines + 1  # so that the last lines of both stand side by side
             place_shape(title, replace(area, height=high))
             title.text_frame.vertical_anchor = MSO_ANCHOR.BOTTOM
             self.entitle(title, said, size)
