@@ -219,22 +219,22 @@ def errors(side: Contender) -> Gathered:
 
 def latencies(side: Contender) -> dict[str, Gathered]:
     """Return latencies by name (`latency.p99[read]`): merged over all repeats, and for each repeat."""
-    rows = side.store.sql(
+    sentences = read_sentences(side.store.sql(SENTENCES).rows)
+    found: dict[str, Gathered] = {}
+    with side.store.each(  # repeats may be many, and their rows take far more memory than their values
         f"SELECT {side.columns}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
         f"FROM {at_levels('latency')} AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
         "AND c.statistic NOT IN ('min', 'max') "
         f"AND {side.condition} ORDER BY ALL"
-    ).rows
-    sentences = read_sentences(side.store.sql(SENTENCES).rows)
-    found: dict[str, Gathered] = {}
-    for *keys, operation, statistic, repeat, value, reason in rows:
-        name = f"latency.{statistic.replace('.', '')}[{operation}]"
-        point = _point(side, dict(zip(side.plan.point_dims, keys, strict=True)))
-        gathered = found.setdefault(name, Gathered())
-        if repeat is None:
-            gathered.values[point] = (value, sentences.get(reason, reason))
-        else:
-            gathered.repeats.setdefault(point, []).append(value)
+    ) as rows:
+        for *keys, operation, statistic, repeat, value, reason in rows:
+            name = f"latency.{statistic.replace('.', '')}[{operation}]"
+            point = _point(side, dict(zip(side.plan.point_dims, keys, strict=True)))
+            gathered = found.setdefault(name, Gathered())
+            if repeat is None:
+                gathered.values[point] = (value, sentences.get(reason, reason))
+            else:
+                gathered.repeats.setdefault(point, []).append(value)
     return found
 
 

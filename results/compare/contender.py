@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +18,8 @@ class ReadSide(Answering, Protocol):
     """The part of `Store` that comparisons use."""
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]: ...
+
+    def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]: ...
 
 
 @dataclass(frozen=True)

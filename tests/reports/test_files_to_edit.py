@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import docx
 import pytest
 from click.testing import CliRunner
+from docx.oxml.ns import qn
 
 from benchbrief.cli.terminal import Stop
 from benchbrief.commands.results.report import command as report
@@ -111,3 +113,20 @@ def test_what_is_missing_is_said_before_the_run_is_looked_for(kind: Format, monk
     assert isinstance(ended.exception, Stop)
     assert ended.exception.exit_code == ExitCode.USAGE
     assert ended.exception.hint == "install it: pip install 'benchbrief[office]'"
+
+
+def test_a_document_leads_to_its_disclosure_and_keeps_its_limits_on_one_page(tmp_path: Path) -> None:
+    address = "https://example.com/brief"
+    letter = docx.Document(str(file_of(made(tmp_path, "html", "docx", disclosure="separate", address=address), "docx")))
+    code = [each for each in letter.element.body.iter(qn("wp:docPr")) if each.get("name", "").endswith("(QR)")]
+    assert [each.get("descr") for each in code] == [f"Full disclosure report (QR): {address}"]
+    assert address in [each.target_ref for each in letter.part.rels.values()]
+    texts = [
+        (each.style and each.style.name, each.text, each.paragraph_format.keep_with_next) for each in letter.paragraphs
+    ]
+    at = texts.index(("Heading 1", "Limits", None))
+    kept = [keep for style, _, keep in texts[at + 1 :] if style == "List Number"]
+    assert kept
+    assert all(kept)
+    spacing = letter.settings.element.find(qn("w:characterSpacingControl"))
+    assert spacing.get(qn("w:val")) == "compressPunctuation"

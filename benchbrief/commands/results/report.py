@@ -111,6 +111,7 @@ def command(
             keep_spec(run_dir, {**newer.spec.files, **newer.assets})
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
+    _require_libraries(() if html_only else formats or _formats_of(plan))
     if language is not None:
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
     warn_of_holder(plan)
@@ -146,6 +147,10 @@ def command(
     # Simulated numbers do not affect the exit code.
     if not simulated and (code := code_of_verdicts((*verdicts, *claims))):
         raise Stop(code)
+
+
+def _formats_of(plan: Plan) -> tuple[Format, ...]:
+    return tuple(kind for report in plan.reports for kind in report.formats)
 
 
 def _require_libraries(formats: tuple[Format, ...]) -> None:
