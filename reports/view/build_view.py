@@ -554,11 +554,12 @@ class _Builder:
 
     def headline_number(self, number: p.HeadlineNumber) -> HeadlineNumberView:
         """Return a number in large type, with the marks of its notes after its sentence. The number is grey if it shows
-        no difference. If both hardware are one machine, every difference is noise."""
+        no difference, or a range of losses and gains. If both hardware are one machine, every difference is noise."""
         value, marks = lift_marks(render_prose.inline(number.value, self.insert))
         text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
         said = text + note_marks(sorted({*marks, *own})) if marks else sentence
-        return HeadlineNumberView(value, said, number.shows_none or bool(systems_under_test.one_machine(self.results)))
+        grey = number.shows_none or {"−", "+"} <= set(value) or bool(systems_under_test.one_machine(self.results))
+        return HeadlineNumberView(value, said, grey)
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")
