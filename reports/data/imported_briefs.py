@@ -13,7 +13,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey
 from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Results
 from benchbrief.reports.data.view_model import Item, Notice, OriginTag
-from benchbrief.reports.text.number_format import fixed, points, with_unit
+from benchbrief.reports.text.number_format import fixed, locale, points, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
 
 
@@ -216,4 +216,4 @@ def _over(metric: p.Metric, function: str, over: list[p.Dimension]) -> p.Query:
 
 
 def cited(source: ImportSource) -> str:
-    return ", ".join(part for part in (source.title, source.publisher, source.where, source.date) if part)
+    return locale().listed(part for part in (source.title, source.publisher, source.where, source.date) if part)
