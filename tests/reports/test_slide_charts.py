@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pptx
-from pptx.dml.color import RGBColor
 from pptx.util import Pt
 
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
 from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
-from benchbrief.reports.office.slide_masters import Area
+from benchbrief.reports.office.slide_masters import Area, rgb
 from tests.reports.gallery import WORKLOADS, bars
 
 _AREA = Area(40, 100, 800, 380)
@@ -76,5 +75,5 @@ def test_a_change_for_the_worse_is_a_pale_bar() -> None:
     _, chart = drawn(replace(plain, points=points))
     (series,) = chart.plots[0].series
     fills = [series.points[at].format.fill for at in range(2)]
-    assert fills[1].fore_color.rgb == RGBColor.from_string("CCE3F0")
+    assert fills[1].fore_color.rgb == rgb("#cce3f0")
     assert fills[0].type is None  # as the whole series
