@@ -405,6 +405,8 @@ def in_prose(
         texts.pop()  # a range with equal printed ends is one number
     joined = _JOINED.match(follows)
     suffix = joined.group() if joined and len(texts) == 2 else ""
+    if len(texts) == 2 and locale().name == "ja":  # a Japanese range has its sign once
+        texts[0], suffix = texts[0].removesuffix("%").rstrip(NBSP), ""
     return with_unit(f"{suffix}{to}".join(texts), unit_after)
 
 
