@@ -83,8 +83,8 @@ def failed_shares(results: Results) -> dict[str, float]:
 
 
 def _failed_operations(results: Results) -> list[tuple[str, str, float, float]]:
-    """Return the counted measurements with failed operations, the highest share first: the experiment, the cell, the
-    share, and the share without the operations that the load generator interrupted."""
+    """Return the counted measurements with failed operations, highest share first, each as the experiment, the cell,
+    the share, and the share without the operations that the load generator interrupted."""
     stopped = () if is_imported(results) else results.plan.cells  # nobody knows whether someone stopped the others
     cut_off = {cell.id for cell in stopped if stray_errors(cell.tool.driver)}
     rows = results.store.sql(

@@ -62,7 +62,7 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
 _TILE = 1450
 """The size of a tile in CSS pixels. A longer or wider sheet has the mark several times."""
 _LEAST = 600
-"""The height in CSS pixels below which letters are not made any smaller."""
+"""Letters are made no smaller than for a sheet of this height in CSS pixels."""
 _MOST_TILES = 40
 """The most tiles in each direction. On a larger sheet, the tiles grow instead."""
 

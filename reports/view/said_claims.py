@@ -345,8 +345,8 @@ class _Writer:
         return element.model_copy(update={"numbers": _of_one_precision(numbers)})
 
     def _undecided(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
-        """Return the first page's text on all claims that the repeats leave open. `said` is how many claims the page
-        has. If there are several and all are open, the text need not list them."""
+        """Return the first page's text on all claims that the repeats leave undecided. `said` is the page's number of
+        claims. If there are several and all are undecided, they need not be listed."""
         why = self._why_undecided(left_open)
         text = why[0].upper() + why[1:]
         text += "" if 1 < len(left_open) == said else self._bracketed([self._named(left_open)])
@@ -380,7 +380,7 @@ class _Writer:
         return [after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]
 
     def _ties(self, verdict: ClaimVerdict) -> str:
-        """Return what is called tied where points of a claim are, or "" if none is."""
+        """Return the phrase for what is called tied at the points of a claim, or "" if none is tied."""
         if not verdict.tied or not verdict.claim.points.divides:
             return ""
         return meaning_of_tied(
@@ -523,7 +523,7 @@ def _is_open(verdict: ClaimVerdict) -> bool:
 
 
 def _why_open(verdict: ClaimVerdict) -> str:
-    """Return the catalogue's key for what leaves a claim open."""
+    """Return the catalogue's key for the reason that leaves a claim open."""
     if verdict.low is not None and verdict.high is not None:
         return "undecided_interval"
     same, value = verdict.claim.no_difference, verdict.value

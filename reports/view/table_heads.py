@@ -314,7 +314,7 @@ def marked(cell: TableCell) -> TableCell:
 
 
 _LETTERS = '<span class="letters">'
-"""The beginning of a test's letters after a number."""
+"""The start tag of a test's letters, which follow a number."""
 
 
 def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words: Words) -> list[TableRow]:

@@ -83,7 +83,7 @@ class Words(Mapping[str, str]):
         return self._with(entries=entries, locale=Locale(self._locale, _units(entries)))
 
     def _of_load(self, entry: Entry, called: str) -> Entry:
-        """Return an entry on the threads of a load with what its tool calls them, such as connections."""
+        """Return an entry about a load's threads, with the tool's own word for them, such as connections."""
         if not isinstance(entry, str):
             return {form: str(self._of_load(text, called)) for form, text in entry.items()}
         if self.language == "ja":

@@ -34,7 +34,7 @@ def below_zero_words(watts: float) -> Message:
 def describe_failure(
     kind: AnyMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
 ) -> RunnerError:
-    """Return the error for a trial reading without watts, or with a power `below_zero`."""
+    """Return the error for a trial reading without watts, or with the power `below_zero`."""
     meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
     said = _last_line_of(output) if ended else say.meter_no_answer()

@@ -32,7 +32,7 @@ module.{function} = halted
 
 @contextmanager
 def halted(bench: Bench, module: str, function: str, *words: str) -> Iterator[Started]:
-    """A command that halts before a function until there is a file `go-on`."""
+    """Yield a command that halts before a function until a file `go-on` exists."""
     with bench.started(*words, before=HALTED.format(module=module, function=function)) as going:
         until(lambda: (bench.folder / function).exists() or going.process.poll() is not None, 60)
         yield going

@@ -215,7 +215,7 @@ def test_doctor_tries_engines_and_direct_io_and_leaves_nothing(bench: Bench) -> 
 
 @pytest.fixture
 def without_direct_io(tmp_path: Path) -> Iterator[Path]:
-    """A file system that has no direct I/O: Linux' ramfs."""
+    """Yield a file system without direct I/O: Linux' ramfs."""
     place = tmp_path / "ramfs"
     place.mkdir()
     subprocess.run(["mount", "-t", "ramfs", "none", str(place)], check=True)

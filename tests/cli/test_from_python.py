@@ -34,7 +34,7 @@ def run(finished_run: FinishedRun) -> Any:
 
 
 def _points(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """The points of lines anywhere in a chart."""
+    """Return the points of all lines of a chart."""
     own = [each for each in spec.get("data", {}).get("values", ()) if each.get("y") is not None and "order" in each]
     parts = [part for key in ("layer", "concat") for part in spec.get(key, ())]
     return own + [point for part in parts for point in _points(part)]

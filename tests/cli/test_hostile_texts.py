@@ -48,7 +48,7 @@ report brief "Title {PROPER}" {{
 
 
 def harmful(text: str) -> list[str]:
-    """The characters that a terminal obeys, or that hide or reorder a text."""
+    """Return the characters that a terminal obeys, or that hide or reorder text."""
     return [
         char for char in text if char not in "\n\t" and not (char.isprintable() or unicodedata.category(char) == "Zs")
     ]

@@ -34,7 +34,7 @@ def text_of(bench: Bench, run: str) -> str:
 
 
 def imported(bench: Bench, spec: str, kind: str, *more: str) -> str:
-    """The run of imported files."""
+    """Return the run of imported files."""
     name = bench.spec(spec).name
     done = bench("import", kind, *more, "--spec", name, *SAID, "--json")
     assert done.code == 0, done.text

@@ -110,7 +110,7 @@ def test_a_promise_that_no_server_keeps_is_reported_as_met_at_no_rate(bench: Ben
 
 
 def test_a_run_that_breaks_the_promise_answers_the_search_and_is_not_tried_again(bench: Bench) -> None:
-    """Or the lucky one of some attempts would decide."""
+    """Otherwise, one lucky attempt among several would decide."""
     spec(bench, "errors < 1 %")
     path = bench.folder / "brief.bench"
     path.write_text(path.read_text().replace("repeats = 3", "repeats = 3  retries = 2"))

@@ -43,7 +43,7 @@ MORES = ["ramp/one/more/threads=1/r1", "ramp/two/more/threads=1/r1"]
 
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A folder with one finished run. To be copied, not changed."""
+    """Return a folder with one finished run, to be copied and not changed."""
     system_tool("db_bench")
     bench = Bench(tmp_path_factory.mktemp("earlier"))
     bench.spec(SPEC)
@@ -75,7 +75,7 @@ def records(run_dir: Path) -> list[dict[str, Any]]:
 
 
 def measured(run_dir: Path) -> list[str]:
-    """The cells that the run itself measured."""
+    """Return the cells that the run itself measured."""
     own = records(run_dir)
     start = next(index for index, record in enumerate(own) if record["type"] == "run_started")
     return sorted(record["cell"] for record in own[start:] if record["type"] == "cell_started")

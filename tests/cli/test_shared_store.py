@@ -18,7 +18,7 @@ from tests.support.tools import system_tool
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one simulated run."""
+    """Return a folder with one simulated run."""
     folder = tmp_path_factory.mktemp("made")
     bench = Bench(folder)
     assert bench("init", "brief.bench").code == 0

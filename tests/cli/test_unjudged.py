@@ -19,7 +19,7 @@ def run_cell(self, cell, left=None):
         whole(self, cell, left)
 Lane.run_cell = run_cell
 """
-"""The lanes pass over the cell with four threads."""
+"""Makes the lanes skip the cell with four threads."""
 
 
 def test_a_run_with_a_cell_that_nobody_judged_is_interrupted_and_can_be_resumed(bench: Bench) -> None:

@@ -36,7 +36,7 @@ RIGHT = {
 WANTED = {"misleading": 0.95, HONEST: 0.95, PUBLISHED: 1.0}
 """The required share of correctly judged sentences of each kind."""
 REACHED = {"misleading": (0.99, 0.95), HONEST: (1.0, 0.95), PUBLISHED: (1.0, 1.0)}
-"""The least share so far, of those to tune by and of those kept aside."""
+"""The least share reached so far, for the sentences to tune by and for those kept aside."""
 TYPED_IN_A_TITLE = "W0760"
 OTHER_UNIT = "E0747"
 """The code for a number with another unit than in the sentence, which is always a finding."""

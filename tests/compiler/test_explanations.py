@@ -36,7 +36,7 @@ NOT_OF_A_TEXT = {
     "W0217": "takes a package that checks plans",
     "W0750": "takes a catalogue beside the spec",
 }
-"""Codes without samples, and why."""
+"""Codes without samples, with the reason."""
 
 OF_CLAIMS = {
     each.code

@@ -38,7 +38,7 @@ _HEAD = re.compile(r"(?:error|warning)\[([EW]\d{4})\]: (.+)")
 
 
 def messages() -> Iterator[tuple[str, str, str]]:
-    """File, code and text of each diagnostic in the goldens."""
+    """Return file, code and text of each diagnostic in the goldens."""
     for path in GOLDENS:
         for text in re.split(r"\n\n(?=error\[|warning\[)", path.read_text(encoding="utf-8")):
             match = _HEAD.match(text)

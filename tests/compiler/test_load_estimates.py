@@ -22,7 +22,7 @@ ONE, FOUR = '"load.lab"', '"load-[1-4].lab"'
 
 
 def step(tmp_path: Path, threads: str, hosts: str = ONE, tool: str = "ycsb", workload: str = "a") -> Step:
-    """The load, or the measured load, of the only cell."""
+    """Return the load, or the measured load, of the only cell."""
     path = tmp_path / "spec.bench"
     path.write_text(SPEC.format(threads=threads, hosts=hosts, tool=tool, workload=workload), encoding="utf-8")
     (cell,) = compile_spec(path).cells

@@ -37,7 +37,7 @@ AMBIGUOUS = {
     ("MiB", "MB"): "another unit",
     ("KiB", "KB"): "mostly meant as `kB`",
 }
-"""Slips that give another right word, and which."""
+"""Slips that result in another correct word, with that word."""
 
 
 def nodes(root: object) -> Iterator[object]:

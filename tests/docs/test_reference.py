@@ -99,7 +99,7 @@ def tokens(page: str) -> tuple[Token, ...]:
 
 @cache
 def anchors(page: str) -> frozenset[str]:
-    """The names that a forge gives the headings of a page."""
+    """Return the names that a forge gives to a page's headings."""
     found: Counter[str] = Counter()
     names = set()
     for before, token in zip(tokens(page), tokens(page)[1:], strict=False):

@@ -149,7 +149,7 @@ def _read_bench(words: list[str]) -> None:
 
 
 def _lua(text: str) -> None:
-    """Read by the Lua in Neovim, and not run."""
+    """Check that the Lua in Neovim can parse the text, without running it."""
     tried = 'local read, wrong = load(io.read("*a")) if not read then io.stderr:write(wrong) vim.cmd("cquit") end'
     command = [str(system_tool("nvim")), "--headless", "-n", "-i", "NONE", "-u", "NONE"]
     command += ["-c", f"lua {tried}", "-c", "qa!"]
@@ -158,7 +158,7 @@ def _lua(text: str) -> None:
 
 
 def _jobs(text: str) -> None:
-    """Build servers and schedulers run our commands."""
+    """Check the commands of ours that build servers and schedulers run."""
     typed = re.findall(r"\b(bench (?:plan|lane|merge) [^'\n&]*)", text)
     assert typed
     for line in typed:

@@ -23,13 +23,13 @@ from benchbrief.dsl.syntax.parser_stop import comments
 from tests.dsl.trees import walk
 
 LARGE = 1 << 18
-"""The letters of a text that a quadratic reader would take minutes for."""
+"""The letters of a text that would take a quadratic reader minutes."""
 QUICKSTART = (Path(__file__).resolve().parents[2] / "examples" / "quickstart.bench").read_text(encoding="utf-8")
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """CPU seconds: other work on the machine does not count."""
+    """Fail if the block takes so many CPU seconds, which other work on the machine does not affect."""
     start = time.process_time()
     yield
     assert time.process_time() - start < seconds
@@ -57,7 +57,7 @@ def test_many_brackets(bracket: str) -> None:
     ["({})", "[{}]", "f({})", "a[{}]", "-({})", "max({} over a)", "(({}))", "f(a, b: {})"],
 )
 def test_expressions_of_any_depth(nested: str) -> None:
-    """Either read, and shallow enough for a recursive reader, or refused."""
+    """Each is refused, or read and shallow enough for a recursive reader."""
     for depth in (1, 10, 30, 60, 64, 65, 100, 1000):
         text = "1"
         for _ in range(depth):
@@ -284,7 +284,7 @@ Lark.open_from_package("lark", "python.lark", ["grammars"], **how).parse("p = 1\
 
 
 def _in_a_new_process(program: str) -> float:
-    """The program's processor seconds, without the interpreter's start."""
+    """Return the program's processor seconds, without the interpreter's start."""
     timed = f"import time; start = time.process_time()\n{program}\nprint(time.process_time() - start)"
     ran = subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True)
     return float(ran.stdout)

@@ -12,19 +12,19 @@ from benchbrief.dsl.syntax.parse import parse
 
 
 def tree(text: str) -> str:
-    """The declarations of a text, one after another."""
+    """Return the declarations of a text, one after another."""
     return " ".join(shown(declaration) for declaration in parse(Source("t.bench", text)).declarations)
 
 
 def value(text: str) -> str:
-    """An expression."""
+    """Return an expression as text."""
     (declaration,) = parse(Source("t.bench", f"param p = {text}")).declarations
     assert isinstance(declaration, ast.Param)
     return shown(declaration.value)
 
 
 def series(text: str) -> str:
-    """The values of an attribute, with `|` between two."""
+    """Return the values of an attribute, with `|` between them."""
     (block,) = parse(Source("t.bench", f"report r {{ a = {text} }}")).declarations
     assert isinstance(block, ast.Block)
     (attribute,) = block.body

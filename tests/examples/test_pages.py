@@ -54,7 +54,7 @@ def test_the_page_of_generated_results_reads_as_it_did(
 
 
 def test_an_experiment_on_settings_takes_thirty_lines_and_its_brief_never_calls_them_hardware() -> None:
-    """Without blank lines, comments, the report, and the profile for a trial."""
+    """Blank lines, comments, the report, and the profile for a trial do not count."""
     path = EXAMPLES / "compression" / "compression.bench"
     laid_out = format_source(Source(path.name, path.read_text(encoding="utf-8"))).partition("\nreport")[0]
     assert len([line for line in laid_out.splitlines() if line and not line.startswith("#")]) <= 30

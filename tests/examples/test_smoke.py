@@ -36,7 +36,7 @@ class Example:
     cuts: tuple[tuple[str, str], ...]
     """Texts of the profile, and their replacements in the test."""
     says: tuple[str, ...]
-    """Texts of the brief, in regular expressions."""
+    """Texts that the brief contains, as regular expressions."""
     numbers: int = 21
     """The least number of numbers in its texts and tables."""
     seconds: int = 165
@@ -165,7 +165,7 @@ def folders(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 def cut_short(example: Example, folders: dict[str, str], into: Path) -> Path:
-    """A copy of the example's folder with the profile's values replaced."""
+    """Make a copy of the example's folder with the profile's values replaced."""
     shutil.copytree(EXAMPLES / example.name, into)
     spec = into / f"{example.name}.bench"
     before, profile, smoke = spec.read_text(encoding="utf-8").partition("profile smoke")

@@ -61,7 +61,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 @pytest.fixture(scope="session")
 def client(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """An editor, which asks the installed program."""
+    """Yield an editor that asks the installed program."""
     with session(tmp_path_factory.mktemp("editor"), command=(str(installed.bin / "bench"), "lsp")) as client:
         yield client
 

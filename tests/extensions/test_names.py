@@ -69,7 +69,7 @@ def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def quoted(path: Path) -> frozenset[str]:
-    """The texts of a module that are a name by themselves."""
+    """Return the texts of a module that consist only of a name."""
     return texts(path)[0]
 
 

@@ -49,7 +49,7 @@ def started(bench: Bench, *words: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def lanes(bench: Bench) -> list[tuple[float, float]]:
-    """When each lane began and ended."""
+    """Return when each lane began and ended."""
     journals = bench.folder.glob("bench-out/*/lanes/*/journal.jsonl")
     found: list[list[dict[str, Any]]] = [records_of(path.parent) for path in journals]
     return sorted((records[0]["at"], records[-1]["at"]) for records in found)

@@ -19,7 +19,7 @@ PROBE = Probe(name="server", every_s=1, hosts=("local",), on="controller", origi
 
 
 def parsed(probe: StatusProbe, folder: Path, *readings: Mapping[str, float]) -> dict[str, float]:
-    """Return the last value of each measure, of readings that are 1 s apart."""
+    """Return the last value of each measure. The readings are 1 s apart."""
     said = (f"= {100 + at}.0 {5000 + at}.00\n{json.dumps(each)}\n.\n" for at, each in enumerate(readings))
     (folder / "stdout").write_text("".join(said))
     (folder / "stderr").write_text("")

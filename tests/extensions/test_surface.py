@@ -67,7 +67,7 @@ def test_what_the_surface_promises_changes_only_with_its_number(request: pytest.
 
 
 def offered() -> dict[str, list[str]]:
-    """The doors of each name."""
+    """Return the modules that offer each name."""
     found: dict[str, list[str]] = {}
     for door in sorted(DOORS.glob("[a-z]*.py")):
         for name in import_module(f"benchbrief.extend.{door.stem}").__all__:

@@ -108,7 +108,7 @@ def test_samples_stay_in_place_when_a_wrong_clock_is_set_during_the_measurement(
 
 
 def set_clock_while_sampled(tmp: Path, ahead: Path) -> None:
-    """By an hour, once the probe has taken some readings of the measured time."""
+    """Set the clock by an hour, once the probe has taken some readings of the measured time."""
 
     def readings() -> int:
         outputs = [path.read_text() for path in tmp.rglob("stdout") if path.parent.name != "work"]

@@ -43,7 +43,7 @@ def load_hosts(bench: Bench) -> Iterator[tuple[Sshd, Sshd]]:
 
 
 def job(bench: Bench, cell: str, host: str) -> tuple[str, str]:
-    """The command and the properties of a load generator's measured job."""
+    """Return the command and the properties of a load generator's measured job."""
     (record,) = [
         record
         for record in bench.journal("job_collected")

@@ -1,4 +1,4 @@
-"""Networks that are cut without a word: no packet comes, not even a reset."""
+"""Networks that are silently cut: no packet arrives, not even a reset."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ PARTS = {
     "whole": "{{secret(PART)}}",
 }
 COMPLAINED_OF = ("compressors", "host", "whole")
-"""By YCSB's driver, a name that does not resolve, and the URI's parser."""
+"""The parts that are complained about: by YCSB's driver, as an unresolved name, and by the URI's parser."""
 WHOLE = "mongodb://{part}:pa%24%24-{part}@{part}.invalid:{port}/ycsb?compressors={part}"
 
 

@@ -57,7 +57,7 @@ def has_measured(tmp: Path, seconds: int) -> bool:
 
 
 def run_on_a_host_of_its_own(bench: Bench, clock: SetClock, ahead_s: float, more: str = "") -> Ended:
-    """All programs of the host go by the clock, the controller's do not."""
+    """Run on a host whose programs all go by the set clock, while the controller's do not."""
     tool = wrapped.db_bench(bench.folder / "tool")
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")', HOSTS='"box"', SECONDS="5", MORE=more)
     seen = " ".join(f"{name}={value}" for name, value in clock.env.items())

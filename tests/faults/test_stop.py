@@ -44,7 +44,7 @@ def left(server: Sshd) -> list[Path]:
 
 
 def tools(server: Sshd) -> list[str]:
-    """Command lines of the tools that run on the host."""
+    """Return the command lines of the tools that run on the host."""
     return [line.decode() for line in commands(server) if b"db_bench" in line]
 
 

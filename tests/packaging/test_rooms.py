@@ -212,7 +212,7 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def room_of(target: str) -> str:
-    """The room that `benchbrief.x.y` belongs to."""
+    """Return the room that `benchbrief.x.y` belongs to."""
     parts = target.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ROOMS else "benchbrief"
 

@@ -99,7 +99,7 @@ def _phases(cell: Cell) -> tuple[int | None, ...]:
 
 
 def _warmth(phase: int | None) -> float:
-    """A cache fills in the first phase, and all is level from then on."""
+    """Return the factor of a cache that fills in the first phase, after which all is nearly level."""
     return 0.6 if phase == 1 else 1 + 0.01 * (phase or 0)
 
 
@@ -109,6 +109,6 @@ def _threads(cell: Cell) -> int:
 
 
 def _wobble(cell: Cell, what: str) -> float:
-    """Between 0.7 and 1.3, by the names."""
+    """Return a factor between 0.7 and 1.3 that depends on the names."""
     text = " ".join(filter(None, (cell.hardware, cell.workload, cell.levels, what)))
     return 0.7 + 0.6 * (zlib.crc32(text.encode()) % 1000) / 1000

@@ -87,7 +87,7 @@ def test_no_page_ends_with_a_heading(name: str, paper: str, brief: Any) -> None:
 
 
 class Heading(NamedTuple):
-    """`top` in points from the page's upper edge."""
+    """A heading. `top` is in points from the page's upper edge."""
 
     text: str
     page: int
@@ -95,7 +95,7 @@ class Heading(NamedTuple):
 
 
 def headings(pdf: Path) -> Iterator[Heading]:
-    """By the PDF's bookmarks."""
+    """Return the headings by the PDF's bookmarks."""
     reader: Any = PdfReader(pdf)
 
     def of(outline: Any) -> Iterator[Heading]:

@@ -144,7 +144,7 @@ def test_no_text_stands_outside_of_its_page(sheets: dict[str, Path]) -> None:
 
 
 def simulated() -> bytes:
-    """A short brief of a simulated run, marked on each sheet."""
+    """Return a short brief of a simulated run, marked on each sheet."""
     world = w.World({"disk": "Disk"}, {"a": "Sessions"})
     report = w.report("A report", p.CalloutElement(title="Lead", prose=w.text("Words.")))
     words = CATALOGUES["en"]
@@ -166,7 +166,7 @@ def titles(outline: Any) -> Iterator[str]:
 
 
 def fonts_of(reader: Any) -> Iterator[Any]:
-    """The descriptors of all fonts of the document."""
+    """Return the descriptors of all fonts of the document."""
     for item in range(1, len(reader.xref_objStm) + sum(map(len, reader.xref.values())) + 1):
         found = reader.get_object(item)
         if isinstance(found, dict) and found.get("/Type") == "/FontDescriptor":

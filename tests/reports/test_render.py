@@ -46,13 +46,13 @@ def pdf(world: w.World, report: p.Report, out: Path) -> PdfReader:
 
 @pytest.fixture(scope="module")
 def japanese(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
-    """A PDF in Japanese."""
+    """Return a PDF in Japanese."""
     return pdf(*briefs.three_ssds(), tmp_path_factory.mktemp("japanese"))
 
 
 @pytest.fixture(scope="module")
 def incomplete(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
-    """A PDF of a run with failed measurements."""
+    """Return a PDF of a run with failed measurements."""
     return pdf(*briefs.quickstart(failed=True), tmp_path_factory.mktemp("incomplete"))
 
 

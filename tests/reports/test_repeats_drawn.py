@@ -112,7 +112,7 @@ def test_bars_without_room_have_no_numbers() -> None:
 
 
 def bars(values: Sequence[float], width: float) -> Plot:
-    """A figure of these values."""
+    """Return a figure of these values."""
     rows = {str(i): value for i, value in enumerate(values)}
     query = w.table_of(rows, "workload", "ops/s", "throughput")
     figure = w.figure(

@@ -44,7 +44,7 @@ def table(metrics: int, *, by_threads: bool = False, transposed: bool = False) -
 
 
 def made(folder: Path, *elements: p.Element, template: str = "technical_brief") -> tuple[str, list[Word]]:
-    """The page of a screen, and the words of the PDF."""
+    """Return the HTML page, and the words of the PDF."""
     world = w.World(HARDWARE, WORKLOADS, THREADS, ops=lambda _hardware, _workload, threads: 123_456.0 * threads)
     report = w.report("Several metrics", *elements, template=template, provenance="none")
     found = render(world.plan(report), world.store(), report.name, folder, formats=("html", "pdf", "markdown"))

@@ -64,7 +64,7 @@ def test_steady_beginnings_and_unknown_ones_give_no_notice(tmp_path: Path) -> No
 
 
 def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
-    """Threads in the plan become offered loads: so many ops/s for each."""
+    """Return the plan and rows with threads turned into offered loads, of `load` ops/s for each thread."""
     plan = WORLD.plan()
     cells = tuple(cell.model_copy(update={"target": load * (cell.threads or 0)}) for cell in plan.cells)
     rows: list[tuple[object, ...]] = [

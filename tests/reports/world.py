@@ -77,7 +77,7 @@ _columns = cache(arrow_schema)
 
 @cache
 def _tables() -> str:
-    """The SQL that makes the empty tables."""
+    """Return the SQL that makes the empty tables."""
     with duckdb.connect(":memory:") as connection:
         for name, row_type in s.TABLES.items():
             connection.register("incoming", _columns(row_type).empty_table())
@@ -109,7 +109,7 @@ def measured(view: str, match: str, conditions: str, value: str, dims: Sequence[
 
 
 def throughput(*dims: str, text: str = "throughput", **fixed: str | float) -> p.Query:
-    """The mean over repeats."""
+    """Return the query for the mean throughput over repeats."""
     match, conditions = "experiment hardware workload threads repeat", "m.phase IS NULL AND m.operation = 'all'"
     sql = measured("throughput", match, conditions, "avg(m.value)", dims, fixed)
     return query(sql, dims, "ops/s", text, reads=[read("throughput", **fixed)])

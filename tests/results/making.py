@@ -44,7 +44,7 @@ HERE = Origin(file="brief.bench", line=7, column=3)
 MEASUREMENT = TypeAdapter(Measurement)
 SAMPLES = TypeAdapter(tuple[Sample, ...])
 T0 = 1_700_000_000.0
-"""When every run of the tests begins."""
+"""The time when every run of the tests begins."""
 
 
 def histogram(*buckets: tuple[float, float, int]) -> Histogram:
@@ -249,7 +249,7 @@ class RunMaker:
         remark: str = "",
         asked: Mapping[str, float] | None = None,
     ) -> int:
-        """A good attempt at a cell that took 12 s."""
+        """Record a good attempt at a cell that took 12 s."""
         attempt = self.start(cell)
         if remark:
             self.write(j.Remark(at=self.now, severity="warning", text=remark, cell=cell.id))

@@ -50,7 +50,7 @@ def _ycsb_facts(lines: list[str]) -> Facts:
 
 
 def _go_ycsb_facts(lines: list[str]) -> Facts:
-    """Of the final rows."""
+    """Return the facts in the final rows."""
     found: Facts = {}
     finished = False
     for line in lines:
@@ -108,7 +108,7 @@ def _fio_facts(lines: list[str]) -> Facts:
 
 
 def _log_facts(lines: list[str]) -> Facts:
-    """Intervals without an operation say nothing, but that time went by."""
+    """Return the facts in the log. An interval without operations shows only that time passed."""
     found: Facts = {}
     start = next((line for line in lines if "StartTime:" in line), "")
     for line in lines:

@@ -299,7 +299,7 @@ def test_only_benchmarks_of_db_bench_with_a_background_writer_are_measured_anew_
 
 
 def test_how_the_command_of_an_event_ran_comes_with_the_result(tmp_path: Path) -> None:
-    """A recovery is timed from there, and not from when the event was planned."""
+    """A recovery is timed from the command, and not from when the event was planned."""
     plan = planned(PAIR[:1])
     run = RunMaker(tmp_path / "old", plan)
     attempt = run.start(PAIR[0])

@@ -202,7 +202,7 @@ def test_a_short_window_needs_its_power_sampled_as_a_long_one_does(tmp_path: Pat
 
 
 def a_run_with_power(tmp_path: Path, times: Sequence[float], every_s: float, seconds: float = 10.0) -> RunMaker:
-    """Of 40 W at these seconds of a window, by a meter that a command reads."""
+    """Make a run with 40 W at these seconds of a window, by a meter that a command reads."""
     cell = a_cell(probes=(Probe(name="power", every_s=every_s, hosts=("nvme-1",), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)

@@ -27,7 +27,7 @@ report brief "What a second folder buys" {
   formula gain for threads: 2
 }
 """
-"""Right, without a warning."""
+"""A correct spec without warnings."""
 
 VARIED = """\
 hardware box { hosts = local }
@@ -72,7 +72,7 @@ def cursor(text: str, mark: str = "|") -> tuple[str, int, int]:
 
 
 def apply(text: str, edits: list[dict[str, Any]]) -> str:
-    """A plain text after the edits of an answer."""
+    """Return a plain text after the edits of an answer."""
     starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
 
     def offset(position: dict[str, int]) -> int:

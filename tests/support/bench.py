@@ -170,7 +170,7 @@ class Bench:
 
     @property
     def run_dir(self) -> Path:
-        """The folder of the only run."""
+        """Return the folder of the only run."""
         (found,) = self.run_dirs()
         return found
 
@@ -182,7 +182,7 @@ class Bench:
         return pages_of(max(self.run_dirs(), key=lambda run: run.name))
 
     def journal(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The whole records of the only run's journal, with sentences in words."""
+        """Return the whole records of the only run's journal, with sentences in words."""
         return [record for record in records_of(self.run_dir) if kind in (None, record["type"])]
 
     def verdicts(self) -> dict[str, tuple[str, int]]:

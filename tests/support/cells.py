@@ -35,8 +35,8 @@ from benchbrief.runners.seams import Driver, Engine, Node, Transport
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
 OWN_RUN = RunName(owner=f"test{os.getpid()}")
-"""A run of its own for a test: when a test takes over a silent claim, it removes the jobs of the claim's holder, which
-is often "anyone"."""
+"""A test's own run. A test that takes over a silent claim removes the jobs of the claim's holder, which is often
+"anyone"."""
 TIMEOUT_S = 60.0
 
 Options = Mapping[str, str | float | bool]
@@ -122,7 +122,7 @@ def attached(uri: str, topology: str | None = None, version: str | None = None) 
 
 
 def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] = ()) -> Hardware:
-    """A hardware group of this machine alone."""
+    """Return a hardware group of this machine alone."""
     return Hardware(
         key="box",
         label="Box",

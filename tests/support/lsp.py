@@ -97,7 +97,7 @@ class Client:
         return self._last_id
 
     def answer(self, request: int) -> Any:
-        """The result of a request. Raises RequestError."""
+        """Return the result of a request. Raises RequestError."""
         while request not in self._replies:
             self._take(self.next_message())
         reply = self._replies.pop(request)
@@ -210,7 +210,7 @@ class Client:
         return found
 
     def at(self, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
-        """The answer to a request about a position."""
+        """Return the answer to a request about a position."""
         place = {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
         return self.request(f"textDocument/{method}", {**place, **more})
 

@@ -68,7 +68,7 @@ class Certificate:
 
 
 def certificate(folder: Path) -> Certificate:
-    """Signed by itself, for 127.0.0.1."""
+    """Make a self-signed certificate for 127.0.0.1."""
     made = Certificate(folder / "bmc.pem", folder / "bmc.key")
     words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
     words += ["-subj", "/CN=bmc", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(made.key)]

@@ -55,7 +55,7 @@ class Sshd:
 
     @property
     def key(self) -> Path:
-        """The private key of the user."""
+        """Return the private key of the user."""
         return self.home / ".ssh" / "id_ed25519"
 
     @property

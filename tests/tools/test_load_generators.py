@@ -33,7 +33,7 @@ def ycsb(phase: str, url: str, workload: str, *arguments: str) -> subprocess.Com
 
 
 def returned(output: str, code: str) -> int:
-    """The operations that ended with `code`, over all kinds of operation."""
+    """Return the number of operations that ended with `code`, over all kinds of operation."""
     return sum(int(count) for count in re.findall(rf"^\[[A-Z-]+\], Return={code}, (\d+)$", output, re.MULTILINE))
 
 

@@ -20,7 +20,7 @@ RECORDS = 1000
 
 @pytest.fixture(scope="module")
 def uri() -> Iterator[str]:
-    """A server with the records of `ycsb.usertable`."""
+    """Yield the address of a server with the records of `ycsb.usertable`."""
     built_tool("mongo-stand-in/bin/mongo-stand-in")
     with running_stand_in(tools_dir()) as (host, port):
         yield f"mongodb://{host}:{port}/"

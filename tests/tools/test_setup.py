@@ -23,7 +23,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def commands_without(folder: Path, *absent: str) -> Path:
-    """A folder for the PATH: this machine's commands, less some."""
+    """Return a folder for the PATH, with this machine's commands except some."""
     folder.mkdir()
     for program in Path("/usr/bin").iterdir():
         if program.name not in absent:

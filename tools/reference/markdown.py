@@ -16,7 +16,7 @@ def text(name: str) -> str:
 
 
 def text_of(folder: str) -> str:
-    """Return the text that an extension of ours in `folder` has beside its table, or "" if it has none."""
+    """Return the text for the reference in the `folder` of one of our extensions, or "" if there is none."""
     path = EXTENSIONS / folder / "reference.md"
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 

@@ -38,7 +38,7 @@ def lowered(text: str, scope: Scope | None = None) -> tuple[dict[str, plan.Query
 
 
 def metric(expr: str, scope: Scope | None = None) -> plan.Query:
-    """The query of a correct metric: `expr`, or `in unit = expr`."""
+    """Return the query of a correct metric, declared as `expr` or as `in unit = expr`."""
     text = expr if expr.startswith("in ") else f"= {expr}"
     metrics, _, codes = lowered(f"metric it {text}", scope)
     assert not [code for code in codes if code.startswith("E")], codes
@@ -46,7 +46,7 @@ def metric(expr: str, scope: Scope | None = None) -> plan.Query:
 
 
 def element(body: str, scope: Scope | None = None, warns: tuple[str, ...] = ()) -> plan.Element:
-    """The only element of a correct report."""
+    """Return the only element of a correct report."""
     found = report(body, scope, warns).elements
     assert len(found) == 1
     return found[0]

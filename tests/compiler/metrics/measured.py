@@ -58,7 +58,7 @@ SAMPLED = (
 
 
 def scope_of(path: Path, params: Mapping[str, str] | None = None) -> Scope:
-    """The scope of a correct spec."""
+    """Return the scope of a correct spec."""
     findings = Findings()
     loaded = load(path)
     declarations = collect(loaded, findings)

@@ -124,7 +124,7 @@ class Oracle:
     # --- which points ---
 
     def experiment(self, word: str, at: At) -> ExperimentKey | None:
-        """The experiment that plans a measure at these keys."""
+        """Return the experiment that plans a measure at these keys."""
         probe = word.partition(".")[0]
         for one in self.scope.experiments:
             workload = next(w for w in self.scope.workloads if w.key == at["workload"])
@@ -231,7 +231,7 @@ class Oracle:
         return curve_rules.steady([self.leaf("throughput", {**at, "phase": each}) for each in phases])[phase - 1]
 
     def read_off(self, call: ast.Call, at: At) -> object:
-        """A number read off a whole curve."""
+        """Return a number read off a whole curve."""
         points = list(self.points(call, at))
         operand = call.arguments[0].value
         values = [cast("float | None", self.value(operand, point)) for point in points]
@@ -351,7 +351,7 @@ class Oracle:
 
 
 def in_total(at: At) -> At:
-    """Of all operations."""
+    """Return the keys without the operation, so those of all operations together."""
     return {dim: key for dim, key in at.items() if dim != "operation"}
 
 

@@ -69,7 +69,7 @@ def same(found: float | None, expected: object, factor: float) -> bool:
 
 
 def of_numbers(value: float | None) -> float | None:
-    """Return None for a result of dividing by a difference that is 0 apart from the order of its sums."""
+    """Return None for a quotient whose divisor is 0 but for the rounding of its sums."""
     return None if value is None or abs(value) > 1e15 else value
 
 
@@ -182,7 +182,7 @@ KEYS = {"hardware": ("eco", "old"), "workload": ("a",), "threads": ("threads: 1"
 
 @st.composite
 def expressions(draw: st.DrawFn, unit: str, depth: int = 3) -> Shape:
-    """An expression in `unit`."""
+    """Return a strategy for expressions in `unit`."""
     forms = ["atom"] if depth == 0 else ["atom", "sum", "scaled", "index", "reduce", "reduce", "when"]
     match draw(st.sampled_from(forms)):
         case "atom":

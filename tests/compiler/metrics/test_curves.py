@@ -201,7 +201,7 @@ def test_the_steady_state_begins_with_the_first_phase_from_which_on_the_rule_hol
 
 
 def curve(*values: float | None) -> Measured:
-    """A throughput for each point of the ramp: 1, 2, 4, 8, 16, 32 threads."""
+    """Return measurements with a throughput for each point of the ramp: 1, 2, 4, 8, 16, 32 threads."""
     measured = Measured(scope("curves"), cells_of(scope("curves")))
     for cell in measured.cells:
         if cell[0] == "ramp":

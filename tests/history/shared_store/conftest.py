@@ -39,7 +39,7 @@ ON_A_SERVER_TOO = pytest.mark.parametrize("store", ["file", *longer("gofakes3", 
 def store(
     request: pytest.FixtureRequest, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> SharedStore:
-    """An empty store: the test runs on each kind."""
+    """Return an empty store, of each kind in turn."""
     return open_store(store_url(request.param, servers, tmp_path, monkeypatch))
 
 
@@ -64,7 +64,7 @@ def run_dir(tmp_path: Path) -> Path:
 def a_run(
     out: Path, name: str = "20260301-101500-brief", operations: int = 100, owner: str = "0123456789abcdef"
 ) -> Path:
-    """A run with one good cell and one that failed."""
+    """Return a run with one good cell and one that failed."""
     cells = [a_cell(), a_cell(workload="b")]
     run = RunMaker(out / name, a_plan(cells))
     (run.run_dir / "identity.json").write_text(f'{{"owner": "{owner}", "folder": "", "copied_from": ""}}')
@@ -75,7 +75,7 @@ def a_run(
 
 
 def a_page(page: Path, text: str) -> None:
-    """A page of a report, in a run's folder, that the run's journal names."""
+    """Return a page of a report, in a run's folder, that the run's journal names."""
     page.parent.mkdir(exist_ok=True)
     page.write_text(text)
     assert not note_reports(page.parent.parent, {"brief": ReportFiles(page.parent, [page])})

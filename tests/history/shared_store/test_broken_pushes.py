@@ -297,7 +297,7 @@ def test_a_file_that_gc_removed_during_a_push_is_sent_again(run_dir: Path, tmp_p
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 200 kB."""
+    """Yield a file system of 200 kB."""
 
     folder = tmp_path / "small"
     folder.mkdir()

@@ -101,7 +101,7 @@ def good_is_shown(store: SharedStore) -> list[str]:
 
 
 def texts_in(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The place of each text, and of each name, in a document."""
+    """Yield the place of each text, and of each name, in a document."""
     if isinstance(value, str):
         yield at
     for key, inside in (

@@ -25,7 +25,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def url(servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_run: Callable[..., Path]) -> str:
-    """A store on S3 that has three runs."""
+    """Return the address of a store on S3 with three runs."""
     found = store_url("gofakes3", servers, tmp_path, monkeypatch)
     for number, name in enumerate(RUNS):
         push_run(make_run(name, owner=f"{number}" * 16), open_store(found), Push())

@@ -230,7 +230,7 @@ def _collect_until_stopped(url: str, stop: Event) -> None:
 
 @pytest.mark.long
 def test_gc_in_another_process_takes_nothing_that_a_push_relies_on(tmp_path: Path) -> None:
-    """The pushes find old objects of runs that are no more, which go meanwhile."""
+    """The pushes find old objects of deleted runs, which are removed meanwhile."""
     url = f"file://{tmp_path}/shared"
     runs = [a_run(tmp_path / "out", f"run-{n}", operations=100 * n) for n in range(1, 4)]
     for run_dir in runs:

@@ -14,7 +14,7 @@ from tests.support.cells import attached, context, ycsb
 
 
 def contexts(records: int, hosts: int, threads: int | None = None, driver: str = "ycsb") -> list[CellContext]:
-    """The contexts of each load generator that loads so many records."""
+    """Return the contexts of all load generators that load so many records together."""
     workload = ycsb("a", records)
     if threads:
         properties = {**workload.properties, "load_threads": float(threads)}

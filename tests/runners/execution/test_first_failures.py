@@ -23,7 +23,7 @@ experiment e { hardware = [a, b]  workloads = w  threads = 1  measure = 3 s  rep
 
 @pytest.fixture
 def cells(tmp_path: Path) -> list[Cell]:
-    """Five of `a`, then five of `b`."""
+    """Return five cells of `a`, then five of `b`."""
     return list(compile_text(SPEC, tmp_path).cells)
 
 

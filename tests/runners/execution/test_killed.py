@@ -122,7 +122,7 @@ def assert_whole(bench: Bench, cells: tuple[str, ...]) -> None:
 
 
 def operations(printed: str) -> int:
-    """Of db_bench, go-ycsb or YCSB."""
+    """Return the operations printed by db_bench, go-ycsb or YCSB."""
     if found := re.search(r"(\d+) operations;", printed) or re.search(
         r"^READ +- .* Count: (\d+),", _last(printed), re.MULTILINE
     ):
@@ -131,7 +131,7 @@ def operations(printed: str) -> int:
 
 
 def _last(printed: str) -> str:
-    """The summary of go-ycsb."""
+    """Return the summary of go-ycsb."""
     return printed.partition("Run finished")[2]
 
 

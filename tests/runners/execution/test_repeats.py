@@ -19,7 +19,7 @@ from benchbrief.runners.scheduling.knee_search import Searches
 from tests.support.plans import compile_spec
 
 CLOSE = (100.0, 101.0, 99.0, 100.0, 100.5, 99.5)
-"""Within 2.5 % after three."""
+"""Values that are within 2.5 % after three repeats."""
 FAR = (100.0, 140.0, 60.0, 100.0, 120.0, 80.0)
 
 HEAD = """

@@ -20,7 +20,7 @@ CRITERION = KneeSearch(latency="p99", rise=0.10, gain=0.03)
 
 
 def points(*measured: tuple[float, float]) -> list[j.SearchPoint]:
-    """At 1, 2, 4, ...: operations per second, and milliseconds."""
+    """Return search points at 1, 2, 4, …, measured in operations per second and milliseconds."""
     return [
         j.SearchPoint(point=2.0**i, ops_per_s=rate, latency_s=latency / 1000)
         for i, (rate, latency) in enumerate(measured)

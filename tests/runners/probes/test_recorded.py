@@ -1,4 +1,4 @@
-"""Power from the log that a meter writes itself."""
+"""Tests of power from the log that a meter writes itself."""
 
 from __future__ import annotations
 

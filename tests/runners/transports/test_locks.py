@@ -121,7 +121,7 @@ def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
 
 
 def of_another_user(jobs_dir: Path, name: str) -> Completed:
-    """Another Unix user's run claims the host, and gives a sign of life once."""
+    """Let another Unix user's run claim the host and give a sign of life once."""
     jobs_dir.chmod(0o1777)
     holder = f'{{"run": "{name}", "folder": "/theirs", "controller": "lab-2", "pid": 7, "host": "h"}}'
     claimed = f"theirs\n{holder}\n3600"
@@ -346,7 +346,7 @@ def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transpor
 
 
 def ended_process() -> int:
-    """The number of a process that there is no more."""
+    """Return the number of a process that has ended."""
     process = subprocess.Popen(["true"])
     process.wait()
     return process.pid

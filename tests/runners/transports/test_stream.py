@@ -28,7 +28,7 @@ def reader(server: Sshd, opened: list[Transport]) -> SshTransport:
 
 
 def heads() -> list[str]:
-    """Who reads an endless file on the host, which is this machine."""
+    """Return the processes that read an endless file on the host, which is this machine."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

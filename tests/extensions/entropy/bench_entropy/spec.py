@@ -1,4 +1,4 @@
-"""Of the kernel's pool of random numbers."""
+"""Describes the probe of the kernel's pool of random numbers."""
 
 from benchbrief.extend.spec import ProbeMeasure, ProbeSpec
 

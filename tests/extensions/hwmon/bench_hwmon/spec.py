@@ -1,4 +1,4 @@
-"""Of the kernel's power sensors."""
+"""Describes the meter that reads the kernel's power sensors."""
 
 from benchbrief.extend.spec import Key, MeterSpec, Text
 

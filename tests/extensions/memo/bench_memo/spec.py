@@ -1,4 +1,4 @@
-"""Of the memo, and of two templates that can't be used."""
+"""Describes the memo, and two templates that can't be used."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Of sysbench's outputs."""
+"""Describes the importer of sysbench's outputs."""
 
 from benchbrief.extend.spec import ImporterSpec, Key, Word
 
