@@ -204,7 +204,7 @@ class _Writer:
             if front.origin:
                 tag = self.paragraph("Brief Origin", [Run(front.origin)])
                 if not self.brief.template:
-                    self.set_ground(tag, text_width(front.origin, _TAG_PT))
+                    self.set_ground(tag, text_width(front.origin, _TAG_PT) * _BOLD)
             if front.byline and self.brief.template:
                 self.paragraph("Brief Note", runs_of(front.byline))
         self.write_notes(self.view.title_notes)
