@@ -28,6 +28,8 @@ from benchbrief.model.units import known_units
 from benchbrief.results.store.store_schema import TABLES
 from tests.docs.samples import ROOT, pages
 from tools.reference import __main__ as reference
+from tools.reference import extensions
+from tools.reference.blocks import elsewhere
 
 PARSER = MarkdownIt("commonmark")
 REFERENCE = "docs/reference"
@@ -40,17 +42,14 @@ def test_the_committed_pages_are_what_the_tables_give(capsys: pytest.CaptureFixt
 def test_every_text_beside_the_tables_is_on_a_page() -> None:
     written = "".join((ROOT / REFERENCE / page).read_text(encoding="utf-8") for page in reference.PAGES)
     texts = sorted((ROOT / "tools" / "reference" / "texts").rglob("*.md"))
-    texts += sorted(ROOT.glob("extensions/*/*/reference.md"))
     assert len(texts) > 20
     assert [path.name for path in texts if path.read_text(encoding="utf-8").strip() not in written] == []
 
 
 WORDS = {
     "blocks.md": [
-        *(key for block in schemas.BLOCKS.values() for key in block.keys),
+        *(name for block in schemas.BLOCKS.values() for name, key in block.keys.items() if not key.only),
         *schemas.BLOCKS,
-        *schemas.DATABASE_OPTIONS,
-        *(option.name or key for each in ENGINE_SPECS.own.values() for key, option in each.options.items()),
     ],
     "workloads.md": [f"{tool}.{name}" for tool, spec in own_families().items() for name in spec.workloads],
     "tools.md": [*METER_SPECS.own, *schemas.PROBES, *own_tools(), *ENGINE_SPECS.own],
@@ -66,6 +65,19 @@ WORDS = {
 def test_a_page_has_every_word_of_its_tables(page: str) -> None:
     text = (ROOT / REFERENCE / page).read_text(encoding="utf-8")
     assert [word for word in WORDS[page] if f"`{word}`" not in text] == []
+
+
+def test_the_attributes_that_only_some_extensions_have_are_on_the_pages_of_those() -> None:
+    pages = "".join((folder / "README.md").read_text(encoding="utf-8") for folder in extensions.folders())
+    attributes = [
+        name
+        for block in schemas.BLOCKS.values()
+        for name, key in block.keys.items()
+        if key.only and name in elsewhere()
+    ]
+    options = [word for each in ENGINE_SPECS.own.values() for word in each.options]
+    assert len(attributes) > 20
+    assert [word for word in (*attributes, *options) if f"| `{word}` |" not in pages] == []
 
 
 def test_every_function_and_every_code_has_its_place() -> None:

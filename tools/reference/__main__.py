@@ -1,4 +1,4 @@
-"""Writes docs/reference: `python -m tools.reference`. With `--check`, only reports what is outdated."""
+"""Writes docs/reference and the pages of our extensions: `python -m tools.reference`. `--check` names stale ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tools.reference import (
     blocks,
     commands,
     expressions,
+    extensions,
     index,
     journal,
     messages,
@@ -21,7 +22,8 @@ from tools.reference import (
     workloads,
 )
 
-FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "README.md": index.page,
     "blocks.md": blocks.page,
@@ -39,21 +41,22 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def main(arguments: list[str]) -> int:
-    stale = [name for name, page in PAGES.items() if _read(FOLDER / name) != page()]
+    wanted = {FOLDER / name: page() for name, page in PAGES.items()}
+    wanted |= {folder / "README.md": extensions.page(folder) for folder in extensions.folders()}
+    stale = {path: text for path, text in wanted.items() if _read(path) != text}
     unknown = [path.name for path in FOLDER.glob("*") if path.name not in PAGES]
     if arguments == ["--check"]:
-        for name in stale:
-            print(f"docs/reference/{name} is out of date: run `make docs`")
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is out of date: run `make docs`")
         for name in unknown:
             print(f"docs/reference/{name} is no page of the reference")
         return 1 if stale or unknown else 0
     if arguments:
         print(__doc__)
         return 2
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name in stale:
-        (FOLDER / name).write_text(PAGES[name](), encoding="utf-8")
-        print(f"wrote docs/reference/{name}")
+    for path, text in stale.items():
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
     return 0
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.registry import ENGINE_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.schemas import BLOCKS
 from benchbrief.model.value_shapes import BlockSchema
 from tools.reference.attributes import attributes, exclusive, heading
-from tools.reference.markdown import code, joined, table, text, text_of
+from tools.reference.markdown import code, joined, page_of, table, text
 
 
 def page() -> str:
@@ -39,11 +39,17 @@ def _places(name: str) -> str:
     return f"in {code(*within)}" if within else "by itself"
 
 
+def elsewhere() -> frozenset[str]:
+    """Return the attributes that are on the pages of the engines and load generators that have them."""
+    owners = (*ENGINE_SPECS.own.values(), *TOOL_SPECS.own.values())
+    return frozenset(name for each in owners for name in each.attributes)
+
+
 def _blocks() -> Iterator[str]:
     for name, block in BLOCKS.items():
         yield heading(name, block, 2)
         yield text(f"blocks/{name}")
-        yield attributes(block.keys)
+        yield attributes({key: each for key, each in block.keys.items() if not each.only or key not in elsewhere()})
         yield exclusive(block)
         yield _rules(name, block)
         if name == "experiment":
@@ -83,13 +89,7 @@ def _calls() -> Iterator[str]:
 def _options() -> Iterator[str]:
     yield "## `options`"
     yield text("blocks/options")
-    for name, spec in ENGINE_SPECS.own.items():
-        if not spec.options:
-            continue
-        yield f"### Options of {spec.options_label}"
-        yield text_of(f"engines/{name}")
-        yield attributes({key: option.key for key, option in spec.options.items()})
-        if any(option.name for option in spec.options.values()):
-            yield "In a connection string these are:"
-            names = [(code(key), code(option.name)) for key, option in spec.options.items()]
-            yield table(("option", "in a connection string"), names)
+    pages = (
+        f"[{spec.label}]({page_of('engines', name)}#options)" for name, spec in ENGINE_SPECS.own.items() if spec.options
+    )
+    yield f"Each engine has its own: {', '.join(pages)}."

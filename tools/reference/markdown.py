@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 TEXTS = Path(__file__).parent / "texts"
-EXTENSIONS = Path(__file__).parents[2] / "extensions"
 
 
 def text(name: str) -> str:
@@ -15,10 +14,9 @@ def text(name: str) -> str:
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
-def text_of(folder: str) -> str:
-    """Return the text for the reference in the `folder` of one of our extensions, or "" if there is none."""
-    path = EXTENSIONS / folder / "reference.md"
-    return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+def page_of(plural: str, name: str) -> str:
+    """Return the link to the page of one of our extensions, as a page of the reference has it."""
+    return f"../../extensions/{plural}/{name.replace('-', '_')}/README.md"
 
 
 def joined(parts: Iterable[str]) -> str:

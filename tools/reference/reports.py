@@ -8,7 +8,7 @@ from benchbrief.compiler import word_meanings
 from benchbrief.compiler.schemas import ELEMENTS, OPTIONS
 from benchbrief.model.extension_spec import LANGUAGES
 from tools.reference.attributes import attributes, heading
-from tools.reference.markdown import code, joined, table, text
+from tools.reference.markdown import code, joined, page_of, table, text
 
 
 def page() -> str:
@@ -24,7 +24,8 @@ def page() -> str:
             text("holes"),
             "## Templates",
             table(
-                ("template", "what it looks like"), [(code(name), doc) for name, doc in word_meanings.TEMPLATES.items()]
+                ("template", "what it looks like"),
+                [(f"[`{name}`]({page_of('templates', name)})", doc) for name, doc in word_meanings.TEMPLATES.items()],
             ),
             "## Languages",
             table(

@@ -1,4 +1,4 @@
-"""docs/open_loop.md names each measure of openload, and each of its reasons to refuse a cell."""
+"""The page of openload names each measure of openload, and each reason for which it refuses a cell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from benchbrief.extensions.tools.openload.spec import SPEC
 from tests.support.tools import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "open_loop.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "extensions/tools/openload/README.md").read_text(encoding="utf-8")
 CONTRACT = (REPOSITORY / "loadgen" / "README.md").read_text(encoding="utf-8")
 
 

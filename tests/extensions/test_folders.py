@@ -1,0 +1,96 @@
+"""The folder of each of our extensions has all of it: what it is, code, words in each language, a page, and tests."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from benchbrief.model.extension_spec import LANGUAGES, ImporterSpec
+from benchbrief.model.tool_spec import ToolSpec
+from tests.docs.samples import ROOT, samples
+from tools.reference.extensions import MADE, folders, spec_in
+
+TESTED_TOGETHER = {
+    "importers/db_bench": "tests/results/test_import_outputs.py",
+    "importers/go_ycsb": "tests/results/test_import_outputs.py",
+    "importers/hdr": "tests/results/test_import_logs.py",
+    "importers/iostat": "tests/results/test_sample_logs.py",
+    "importers/ipmitool": "tests/results/test_sample_logs.py",
+    "importers/ycsb": "tests/results/test_import_outputs.py",
+    "meters/command": "tests/runners/probes/test_power.py",
+    "meters/rapl": "tests/runners/probes/test_power.py",
+    "probes/cpu": "tests/runners/probes/test_probes.py",
+    "probes/disk": "tests/runners/probes/test_probes.py",
+    "probes/memory": "tests/runners/probes/test_probes.py",
+    "probes/network": "tests/runners/probes/test_probes.py",
+    "probes/power": "tests/runners/probes/test_power.py",
+    "snapshots/zfs": "extensions/snapshots/lvm_thin/tests/test_in_snapshot_vm.py",
+    "templates/blog": "tests/reports/test_first_page.py",
+    "templates/slide": "tests/reports/test_slide_notes.py",
+    "templates/technical_brief": "tests/reports/test_first_page.py",
+    "templates/white_paper": "tests/reports/test_first_page.py",
+    "transports/local": "tests/runners/transports/test_jobs.py",
+    "transports/ssh": "tests/runners/transports/test_ssh.py",
+}
+"""Those that keep what others of their kind keep, with the module that tests them beside those."""
+
+FOLDERS = {f"{folder.parent.name}/{folder.name}": folder for folder in folders()}
+
+
+def is_command_that_uses(name: str, text: str) -> bool:
+    return bool(re.search(rf"^bench import {name} |--samples {name} ", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_page_says_what_it_is_how_it_is_used_and_where_it_ends(name: str) -> None:
+    """Its specs and commands are checked with those of all other pages."""
+    folder, spec = FOLDERS[name], spec_in(FOLDERS[name])
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    written = text.partition(MADE)[0]
+    assert len(written) > 400
+    used = samples(f"extensions/{name}/README.md")
+    if isinstance(spec, ImporterSpec):
+        assert any(is_command_that_uses(spec.name, each.text) for each in used)
+    else:
+        word = spec.word if isinstance(spec, ToolSpec) else spec.name
+        assert any(each.language == "bench" and word in each.text for each in used)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_has_code_words_in_each_language_and_tests(name: str) -> None:
+    folder, spec = FOLDERS[name], spec_in(FOLDERS[name])
+    module, _, made = spec.implementation.partition(":")
+    if made and module.startswith("benchbrief.extensions."):
+        assert (ROOT / f"{module.removeprefix('benchbrief.').replace('.', '/')}.py").is_relative_to(folder)
+    words = [tomllib.loads(path.read_text(encoding="utf-8")).keys() for path in sorted(folder.glob("words/*.toml"))]
+    assert [path.stem for path in sorted(folder.glob("words/*.toml"))] in ([], sorted(LANGUAGES))
+    assert all(each == words[0] for each in words)
+    if list(folder.glob("tests/test_*.py")):
+        assert name not in TESTED_TOGETHER
+        return
+    text = (ROOT / TESTED_TOGETHER[name]).read_text(encoding="utf-8")
+    assert re.search(rf"{folder.name}|{re.escape(spec.name)}", text)
+
+
+@pytest.mark.parametrize("name", [name for name in FOLDERS if name.startswith("tools/")])
+def test_a_load_generator_has_recorded_outputs(name: str) -> None:
+    spec = spec_in(FOLDERS[name])
+    assert isinstance(spec, ToolSpec)
+    folder = FOLDERS[name].parent / spec.stands_for if spec.stands_for else FOLDERS[name]
+    assert any(path.is_file() for path in Path(folder / "outputs").rglob("*"))
+
+
+def test_a_sentence_that_one_extension_alone_says_is_in_its_words() -> None:
+    said: dict[str, set[str]] = {}
+    rooms = ("model", "runners", "benchbrief/extend", "extensions")
+    for path in (path for room in rooms for path in (ROOT / room).rglob("*.py")):
+        room, kind, name, *_ = (*path.relative_to(ROOT).parts, "", "")
+        for word in re.findall(r"def (\w+)\([^)]*\) -> Message: \.\.\.", path.read_text(encoding="utf-8")):
+            said.setdefault(f"r_{word}", set()).add(f"{kind}/{name}" if room == "extensions" else room)
+    shared = tomllib.loads((ROOT / "reports/words/en.toml").read_text(encoding="utf-8"))
+    assert len(said) > 500
+    assert [word for word, by in said.items() if word in shared and len(by) == 1 and by <= FOLDERS.keys()] == []
