@@ -49,7 +49,7 @@ class Module:
         return sum(1 for number, line in code if number not in text and line.strip() and line.strip()[0] != "#")
 
     def imports(self, house: dict[str, Module]) -> set[str]:
-        """The modules of the house that this one imports, in functions too."""
+        """Return the modules of the house that this one imports, including imports in functions."""
         found = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):

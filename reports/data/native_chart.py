@@ -30,7 +30,7 @@ class NativeSeries:
     """The values as the brief writes them, both ends of ranges, or the numbers of brackets. A single bracket compares
     all bars."""
     worse: tuple[bool, ...] = ()
-    """Which bars are pale, because they are changes for the worse. Without any, empty."""
+    """The bars that are pale because they are changes for the worse. Empty if there are none."""
 
     @property
     def is_level(self) -> bool:

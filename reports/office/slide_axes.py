@@ -1,4 +1,4 @@
-"""Sets the axes of a chart on a slide: their ends and ticks, and where the chart has them."""
+"""Sets the axes of a chart on a slide: their ends, ticks and places."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from benchbrief.reports.text.html_markup import writable
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
 """The steps of axes as multiples of a power of ten, how many an axis has at the most, and what is free at its end."""
 MOST_STEPS = 10
-"""The most steps of an x axis that has ticks only at the values."""
+"""The most steps of an x axis with ticks only at the values."""
 _BETWEEN_TICKS = 12.0
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Where a chart draws its values: the `area` between its axes, and the ends of the axis of the values."""
+    """The place where a chart draws its values: the `area` between its axes, and the ends of the value axis."""
 
     area: Area
     low: float
@@ -42,7 +42,7 @@ class Plot:
 def place_plot(
     made: Any, chart: NativeChart, area: Area, ends: tuple[float, float], points: float, above: float
 ) -> Plot:
-    """Set where in its area a chart has its axes, with `above` points free over its highest bar."""
+    """Place the axes of a chart within its area, with `above` points free over its highest bar."""
     low, high = ends
     log = chart.log_left and low > 0
     written = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)] if log else []
@@ -84,8 +84,8 @@ def reach(series: NativeSeries) -> list[float]:
 def set_axes(
     made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str, room: float
 ) -> tuple[float, float] | None:
-    """Set the axes of a chart that is `room` wide, and return the ends of the values' axis, or None where the program
-    chooses them."""
+    """Set the axes of a chart that is `room` wide. Returns the ends of the value axis, or None if the program chooses
+    them."""
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)
@@ -126,8 +126,8 @@ def set_axes(
 
 
 def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, float]:
-    """Return the ends of the values' axis and the step of its ticks: those of the brief's own drawing, or others where
-    a value is beyond them."""
+    """Return the ends of the value axis and the step of its ticks, as in the brief's own drawing unless values lie
+    beyond them."""
     low, high = min(0.0, *shared, 0.0), max(0.0, *shared, 0.0)
     if len(chart.ticks) > 1 and not chart.log_left and chart.ticks[0] <= low and chart.ticks[-1] >= high:
         return chart.ticks[0], chart.ticks[-1], chart.ticks[1] - chart.ticks[0]
@@ -157,7 +157,7 @@ def _scale_x(axis: Any, chart: NativeChart, room: float) -> None:
 
 
 def _decades(low: float, high: float, base: int) -> tuple[float, float]:
-    """Return two powers of a base, at least one apart, that enclose the values."""
+    """Return two powers of a base, at least one step apart, that enclose the values."""
     first = math.floor(math.log(low, base) + 1e-9)
     return float(base) ** first, float(base) ** max(first + 1, math.ceil(math.log(high, base) - 1e-9))
 

@@ -56,19 +56,19 @@ _FACT_ROWS, _BESIDE = 11, 24.0
 _TABLE_SHARE, _MOST_PAD = 0.96, 18.0
 """The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
 _MOST_CARDS = 8
-"""The most numbers of a box that are set large."""
+"""The most numbers that a box sets in large type."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
 _DPI = 220
 _MOST_SCALE = 1.6
 """The largest size, in points, of a drawing's pixel on a slide, at which the drawing's texts have about 16 points."""
 _SMALLEST_SHARE = 0.55
-"""The smallest share of its height with which a picture is redrawn."""
+"""The smallest share of its height at which a picture is redrawn."""
 
 
 @dataclass
 class BlockWriter(SlideWriter):
-    """Writes slides with an element of the brief each."""
+    """Writes slides with one element of the brief each."""
 
     def write_block(
         self,
@@ -297,7 +297,7 @@ class BlockWriter(SlideWriter):
 
 
 def with_unit(title: Markup, block: Block) -> Markup:
-    """Return a table's title with the unit that all its numbers have in common."""
+    """Return a table's title with the unit that all its numbers share."""
     unit = block.unit if isinstance(block, TableView) else ""
     return Markup("{} ({})").format(title, unit) if unit and f"({unit})" not in title else title
 

@@ -89,7 +89,7 @@ def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: 
 
 
 def _points_in_lines(cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Return the type size of numbers that stand one below the other, each with its text to the right."""
+    """Return the type size of numbers that are stacked, each with its text to the right."""
     high = (area.height - _GAP * (len(cards) - 1)) / len(cards)
     widest = max(card.ems for card in cards) * look.wider
     points = min(most, (high - _GAP / 2) / 1.25, area.width * _NUMBER_SHARE / widest)

@@ -1,4 +1,4 @@
-"""Prepares the data of a chart on a slide: what its embedded workbook has, and how its numbers are written."""
+"""Prepares the data of a chart on a slide: the contents of its embedded workbook, and the formats of its numbers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from benchbrief.reports.text.html_markup import writable
 
 _CATEGORIES: Any = CategoryChartData
 _POINTS: Any = XyChartData
-"""The library's conversion to points, whose types are incomplete."""
+"""The library's function for conversion to points, whose types are incomplete."""
 _MINUS = "\N{MINUS SIGN}"
 _WRITTEN = re.compile(r"[-+\u2212]?[\d,]+(?:\.(?P<decimals>\d+))?(?P<unit>\D{0,8})")
-"""Matches a number as a brief writes it at a bar."""
+"""Matches the number that a brief writes at a bar."""
 
 
 def data_of(chart: NativeChart) -> Any:

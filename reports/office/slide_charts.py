@@ -114,7 +114,7 @@ def add_charts(
 
 
 def _fits(chart: NativeChart, width: float) -> bool:
-    """Return whether a panel can be read in a width: its bars with their numbers, or its places on the axis."""
+    """Return whether a panel is readable in this width: its bars with their numbers, or the places on its axis."""
     if not chart.categories:
         return width >= _NARROWEST
     bars = [each for each in chart.series if each.mark in ("bar", "range")]

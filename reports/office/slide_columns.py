@@ -1,4 +1,4 @@
-"""Writes short topics side by side on slides, above a table of facts where both have room."""
+"""Writes short topics side by side on slides, above a table of facts if there is room for both."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from benchbrief.reports.office.table_grid import grid_of_facts, plain_grid
 from benchbrief.reports.view.arrange_elements import Slide
 
 _FACTS_SHARE = 0.4
-"""The most of a slide that a table of facts takes below texts."""
+"""The largest share of a slide that a table of facts takes below texts."""
 _COLUMN_GAP, _RULE_TOP = 48.0, 36.0
 """The room between columns, and where the line between them begins."""
 
@@ -42,7 +42,7 @@ class TopicWriter(BlockWriter):
     """Writes slides with one or several topics."""
 
     def topics_of(self, slide: Slide) -> list[Topic]:
-        """Return the topics that make up one of our slides, or none if it has more than texts."""
+        """Return the topics that make up one of our slides, or none if it has other elements than texts."""
         if not self.masters.is_ours:
             return []
         if slide.topics:

@@ -37,7 +37,7 @@ _MARKERS = (XL_MARKER_STYLE.CIRCLE, XL_MARKER_STYLE.SQUARE, XL_MARKER_STYLE.TRIA
 
 @dataclass(frozen=True)
 class Bars:
-    """Where the bars of a chart are: as many side by side in each slot as it has series."""
+    """The places of a chart's bars. Each slot has one bar for each series, side by side."""
 
     chart: NativeChart
     plot: Plot

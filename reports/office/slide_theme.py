@@ -15,7 +15,7 @@ from benchbrief.reports.office.slide_masters import TITLES
 
 _ACCENTS = 6
 _AFTER = ("a:cs", "a:sym", "a:hlinkClick", "a:hlinkMouseOver", "a:rtl", "a:extLst")
-"""What stands after the East Asian typeface in the properties of a run (ECMA-376, part 1, 21.1.2.3.9)."""
+"""The elements that follow the East Asian typeface in the properties of a run (ECMA-376, part 1, 21.1.2.3.9)."""
 _NOT_FIRST = (
     "、。，．・：；？！゛゜ヽヾゝゞ々ー’”）〕］｝〉》」』】°‰′″℃￠％ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
     "!%),.:;?]}｡｣､･ｧｨｩｪｫｬｭｮｯｰﾞﾟ"

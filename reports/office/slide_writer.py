@@ -1,4 +1,4 @@
-"""Writes texts on slides, and keeps what the notes of each slide say: the numbers on it and where they come from."""
+"""Writes texts on slides, and collects the contents of each slide's notes: its numbers and their origin."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _TITLE_PT = 16.0
 _CLOSING, _CLOSING_MOST = 110.0, 180.0
 """The least and the most room for the headline at the end."""
 _TITLE_SHARE = 0.85
-"""How much smaller than usual a title may be to take a line less."""
+"""The share of its usual size to which a title may shrink to save a line."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
 """How much wider than thought a large number may be in our typeface, and in another one."""
 
@@ -66,13 +66,13 @@ class SlideWriter:
     shown: list[str] = field(default_factory=list)
     """The numbers on the current slide, by their ids."""
     sources: list[str] = field(default_factory=list)
-    """The expressions of the figures and tables on the present slide."""
+    """The expressions of the figures and tables on the current slide."""
     aside: list[str] = field(default_factory=list)
-    """Further lines for the slide's notes, besides the origin of its numbers: texts that were shortened, and why a
-    figure is a picture."""
+    """Further lines for the slide's notes, besides the origin of its numbers: shortened texts, and the reasons why
+    figures are pictures."""
 
     used: float = math.inf
-    """The height that the texts on the last text-only slide take."""
+    """The height taken by the texts on the last text-only slide."""
     slide_of_limits: int = 0
     taken: int = 0
     """The topics on the last slide of columns."""

@@ -86,7 +86,8 @@ _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2
 """Bytes of files for each byte of records: invented, like the service times."""
 _COUNTED = {"read": ("query",), "scan": ("query",), "update": ("update",), "insert": ("insert",), "delete": ("delete",)}
 _BOTH = ("query", "update")
-"""The names in MongoDB's `opcounters` for an operation that both reads and updates, which is any not in `_COUNTED`."""
+"""The names in MongoDB's `opcounters` for an operation that both reads and updates. Such operations are those that are
+not in `_COUNTED`."""
 
 _Values = dict[str, float]
 

@@ -126,7 +126,7 @@ def test_too_many_hosts_are_counted_not_made(pattern: str) -> None:
 
 @pytest.fixture
 def transport(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The transport `inner` of another package."""
+    """Install another package's transport `inner` for a test."""
     registry.look_again()
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "inner_spec.py").write_text(TRANSPORT)

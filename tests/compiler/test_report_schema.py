@@ -27,7 +27,7 @@ HEADS = {"report": "report brief", "claim": 'claim gain_of_four "{value}"', "eac
 
 
 def help_of(code: str, tmp_path: Path, report: str) -> set[str]:
-    """The words that the help of a diagnostic of this code offers."""
+    """Return the words that the help of a diagnostic with this code offers."""
     path = tmp_path / "spec.bench"
     path.write_text(SPEC + report)
     [text] = [diagnostic.help for diagnostic in check(path).diagnostics if diagnostic.code == code]

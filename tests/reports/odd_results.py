@@ -109,7 +109,7 @@ class Odd:
         return _compiled(self.name, self.template, self.language, self.provenance, self.ramp, self.repeats, self.pages)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows of the store's tables."""
+        """Yield the rows of the store's tables."""
         rng, plan = random.Random(self.seed), self.plan()  # noqa: S311  # the same in every run
         change = VALUES[self.values]
         statuses = {cell.id: STATUSES[self.statuses](rng) for cell in plan.cells}

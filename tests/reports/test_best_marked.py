@@ -58,7 +58,7 @@ def made(
 
 
 def bold(page: str) -> list[str]:
-    """Of each row of the first table, a letter for each number: B for bold."""
+    """Return a text for each row of the first table, with "B" for each bold number and "-" for each other one."""
     body = re.search(r'id="table-1">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     assert body
     return [

@@ -28,7 +28,7 @@ Made = Callable[..., str]
 
 @pytest.fixture
 def page(tmp_path: Path) -> Made:
-    """The HTML of a small brief with these parts and this theme."""
+    """Return a function that makes the HTML of a small brief with these parts and this theme."""
 
     def make(parts: dict[str, str] | None = None, **theme: object) -> str:
         world, report = (

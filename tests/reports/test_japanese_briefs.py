@@ -130,7 +130,7 @@ key_size value_size readrandom compression_ratio fillseq USL power disk
 
 
 def english(html: str, plan: Plan) -> dict[str, list[str]]:
-    """The texts with Latin words that are neither names nor quoted."""
+    """Return the texts with Latin words that are neither names nor quoted."""
     names = {name.lower() for name in _NAMES.split()}
     formulas = sorted(set(re.findall(r'"text":"((?:[^"\\]|\\.)+)"', plan.model_dump_json())), key=len, reverse=True)
     found = {}

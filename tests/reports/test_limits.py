@@ -29,7 +29,7 @@ CLAIM = p.CalloutElement(title="Gain", prose=w.text("It is faster."))
 
 
 def level(_hardware: str, _workload: str, threads: int) -> float:
-    """A throughput that has no more to gain from two threads on."""
+    """Return a throughput that stops growing at two threads."""
     return 1000.0 * min(threads, 2)
 
 

@@ -71,7 +71,7 @@ def example(name: str) -> tuple[World, Report]:
 
 
 def told(name: str) -> tuple[ReportView, ReportView]:
-    """The views of a report as one document and as two."""
+    """Return the views of a report as one document and as two."""
     world, apart = example(name)
     plan, store, words = world.plan(apart), world.store(), CATALOGUES[apart.language]
     return build(plan, store, apart.model_copy(update={"disclosure": "in_brief"}), words), build(

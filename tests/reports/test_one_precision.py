@@ -25,7 +25,7 @@ WORLD = w.World({"hdd": "HDD", "nvme": "NVMe"}, {"a": "Sessions"}, (1, 2))
 
 
 def writing(text: str) -> str:
-    """The number of a text, without sign and unit."""
+    """Return the number in a text, without sign and unit."""
     return re.sub(r"^[^\d]+|[^\d]+$", "", text)
 
 

@@ -104,7 +104,7 @@ def test_a_gap_between_gauges_has_no_part_in_their_mean(tmp_path: Path) -> None:
 
 
 def collect_power(run: RunMaker, cell: Cell, samples: Sequence[Sample]) -> None:
-    """By a meter that a command reads, on nvme-1."""
+    """Record samples of power by a meter that a command reads, on nvme-1."""
     attempt = run.start(cell)
     run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ]))})
     blocks = "".join(f"= {T0 + 100 + each.time:.3f} {500 + each.time:.2f}\n{each.value}\n.\n" for each in samples)

@@ -1,8 +1,8 @@
 """Real outputs with random changes: each change of a fact is refused or reported.
 
-What a fact is, is read here by rules of its own, and not by the parsers under test. The recordings are of the real
-tools; the changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a
-slipped decimal point, two runs in one file, logs that are cut or of another time.
+The facts are read by separate rules, and not by the parsers under test. The recordings are of the real tools. The
+changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a slipped decimal
+point, two runs in one file, logs that are cut or from another time.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def arrivals(draw: random.Random, rate: float) -> float:
 
 
 def normal(draw: random.Random, rate: float) -> float:
-    """A rate that varies more than chance does in counts: a tenth of itself."""
+    """Return a rate that varies more than counts would by chance: by a tenth."""
     return draw.gauss(rate, 0.1 * rate)
 
 

@@ -99,7 +99,7 @@ def as_plain_user() -> Iterator[None]:
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder that another user can reach."""
+    """Yield a folder that another user can reach."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-shared-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)

@@ -39,7 +39,7 @@ def ramp(tmp_path: Path, name: str = "run") -> RunMaker:
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that tests only ask."""
+    """Return the folder of a run that tests only query."""
     folder = tmp_path_factory.mktemp("asked")
     with plain_tools():
         run = ramp(folder)

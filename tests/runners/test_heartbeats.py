@@ -27,7 +27,7 @@ class Told:
         self.at.append(time.monotonic())
 
     def silence(self) -> float:
-        """The longest time without a sign of life."""
+        """Return the longest time without a sign of life."""
         return max(b - a for a, b in zip(self.at, self.at[1:], strict=False))
 
 

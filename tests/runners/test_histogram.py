@@ -43,7 +43,7 @@ def hdr(values: list[int]) -> Histogram:
 
 
 def exact(values: list[int], percent: float) -> float:
-    """The nearest-rank percentile, in seconds."""
+    """Return the nearest-rank percentile, in seconds."""
     return sorted(values)[max(1, math.ceil(percent / 100 * len(values))) - 1] / 1e6
 
 

@@ -98,7 +98,7 @@ def inner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
 
 @contextmanager
 def busy_ourselves() -> Iterator[None]:
-    """A thread of this process that takes a core."""
+    """Keep a core busy with a thread of this process."""
     ended = threading.Event()
 
     def spin() -> None:

@@ -32,7 +32,7 @@ def place(text: str, word: str, nth: int = 0) -> tuple[int, int]:
 
 
 def words(text: str, locations: list[dict[str, Any]]) -> list[str]:
-    """The line number and the text of each range."""
+    """Return the line number and the text of each range."""
     lines = text.split("\n")
     found = []
     for location in locations:

@@ -50,7 +50,7 @@ class Ended:
 
 
 def records_of(run_dir: Path) -> list[dict[str, Any]]:
-    """The whole records of a run's journal, with sentences in words."""
+    """Return the whole records of a run's journal, with sentences in words."""
     lines = (run_dir / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     return [in_words(json.loads(line)) for line in lines if line.endswith("}")]
 
@@ -214,7 +214,7 @@ class Bench:
 
 @contextmanager
 def fresh_bench(folder: Path, *, paper: bool = False) -> Iterator[Bench]:
-    """A `bench` of a test's own, which draws PDFs with `paper` alone.
+    """Yield a new `bench` for a test. It draws PDFs only with `paper`.
 
     The test fails when anything that it started is still running at the end.
     """

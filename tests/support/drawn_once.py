@@ -13,12 +13,12 @@ from tests.support.warm import shared_folder
 
 
 class DrawnOnce(Converter):
-    """A converter that stays for the next brief, and ends with its process."""
+    """A converter that is kept for the next brief, and ends with its process."""
 
     _folder: Path | None = None
 
     def _ask(self, question: Mapping[str, object], wanted: str) -> str:
-        """The drawing, by whichever process of the tests was first."""
+        """Return the drawing, made by the first of the tests' processes that asks for it."""
         self._folder = self._folder or shared_folder()
         asked = json.dumps(question).encode("utf-8", "surrogatepass")
         kept = self._folder / f"{hashlib.sha256(asked).hexdigest()}.{wanted}"

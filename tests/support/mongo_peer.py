@@ -57,7 +57,7 @@ class WireServer(socketserver.ThreadingTCPServer):
         return (self._tls.wrap_socket(connection, server_side=True) if self._tls else connection), client
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is no matter."""
+        """Ignore a client that goes away in the middle."""
 
 
 class _Handler(socketserver.BaseRequestHandler):

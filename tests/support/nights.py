@@ -28,7 +28,7 @@ REPEATS = 3
 
 @contextmanager
 def plain_tools() -> Iterator[None]:
-    """Within this, the tools of `PLUGIN` are installed."""
+    """Install the tools of `PLUGIN` for the block."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(PLUGIN)
         _forget_drivers()

@@ -79,12 +79,12 @@ class Slurm:
         return done.stdout.strip()
 
     def jobs(self) -> dict[str, str]:
-        """The state of each job that waits, runs, or ended a short time ago."""
+        """Return the state of each job that waits, runs, or ended a short time ago."""
         said = self.asked("squeue", "--noheader", "--states=all", "--format=%i %T")
         return dict(line.split(" ", 1) for line in said.splitlines())
 
     def live(self) -> list[str]:
-        """The jobs that wait or run."""
+        """Return the jobs that wait or run."""
         return self.asked("squeue", "--noheader", "--format=%i").split()
 
     def submit(self, node: str, command: str, log: Path, env: Mapping[str, str], partition: str = "bench") -> str:

@@ -78,7 +78,7 @@ def rows(run_dir: Path, table: str) -> list[str]:
 
 
 def nodes_of(bench: Bench, *, lane: int) -> list[dict[str, str]]:
-    """The nodes that each job of a lane had, in the order of time."""
+    """Return the nodes of each job of a lane, in the order of time."""
     return [
         record["nodes"]
         for path in bench.folder.glob(f"bench-out/*/lanes/*-lane-{lane}/journal.jsonl")

@@ -165,7 +165,7 @@ def share_apart() -> None:
 
 
 def shared_folder() -> Path:
-    """The folder of all processes of the tests."""
+    """Return the folder that all processes of the tests share."""
     if not os.environ.get(_PLACE):
         atexit.register(shutil.rmtree, share_among_processes(), ignore_errors=True)
     return Path(os.environ[_PLACE])

@@ -92,7 +92,7 @@ _PLAIN = {str: "text", int: "integer", float: "number", bool: "true or false", N
 
 
 def _words(hint: Any) -> str:
-    """A type in the words of JSON."""
+    """Return a type in the words of JSON."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return _PLAIN[hint]

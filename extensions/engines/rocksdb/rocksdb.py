@@ -390,8 +390,8 @@ class RocksDB(DirectoryEngine):
 
     @cached_property
     def _way(self) -> SnapshotWay | None:
-        """The kind of snapshot that restores the data set before each cell, or None if the database is reset in another
-        way."""
+        """Return the kind of snapshot that restores the data set before each cell, or None if the database is reset in
+        another way."""
         return way_of(self.database.reset)
 
     def _require_place(self, script: str) -> None:

@@ -115,7 +115,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
 
 
 def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
-    """For a measurement that lasts until steady, return how it ended; None for a measurement of a fixed length."""
+    """Return how a measurement that lasts until steady ended; None for a measurement of a fixed length."""
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None

@@ -87,7 +87,7 @@ def bench(tmp_path: Path, workload: Workload, database: Database, tool: str, **m
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that holds a proven load of 20,000 keys."""
+    """Return a directory with a complete load of 20,000 keys."""
     system_tool("db_bench")
     folder = tmp_path_factory.mktemp("rocks")
     with pytest.MonkeyPatch.context() as patch:

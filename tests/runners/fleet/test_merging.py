@@ -49,7 +49,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def fleet(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A simulated run that has not begun, with three lanes."""
+    """Return the folder of a simulated run with three lanes that has not begun."""
     return copied(bench, tmp_path_factory, "fleet", ())
 
 

@@ -80,7 +80,7 @@ def all_output(output: JobOutput) -> bytes:
 
 
 def arguments() -> bytes:
-    """The arguments and the like of every process of this machine."""
+    """Return the arguments of every process of this machine."""
     found = b""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

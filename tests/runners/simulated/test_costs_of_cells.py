@@ -58,7 +58,7 @@ print(json.dumps([of(10), of(20), of(40)]))
 
 @pytest.fixture(scope="module")
 def counts(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, int]]:
-    """The counts of runs with 10, 20 and 40 cells, ten on each host."""
+    """Return the counts of runs with 10, 20 and 40 cells, ten on each host."""
     words = [sys.executable, "-c", COUNT, str(tmp_path_factory.mktemp("costs"))]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

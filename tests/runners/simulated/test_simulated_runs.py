@@ -52,7 +52,7 @@ experiment hold { hardware = new  workloads = load(f)  threads = find.knee  meas
 
 
 def simulated(folder: Path, text: str = SPEC, **options: Any) -> tuple[Path, Outcome]:
-    """A run of the spec in `folder`."""
+    """Run the spec in `folder`, simulated."""
     folder.mkdir(exist_ok=True)
     (folder / "a.bench").write_text(text)
     plan = compile_spec(folder / "a.bench")

@@ -39,7 +39,7 @@ def state_root(jobs_dir: Path) -> Path:
 
 @pytest.fixture
 def server(shared_server: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
-    """A server that the client in HOME knows as `box`."""
+    """Return a server that the client in HOME knows as `box`."""
     monkeypatch.setenv("HOME", str(shared_server.home))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     shared_server.write_config()
@@ -62,7 +62,7 @@ def transport(request: pytest.FixtureRequest, jobs_dir: Path, monkeypatch: pytes
 
 @pytest.fixture
 def host_dir(tmp_path: Path) -> Iterator[Path]:
-    """A directory on the host, which is this machine too."""
+    """Yield a directory on the host, which is this machine too."""
     path = tmp_path / "on host"
     path.mkdir()
     yield path

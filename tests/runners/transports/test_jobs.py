@@ -382,7 +382,7 @@ def test_a_state_directory_of_someone_else_is_not_trusted(transport: Transport, 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 512 KiB."""
+    """Yield a file system of 512 KiB."""
     path = tmp_path / "small"
     path.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=1777", "tmpfs", path], capture_output=True)  # noqa: PLW1510 - judged below
