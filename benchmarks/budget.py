@@ -1,16 +1,16 @@
 """Compares a budget with a fixed number of repeats, on made-up campaigns whose true answer is known.
 
-A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, measured in turns. Each point has a
-noise of its own, between 0.5 and 8 %; the second group is faster or slower by up to 10 %. The question at each point is
-an expectation of the spec, `throughput[two] > throughput[one]` there: it is answered where the product's verdict says
-that the repeats decide it (`judge` in `results/analysis/expectation_verdicts.py`).
+A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, measured in turns. Each point has its
+own noise, between 0.5 and 8 %; the second group is faster or slower by up to 10 %. The question at each point is an
+expectation of the spec, `throughput[two] > throughput[one]` there: it is answered where the product's verdict says that
+the repeats decide it (`judge` in `results/analysis/expectation_verdicts.py`).
 
 Fixed: each point is repeated equally often, with a 95 % interval. Budgeted: the product's own allocator chooses each
 cell (`Budgets` in `runners/scheduling/budgeted_repeats.py`), by the records of a journal, as in a simulated run, until
 all is decided or the time of the fixed campaign is over: with a target for intervals, and with a plain number of
 repeats. The last comparison has the default order, one hardware group after the other, and a second group with a tenth
-of the first one's noise. A cell measures the same in all. What the allocator reads of the expectations is computed from
-the same numbers by the product's rule, not from raw outputs.
+of the first one's noise. A cell measures the same in all. The allocator's view of the expectations is computed from the
+same numbers by the product's rule, not from raw outputs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs the same commands on 50 real hosts by SSH with benchbrief, Ansible and pyinfra, alternating within one run.
 
-The hosts are network namespaces with an address and an sshd each where root allows, else servers on 50 ports. Each tool
-is a process of its own that starts cold: it reads its inventory, connects to all hosts, and runs so many commands on
+The hosts are network namespaces with an address and an sshd each if we are root, or else servers on 50 ports. Each tool
+is a separate process that starts cold: it reads its inventory, connects to all hosts, and runs a number of commands on
 each, one after another. Ansible runs its raw module, which needs nothing on the host and is its fastest, with ssh's
 connections kept open between tasks (its default) and 50 forks; pyinfra is asked for 50 at a time too.
 """

@@ -1,8 +1,8 @@
 """Measures how the controller's cost for simulated fleets grows with the number of cells.
 
-Each host is a lane of its own. Each step is a process of its own, so that its peak memory is its own: the run itself,
-the store, the brief. CPU is user and system time, all of the process included, as the spec that is checked and the plan
-that is read. A second table is of lanes that are run by processes of their own, and merged.
+Each host is a separate lane. The run itself, the store and the brief are made in separate processes, so that each has
+its own peak memory. CPU is the user and system time of the whole process, including checking the spec and reading the
+plan. A second table shows lanes that separate processes run, and that are then merged.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Compares parsing and checking a spec of 10,000 lines with python-hcl2 parsing an equivalent HCL file.
 
-Both say the same, line by line: `long/unit.bench` and `long/unit.hcl`, repeated with other names in place of `@`.
-Numbers with units stand in quotes in HCL, what follows an expression (`by threads, color workload`) is an object.
-python-hcl2 only parses; ours is checked too: names, units, dimensions, and the reports' expressions. Each is read in a
-process of its own, by turns, which times itself once it has read its head: starting up is measured elsewhere.
+Both have the same contents, line by line: `long/unit.bench` and `long/unit.hcl`, repeated with other names in place of
+`@`. In HCL, numbers with units are in quotes, and the words after an expression (`by threads, color workload`) are an
+object. python-hcl2 only parses; ours also checks: names, units, dimensions, and the reports' expressions. The two take
+turns, each in a separate process that begins to time itself after its imports, because starting up is measured
+elsewhere.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Each queue has one server and Poisson arrivals (M/M/1). The time in it is exponential with the rate mu - lambda, so a
 promise of its 99th percentile, `p99 < limit`, is kept up to lambda = mu - ln(100) / limit exactly. A run draws its
 arrivals and service times anew, follows each operation by D. Lindley's recursion from an empty queue, leaves out a
-warm-up, and takes the percentile of what is left: the noise of a run is that of a real one of this length, with
-neighbouring operations that wait for the same others.
+warm-up, and takes the percentile of the rest. So a run has the noise of a real one of this length, whose neighbouring
+operations wait for the same others.
 
 The search is the product's own rule (`model/rate_search.py`), with its defaults.
 """

@@ -1,10 +1,10 @@
 """Measures a keystroke in a spec of 1,000 lines: from `didChange` to `publishDiagnostics` of `bench lsp`, over its
 pipes.
 
-Beside it, in turn, `bench check` of the same file as a process. A letter is typed and taken back at four places, none
-of which is a syntax error, after which little would be checked: the records of a workload, the label of a metric, the
-text of a report, and the name of a workload in an experiment, where it is a mistake. The same is done while the spec
-has one syntax error elsewhere, and five, each in another experiment.
+In turn with it, `bench check` of the same file is measured as a process. A letter is typed and taken back at four
+places, none of which is a syntax error, after which little would be checked: the records of a workload, the label of a
+metric, the text of a report, and the name of a workload in an experiment, where it is a mistake. The same is done while
+the spec has one syntax error elsewhere, and five, each in another experiment.
 """
 
 from __future__ import annotations

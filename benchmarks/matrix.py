@@ -1,8 +1,8 @@
 """Compares a matrix of 180 RocksDB cells with `reset = links` to a plain script that loads before each cell.
 
 Both sides have the same database, workloads, points and repeats (`reloads/`). The variants take turns, and which side
-goes first alternates, so that a drift of the machine falls on both. What a variant took is kept in a folder: the same
-command goes on after an interruption, with the variant that was cut short measured anew.
+goes first alternates, so that a drift of the machine falls on both. The times of each variant are kept in a folder, so
+that the same command continues after an interruption. It measures the interrupted variant again.
 """
 
 from __future__ import annotations

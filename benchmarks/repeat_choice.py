@@ -1,8 +1,8 @@
 """The time to read the expectations before a repeat is chosen, in a run of 200 cells with a budget.
 
-The run is simulated: its raw outputs are read as those of a real one. The record grows cell by cell, as that of a run
-in progress does, and the last looks are timed. Beside that: tables that are built from nothing for one look. Processor
-time, as a busy machine lengthens wall time.
+The run is simulated: its raw outputs are read as those of a real one. Its journal grows cell by cell, like that of a
+run in progress, and the last reads are timed. For comparison, the tables are built from nothing for one read. All times
+are processor time, since a busy machine lengthens wall time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""How often the verdicts on a reproduction are right, for random numbers with known truth: how many claims hold or fail
-if nothing has changed, and how often a change of 10 % is found.
+"""How often the verdicts on a reproduction are right, for random numbers with known truth. It counts how many claims
+hold or fail if nothing has changed, and how often a change of 10 % is found.
 
 No run is made, real or simulated: each repeat is a number drawn from a lognormal distribution, and the product's own
 rule judges them. Real noise has other shapes, such as drift and outliers, so this is what the rule does at best. Five

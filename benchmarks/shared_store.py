@@ -1,9 +1,9 @@
 """The time to push a run of 1 GB to a shared store, and to query one run out of 10,000.
 
-The push goes to gofakes3, a server on this machine that keeps what it gets in memory, and is held against boto3 alone
-sending the same files, as `aws s3 cp --recursive` does: several at once, those above 16 MB in parts. Both are processes
-of their own, in turns. The store of 10,000 runs is a folder: each run has a manifest of its own, and the tables of one
-small run. The query is `bench query` with its start-up.
+The push goes to gofakes3, a server on this machine that keeps its data in memory. It is compared with boto3 alone
+sending the same files as `aws s3 cp --recursive` does: several at once, those above 16 MB in parts. Both are separate
+processes that take turns. The store of 10,000 runs is a folder: each run has its own manifest, and a copy of the tables
+of one small run. The query is `bench query` with its start-up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How well the gate and the trends find changes in simulated nights, and how long reading 10,000 runs takes.
 
 Nights are draws of a normal distribution with 2 % noise, of 20 series and two control series, 40 nights before the
-first that is judged. They go the way of real ones: through series, changes and the rule of the gate, with suspicious
-values drawn five times more. The seeds are others than those by which the rule was chosen. `tails` and `drifting` are
+first that is judged. They are processed like real ones, by series, changes and the rule of the gate, with suspicious
+values drawn five times more. The seeds differ from those with which the rule was chosen. `tails` and `drifting` are
 nights that the t test is not made for. The store has 10,000 runs of 8 points and 5 quantities; its first reading is not
 counted, as each run is read once.
 """

@@ -1,7 +1,7 @@
 """The time and memory that writing a workbook with 100,000 points takes.
 
-The points are those of a simulated run of the quickstart, each many times over. The store's tables are in memory here;
-those of a large run are read from their files.
+The points are those of a simulated run of the quickstart, each repeated many times. Here the store's tables are in
+memory, whereas those of a large run are read from their files.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ def _known(queries: Iterable[p.Query], results: Results) -> bool:
 
 
 def _has_numbers(text: p.TextElement, results: Results) -> bool:
-    """Return whether the text has numbers of the imported figures, none of which is missing."""
+    """Return whether the text has numbers of the imported figures, all of them present."""
     measured = [query for query in queries_of_prose(text.prose) if results.cells_behind(query)]
     return bool(measured) and all(results.at(query) is not None for query in measured)
 

@@ -206,7 +206,7 @@ def _offered(
     """Return a sentence saying whether all offered loads were achieved, or some were missed or exceeded; "" if none was
     offered.
 
-    `key_none` is the sentence for several offered loads of which none was achieved.
+    `key_none` is the sentence for several offered loads if none was achieved.
 
     Rates beyond the limit that a search for a promise found do not count, because the search offers them only to find
     that limit.

@@ -212,7 +212,8 @@ class _Writer:
             self.gap()
 
     def set_ground(self, tag: Any, wide: float) -> None:
-        """Give a line a ground that is as `wide` as its text. A ground of runs shows seams between their parts."""
+        """Give a line a background that is as `wide` as its text. Backgrounds of single runs would show seams between
+        them."""
         room = self.width.pt - 2 * _TAG_PAD
         for run in tag.runs if wide > room else ():
             run.font.size = Pt(_TAG_PT - 1)

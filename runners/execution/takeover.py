@@ -1,4 +1,4 @@
-"""Takes over from a controller that was killed or stopped. What it left on the hosts is resumed or ended.
+"""Takes over from a controller that was killed or stopped. Its remains on the hosts are resumed or ended.
 
 An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each job of
 that step must be running, have ended by itself, or have been collected. When everything was collected, the outputs are

@@ -44,8 +44,7 @@ def other_load(transport: Transport, apart: int | None = None, ours: str = "") -
 
 
 _TIMEOUT_S = 600.0
-"""How long dropping the page cache may take, in seconds. Dirty pages, of which a large memory has many, are written
-first."""
+"""How long dropping the page cache may take, in seconds. Dirty pages are written first, and a large memory has many."""
 
 _DROP = read_script(__file__, "drop_caches.sh")
 

@@ -1,4 +1,4 @@
-"""What happens between cells, after a failed one, and when repeats end by themselves, with real db_bench."""
+"""Cells with real db_bench: the steps between them, a failed cell, and repeats that end by themselves."""
 
 from __future__ import annotations
 

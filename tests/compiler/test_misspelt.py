@@ -54,7 +54,8 @@ def nodes(root: object) -> Iterator[object]:
 def words(text: str) -> Iterator[re.Match[str]]:
     """Yield every word of the language and of the spec, except in comments and texts, but including the holes in texts.
 
-    Of those that say the same in the same kind of place, the first one: the others are mended alike.
+    Of words repeated in the same kind of place, only the first is yielded, since the others are corrected in the same
+    way.
     """
     tree = parse(Source("spec", text))
     hidden: set[int] = set()

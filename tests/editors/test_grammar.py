@@ -101,7 +101,7 @@ def _is_known(unit: str) -> bool:
 
 
 def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Yield spans of a node, and the scopes of which each token in them must have one."""
+    """Yield the spans of a node, each with scopes of which every token in it must have one."""
     match node:
         case ast.Attribute() if node.key.span.start != node.values[0].span.start:  # what an event does is a call
             yield node.key.span, ("variable.other.property.attribute",)

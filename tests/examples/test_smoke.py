@@ -1,7 +1,7 @@
 """Each published brief's example, tried on this machine as its readme says, with real engines and tools, and a brief.
 
-Only times and the numbers of points and workloads are cut, and only where the profile has what is cut: the hardware and
-all that is computed are those of the example.
+Only times and the numbers of points and workloads are cut, and only where the profile sets them. The hardware and
+everything computed are as in the example.
 """
 
 from __future__ import annotations

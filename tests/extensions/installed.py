@@ -20,10 +20,10 @@ def bench(
 ) -> subprocess.CompletedProcess[str]:
     """Call `bench` in `folder` with its own TMPDIR, so that it sees neither the claims nor the jobs of other runs.
 
-    Another environment may be given, with a TMPDIR of its own.
+    Another environment may be given, with another TMPDIR.
 
-    It is forked, as most of ours are, from a process of the environment's own Python, which has loaded no package with
-    extensions, and draws no PDFs. Editors and killed runs start the installed program.
+    It is forked, like most commands of the tests, from a process of the environment's own Python, which has loaded no
+    package with extensions and draws no PDFs. Editors and killed runs start the installed program.
     """
     path = f"{PROGRAMS}:{os.environ['PATH']}"  # with tools that spare the processor
     env = env or {**os.environ, "PATH": path, "TMPDIR": str(scratch(installed))}

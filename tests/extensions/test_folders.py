@@ -1,4 +1,4 @@
-"""The folder of each of our extensions has all of it: what it is, code, words in each language, a page, and tests."""
+"""Each of our extensions has a complete folder: a description, code, words in each language, a page, and tests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TESTED_TOGETHER = {
     "transports/local": "tests/runners/transports/test_jobs.py",
     "transports/ssh": "tests/runners/transports/test_ssh.py",
 }
-"""Those that keep what others of their kind keep, with the module that tests them beside those."""
+"""Extensions that behave like others of their kind, each with the module that tests all of these."""
 
 FOLDERS = {f"{folder.parent.name}/{folder.name}": folder for folder in folders()}
 

@@ -22,8 +22,7 @@ def start_of_window(readings: Sequence[float], times: Sequence[float]) -> float:
     """Return when the window started by the readings' clock. `times` are those of its samples, in seconds from its
     start.
 
-    Fails unless the samples are readings that followed each other, all where they were taken. The last may stand at the
-    end of the window.
+    Fails unless the samples are successive readings, each at its own time. The last may be at the end of the window.
     """
     assert len(times) > 2
     inner = times[:-1]

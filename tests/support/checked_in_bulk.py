@@ -1,7 +1,7 @@
 """A process that checks, explains and formats every file of a folder: `python -m tests.support.checked_in_bulk FOLDER`.
 
-Prints a JSON list with, for each file, its name, its CPU seconds, the MiB by which the process has been larger than
-before the first, and the traceback, or "".
+Prints a JSON list with, for each file, its name, its CPU seconds, the MiB by which the process has grown since before
+the first file, and the traceback, or "".
 """
 
 from __future__ import annotations

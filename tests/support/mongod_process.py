@@ -1,8 +1,8 @@
 """A process in place of mongod and mongos, with their command line, wire protocol and life cycle, and a few documents.
 
-Written against MongoDB's documentation, for what no server at hand can be: members that are initiated as a replica set,
-elect a primary and catch up, shards, access control (SCRAM-SHA-256, the localhost exception, a key file that no one
-else may read), TLS. Documents are kept in the data directory, of a replica set by its first member alone.
+Written against MongoDB's documentation, for features that no available server has: members that are initiated as a
+replica set, elect a primary and catch up, shards, access control (SCRAM-SHA-256, the localhost exception, a key file
+that no one else may read), TLS. Documents are kept in the data directory, of a replica set by its first member alone.
 
 Run as `python -m tests.support.mongod_process mongod|mongos [options of theirs]`.
 """

@@ -1,7 +1,7 @@
 """Redfish services for tests, over real HTTP and TLS on a port of this machine, with the resources of a mock-up folder.
 
-`served_by_sushy` is `sushy-static` of sushy-tools, which asks for no login. `bmc` is a service of our own in a process
-of its own, which does as BMCs do: it wants a login, by Basic authentication or by a session, and has few sessions.
+`served_by_sushy` is `sushy-static` of sushy-tools, which asks for no login. `bmc` is our own service in a separate
+process, which behaves like a BMC: it requires a login, by Basic authentication or by a session, and has few sessions.
 
 python -m tests.support.redfish FOLDER [CERTIFICATE KEY]
 """

@@ -130,9 +130,9 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
     """Run a server that lets `user` in (by default the user who runs the tests). `config` has more lines for
     sshd_config.
 
-    Its TMPDIR and HOME are its own, unless `config` sets TMPDIR: as on hosts apart, jobs and claims of one are not seen
-    on another, and the start-up files of who runs the tests, slow ones perhaps, are not those of the host's account.
-    Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
+    Its TMPDIR and HOME are its own, unless `config` sets TMPDIR: as on separate hosts, jobs and claims of one are not
+    seen on another, and the host's account does not have the start-up files of the user who runs the tests, which may
+    be slow. Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
     """
     program = system_tool("sshd")
     user = user or getpass.getuser()

@@ -1,10 +1,10 @@
 """Runs commands of `bench` by forking a process that already has its libraries in memory.
 
 A suite types hundreds of commands, and a Python that imports scipy, WeasyPrint and DuckDB for each of them spends more
-processor time on that than on what is tested. What runs is `bench` from its `main` on, in a process, working directory
-and environment of its own. All processes of a test session share the one that is forked (`warm_server.py`). Whatever is
-about the start itself runs the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and who asks for
-another language or locale).
+processor time on that than on what is tested. This runs `bench` from its `main` on, in its own process, working
+directory and environment. All processes of a test session share the one that is forked (`warm_server.py`). Tests of the
+start itself run the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and tests in another language
+or locale).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _places(name: str) -> str:
 
 
 def elsewhere() -> frozenset[str]:
-    """Return the attributes that are on the pages of the engines and load generators that have them."""
+    """Return the attributes that the pages of engines and load generators explain."""
     owners = (*ENGINE_SPECS.own.values(), *TOOL_SPECS.own.values())
     return frozenset(name for each in owners for name in each.attributes)
 

@@ -1,6 +1,6 @@
 """The pages of our extensions: `README.md` in the folder of each, whose tables are made from its `spec.py`.
 
-What stands above the line `MADE` is written by hand.
+The text above the line `MADE` is written by hand.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def spec_in(folder: Path) -> ExtensionSpec:
 
 
 def page(folder: Path) -> str:
-    """Return the page of an extension, with its tables as its spec has them now."""
+    """Return the page of an extension, with tables made from its current spec."""
     path = folder / "README.md"
     written = path.read_text(encoding="utf-8").partition(MADE)[0] if path.exists() else ""
     tables = [part for part in _tables(spec_in(folder)) if part]

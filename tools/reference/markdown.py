@@ -15,7 +15,7 @@ def text(name: str) -> str:
 
 
 def page_of(plural: str, name: str) -> str:
-    """Return the link to the page of one of our extensions, as a page of the reference has it."""
+    """Return the link to the page of one of our extensions, for a page of the reference."""
     return f"../../extensions/{plural}/{name.replace('-', '_')}/README.md"
 
 

@@ -595,8 +595,8 @@ _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 
 def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
-    """Return two contradicting statistics of a latency, of which the one that must be lower is larger, or None if there
-    are none."""
+    """Return two contradicting statistics of a latency, first the one that should be lower but is larger, or None if
+    there are none."""
     by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
     for value in values:
         if KINDS[value.measure].view == "latency":

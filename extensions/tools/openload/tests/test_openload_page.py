@@ -12,7 +12,7 @@ CONTRACT = (REPOSITORY / "loadgen" / "README.md").read_text(encoding="utf-8")
 
 
 def _first_cells(page: str) -> set[str]:
-    """The names in backticks in the first column of the tables of a page."""
+    """Return the names in backticks in the first column of a page's tables."""
     rows = re.findall(r"^\| (.*?) \|", page, re.MULTILINE)
     return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
 
