@@ -187,6 +187,11 @@ def owners(only: Iterable[str]) -> str:
     return " or ".join(only)
 
 
+def _but_in_place(specs: Mapping[str, EngineSpec]) -> str:
+    labels = [spec.label for spec in specs.values() if spec.updates_in_place]
+    return f", but for {' and '.join(labels)}" if labels else ""
+
+
 def database_schema(other: EngineSpec | None = None) -> BlockSchema:
     """Return the schema of the block `database` for benchbrief's own engines and, if given, one `other` engine."""
     specs = {**ENGINE_SPECS.own, **({other.name: other} if other else {})}
@@ -205,8 +210,8 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
             "reset": Key(
                 Special(f'{_ways_to_reset(specs)}, or what brings the data back, `command("...")`'),
                 "How each cell comes by its data: loaded again if it would notice what the cells before it changed "
-                "(all inserts; updates too, but for MongoDB); loaded again if a cell that wrote was before it; loaded "
-                "again always; without what the cells before it inserted; copied, linked or put back by a "
+                f"(all inserts; updates too{_but_in_place(specs)}); loaded again if a cell that wrote was before it; "
+                "loaded again always; without what the cells before it inserted; copied, linked or put back by a "
                 "snapshot as they were after the load; as the cells before have left them; or by a command.",
                 default=resets.replace(" and ", ", ", len(specs) - 2),
                 example="reset = drop_and_load",

@@ -140,7 +140,7 @@ def scheduler_options(function: F) -> F:
         "scheduler",
         type=_SchedulerName(),
         metavar="SCHEDULER",
-        help="Run each lane as a job of this scheduler: slurm.",
+        help="Run each lane as a job of this scheduler; `bench extensions` lists those of other packages.",
     )(function)
 
 

@@ -226,7 +226,10 @@ def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: t
         what = f"no host `{node}` in {cell.hardware}" if node else f"of which of {len(hosts)} hosts is not said"
         raise NoPlace(what, f"say it by {{node}} in the path: {', '.join(hosts)}")
     if not window[0]:
-        raise NoPlace(f"when {cell.id} was measured is not known", "give YCSB's HDR logs, or raw latencies, with it")
+        raise NoPlace(
+            f"when {cell.id} was measured is not known",
+            "give logs with the times of its latencies with it: HDR logs, or raw ones",
+        )
     read_samples(kind, path, fitting[0], window, str(probe.options.get("device", "")))
     manifest = ImportManifest(kind=kind, names={SAMPLES: str(path)})
     return KeptJob(f"{PROBE}{name}:{fitting[0]}", fitting[0], manifest, {SAMPLES: path}, window)
