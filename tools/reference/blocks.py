@@ -41,8 +41,8 @@ def _places(name: str) -> str:
 
 def elsewhere() -> frozenset[str]:
     """Return the attributes that the pages of engines and load generators explain."""
-    owners = (*ENGINE_SPECS.own.values(), *TOOL_SPECS.own.values())
-    return frozenset(name for each in owners for name in each.attributes)
+    of_engines = {name for each in ENGINE_SPECS.own.values() for name in each.attributes}
+    return frozenset(of_engines | {name for each in TOOL_SPECS.own.values() for name in each.attributes})
 
 
 def _blocks() -> Iterator[str]:
