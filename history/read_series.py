@@ -98,7 +98,7 @@ class HistorySeries:
 
 @dataclass(frozen=True)
 class SeriesChoice:
-    """Which series to read, and from which runs.
+    """A choice of series to read, and of the runs to read them from.
 
     `where` has the allowed texts for each dimension. `across` are patterns of facts that do not separate environments,
     because they are the subject of the test, such as `database version`.

@@ -181,7 +181,7 @@ class NumberEntry(_Part):
     linked: bool = True
     """Whether the page marks the number. Numbers inside an author's link are not marked."""
     document: Document = "brief"
-    """Which of the two documents shows the number: the brief or its disclosure."""
+    """The document that shows the number: the brief or its disclosure."""
 
     @property
     def doubt(self) -> Doubt:

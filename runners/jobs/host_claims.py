@@ -1,4 +1,4 @@
-"""Which run claims a host. The claim is on the host itself, so that it also binds other controllers and folders.
+"""The claim of a run to a host. It is on the host itself, so that it also binds other controllers and folders.
 
 The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it, and all users can read it. Other users'
 claims are looked up too, if those users have the same TMPDIR. A claim is void when its owner has shown no sign of life

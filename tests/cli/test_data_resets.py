@@ -1,4 +1,4 @@
-"""Which cells load their data again, with real go-ycsb and YCSB against the stand-in for MongoDB."""
+"""Tests that cells load their data again when needed, with real go-ycsb and YCSB against the stand-in for MongoDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hardware groups may overlap, and how long a plan then takes."""
+"""Tests of hardware groups that may overlap, and of the time that a plan then takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts of a plan can be run by separate processes, and their names."""
+"""Tests of the parts of a plan that separate processes can run, and of their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which published value an expression in a report equals."""
+"""Tests that an expression in a report is found to equal a published value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which known word a misspelt one means, and when there is none."""
+"""Tests of the known word that is suggested for a misspelt one, if any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cells are taken together from an earlier run."""
+"""Tests of cells that are taken together from an earlier run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which expectations a run's repeats can't decide yet, and which points they read."""
+"""Tests of expectations that a run's repeats can't decide yet, and of the points that they read."""
 
 from __future__ import annotations
 

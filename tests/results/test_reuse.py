@@ -1,4 +1,4 @@
-"""Which earlier results can replace a plan's cells, and what is copied with them."""
+"""Tests of earlier results that replace a plan's cells, and of the copies made with them."""
 
 from __future__ import annotations
 

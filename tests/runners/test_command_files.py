@@ -1,4 +1,4 @@
-"""Which files a declared command names, and how changes of their contents are detected."""
+"""Tests of files that a declared command names, and of detecting changes in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cells run in parallel, and the order of a lane's cells."""
+"""Tests of cells that run in parallel, and of the order of a lane's cells."""
 
 from __future__ import annotations
 

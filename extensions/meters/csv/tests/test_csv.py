@@ -118,7 +118,7 @@ def test_a_log_that_covers_nothing_of_the_window_gives_no_samples(here: Transpor
 
 
 def test_of_a_log_that_ends_too_early_there_is_what_it_has(here: Transport, tmp_path: Path) -> None:
-    """Its coverage tells how much of the window it has, as for every probe."""
+    """Its coverage tells how much of the window the log covers, as for every probe."""
     path = log(tmp_path / "meter.csv", lambda at: f"{at},50", end=5)
     assert [at for at, _ in values(taken(by_csv(path), here, tmp_path / "kept"))] == [0, 1, 2, 3, 4]
 
