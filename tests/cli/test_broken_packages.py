@@ -33,6 +33,7 @@ def packages(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_specs_are_checked_run_and_reported_beside_a_broken_package(bench: Bench, packages: Path) -> None:
     (bench.folder / "brief.bench").write_text(SPEC)
     env = {**bench.env, "PYTHONPATH": str(packages)}

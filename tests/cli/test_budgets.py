@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.support.bench import Bench, pages_of
+from tests.support.longer import longer
 
 SPEC = """\
 hardware box "Box" {
@@ -93,7 +94,7 @@ def test_a_plan_says_what_fits(bench: Bench) -> None:
     )
 
 
-@pytest.mark.parametrize(("language", "rule"), [("en", "had a budget of"), ("ja", "の予算は")])
+@pytest.mark.parametrize(("language", "rule"), [("en", "had a budget of"), *longer(("ja", "の予算は"))])
 def test_the_rule_is_in_the_brief_and_the_time_spent_in_the_status(bench: Bench, language: str, rule: str) -> None:
     bench.spec(SPEC, BUDGET="budget = 20 min", LANGUAGE=language)
     done = bench("run", "brief.bench", "--simulate")

@@ -12,6 +12,7 @@ from benchbrief.cli.spec_options import compile_or_stop
 from tests.cli.specs import SMALL, WRONG
 from tests.support.bench import Bench
 from tests.support.examples import EXAMPLES
+from tests.support.longer import longer
 from tests.support.tools import REPOSITORY
 
 
@@ -37,7 +38,9 @@ def test_a_check_tells_the_time_that_a_plan_tells(bench: Bench) -> None:
         assert f"about {line.rpartition('about ')[2]}" in " ".join(total.split()), line
 
 
-@pytest.mark.parametrize(("example", "loads"), [("power_efficiency", 2), ("cluster_shrink", 2), ("rocksdb_ssds", 3)])
+@pytest.mark.parametrize(
+    ("example", "loads"), [*longer(("power_efficiency", 2), ("cluster_shrink", 2)), ("rocksdb_ssds", 3)]
+)
 def test_a_check_counts_only_what_is_loaded(bench: Bench, example: str, loads: int) -> None:
     """Cells do not count if they find their data, or if their inserts are undone or their files are linked back."""
     (path,) = (each for each in EXAMPLES if each.stem == example)

@@ -30,6 +30,7 @@ def row(state: State, brief: str = "brief") -> SheetRow:
     return SheetRow(brief, ClaimVerdict(found, state, None if state == "missing" else 1.2), "1.2X", state, ())
 
 
+@pytest.mark.long
 def test_a_run_shows_its_claims_by_the_spec_of_today(copied_run: Bench) -> None:
     copied_run.spec(CLAIMS, "newer.bench")
     done = copied_run("claims", "--spec", "newer.bench")

@@ -105,6 +105,7 @@ def test_a_run_that_waited_takes_what_was_measured_meanwhile(bench: Bench) -> No
     assert bench("verify", later.name, "--raw").code == 0
 
 
+@pytest.mark.long
 def test_a_run_whose_brief_is_rendered_is_asked_to_stop(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)

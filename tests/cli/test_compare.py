@@ -21,6 +21,7 @@ from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.cli.test_watching import terminal
 from tests.support.bench import Bench, Ended, fresh_bench
+from tests.support.longer import longer
 from tests.support.waiting import until
 
 SPEC = """
@@ -119,6 +120,7 @@ def suite_of(file: Path) -> ET.Element:
     return suite
 
 
+@pytest.mark.long
 def test_what_got_better_beyond_noise_is_reported_and_what_did_not_is_noise(world: World) -> None:
     rows = world.rows("base", "other")
     assert rows["throughput", "old", 16]["verdict"] == "better"
@@ -178,6 +180,7 @@ def test_the_exit_code_says_whether_anything_got_worse(world: World) -> None:
     assert world("other", "base", "--metric", "throughput", "--threshold", "80%").code == 0
 
 
+@pytest.mark.long
 def test_a_strict_comparison_fails_where_nothing_can_be_judged(world: World, tmp_path: Path) -> None:
     asked = ("other", "base", "--metric", "throughput", "--threshold", "99%")
     assert world(*asked).code == 0
@@ -198,6 +201,7 @@ def test_hardware_of_one_run_is_compared_without_metrics_that_compare_it_themsel
     assert {"what": "cores", "first": "4", "second": "8"} in printed["differences"]
 
 
+@pytest.mark.long
 def test_a_metric_that_is_defined_otherwise_is_left_out_with_all_that_are_made_of_it(world: World) -> None:
     assert {"tail", "tails"}.isdisjoint(metric for metric, _, _ in world.rows("base", "other"))
     assert {"tail", "tails"} <= {metric for metric, _, _ in world.rows("base:old", "base:new")}
@@ -225,6 +229,7 @@ def simulated(world: World, name: str, text: str) -> None:
     world.runs[name] = run.name
 
 
+@pytest.mark.long
 def test_a_metric_of_experiments_of_other_names_is_not_judged_over_another_load(world: World) -> None:
     simulated(world, "named", SPEC.replace("100k", "200k").replace("experiment ramp", "experiment peak"))
     done = world("base", "named", "--metric", "per_core")
@@ -253,6 +258,7 @@ def test_points_of_another_load_are_reported_by_name_and_not_judged_unless_that_
     assert "database" not in of_hardware.out, "of what is compared, no difference is printed by the plans"
 
 
+@pytest.mark.long
 def test_the_same_measurement_is_not_taken_for_two(world: World) -> None:
     run = world.bench.folder / "bench-out" / world.runs["base"]
     copy = run.with_name("copy-of-base")
@@ -345,6 +351,7 @@ def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run:
     assert "say `repeats = 3` or more in the experiment" in variants.out
 
 
+@pytest.mark.long
 def test_too_few_repeats_after_a_budget_ask_for_a_larger_one(bench: Bench) -> None:
     bench.spec(
         """
@@ -442,7 +449,7 @@ def test_a_file_of_verdicts_is_left_as_it_was_when_the_run_does_not_begin(bench:
     assert not (bench.folder / "new.xml").exists()
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("columns", [60, *longer(80, 200)])
 def test_the_table_fits_the_terminal(world: World, columns: int) -> None:
     names = world.runs["base"], world.runs["other"]
     with terminal(world.bench, "compare", *names, columns=columns, rows=60) as shown:
@@ -456,6 +463,7 @@ def test_the_table_fits_the_terminal(world: World, columns: int) -> None:
     assert ("there is no room for all intervals" in " ".join(text.split())) == (columns < 200)
 
 
+@pytest.mark.long
 def test_a_metric_that_both_lack_is_one_sentence(copied_run: Bench) -> None:
     done = copied_run("compare", "last:one", "last:two", "--metric", "latency.p99")
     assert done.code == 0

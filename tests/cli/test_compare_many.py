@@ -72,6 +72,7 @@ def test_json_has_all_pairs_with_their_p_values(bench: Bench) -> None:
     assert document["correction"]["method"] == "holm"
 
 
+@pytest.mark.long
 def test_a_build_server_reads_each_contender_against_the_first(bench: Bench) -> None:
     file, summary = bench.folder / "many.xml", bench.folder / "many.md"
     assert bench("compare", *SIDES, "--junit", file, "--markdown", summary).code == 4
@@ -83,6 +84,7 @@ def test_a_build_server_reads_each_contender_against_the_first(bench: Bench) -> 
     assert "B against A: 1 worse" in text
 
 
+@pytest.mark.long
 def test_a_contender_of_another_load_has_no_ranking_and_the_reason_is_reported(bench: Bench) -> None:
     printed = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput")
     text = " ".join(printed.out.split())
@@ -116,6 +118,7 @@ def test_what_is_no_comparison_is_refused(bench: Bench, sides: tuple[str, ...], 
     assert message in printed.err
 
 
+@pytest.mark.long
 def test_a_metric_that_no_two_have_is_refused_with_a_guess(bench: Bench) -> None:
     printed = bench("compare", *SIDES, "--metric", "throughputs")
     assert printed.code == 2
@@ -123,6 +126,7 @@ def test_a_metric_that_no_two_have_is_refused_with_a_guess(bench: Bench) -> None
     assert "did you mean `throughput`?" in printed.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sides", [pytest.param(SIDES, marks=pytest.mark.long), SIDES[:2]], ids=["three", "two"])
 def test_a_page_has_the_comparison_and_needs_no_other_file(bench: Bench, sides: tuple[str, ...]) -> None:
     file = bench.folder / f"page-{len(sides)}.html"

@@ -78,6 +78,7 @@ def test_who_asks_damaged_tables_gets_the_numbers_that_were_measured_and_is_warn
     assert copied_run("query", "--csv", QUESTION) == expected
 
 
+@pytest.mark.long
 def test_numbers_of_a_journal_that_was_changed_since_are_shown_with_a_warning(copied_run: Bench) -> None:
     expected = copied_run("query", "--csv", QUESTION)
     flip_a_hash(copied_run.run_dir / JOURNAL, sums=True)

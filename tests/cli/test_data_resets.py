@@ -158,6 +158,7 @@ def load_jobs(run: Path) -> int:
     return sum(each["type"] == "job_collected" and each["step"] == "load" for each in records_of(run))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_what_cells_inserted_is_deleted_and_the_records_of_the_load_are_left(
     bench: Bench, server: str, tool: str

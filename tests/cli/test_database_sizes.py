@@ -10,6 +10,7 @@ import pytest
 from tests.cli.test_data_sets import newest, ran
 from tests.support import wrapped
 from tests.support.bench import Bench, pages_of
+from tests.support.longer import longer
 from tests.support.tools import built_tool
 
 VARIANTS = """\
@@ -68,9 +69,13 @@ def test_interleaved_variants_on_one_path_have_each_its_own_size(bench: Bench) -
     assert "Size on disk when last opened" not in html
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("en", "a faster system has a larger database"), ("ja", "書き込みの速いシステムほどデータベースは大きくなります")],
+    [
+        ("en", "a faster system has a larger database"),
+        *longer(("ja", "書き込みの速いシステムほどデータベースは大きくなります")),
+    ],
 )
 def test_a_size_after_a_timed_write_workload_is_said_to_measure_how_fast_it_wrote(
     bench: Bench, language: str, said: str
@@ -84,6 +89,7 @@ def test_a_size_after_a_timed_write_workload_is_said_to_measure_how_fast_it_wrot
         assert (said in re.sub("<[^>]+>", "", pages_of(newest(bench)))) is warned
 
 
+@pytest.mark.long
 def test_the_sizes_of_simulated_databases_can_be_had_too(bench: Bench) -> None:
     bench.spec(VARIANTS.replace("expect saved >= 20 %", "expect space[plain] <= 2"))
     ran(bench("run", "brief.bench", "--simulate", "--no-report"))

@@ -16,6 +16,7 @@ from benchbrief.runners.journal.run_identity import RunName
 from tests.cli.specs import SMALL
 from tests.faults.conftest import small_disk
 from tests.support.bench import Bench
+from tests.support.longer import longer
 from tests.support.tools import built_tool, system_tool
 
 __all__ = ["small_disk"]
@@ -82,7 +83,7 @@ def test_a_spec_is_looked_at_with_its_hosts_tools_and_directories(bench: Bench) 
     assert not (bench.folder / "data").exists(), "doctor changes nothing"
 
 
-@pytest.mark.parametrize("path", ["/opt/no-such-tool", "/etc/hostname"])
+@pytest.mark.parametrize("path", ["/opt/no-such-tool", *longer("/etc/hostname")])
 def test_a_missing_tool_is_named_with_the_way_to_get_it(bench: Bench, path: str) -> None:
     bench.spec(SMALL, TOOL=f'db_bench("{path}")')
     done = bench("doctor", "brief.bench")
@@ -97,6 +98,7 @@ def test_a_missing_tool_is_named_with_the_way_to_get_it(bench: Bench, path: str)
     assert "nothing is missing" not in done.out
 
 
+@pytest.mark.long
 def test_without_tools_on_the_path_each_missing_one_has_a_hint(bench: Bench) -> None:
     done = bench("doctor", "--json", env={"PATH": "/nowhere:/bin", "JAVA_HOME": "/nowhere"})
     missing = [each for each in done.json if not each["ok"]]
@@ -122,12 +124,27 @@ def test_a_tool_that_no_spec_asks_for_is_absent_and_no_failure_while_another_one
     assert done.code == 0
 
 
+IN_PROC = ("/proc", "/proc/one can't be made")
+
+
 @pytest.mark.parametrize(
     ("spec", "parent", "problem", "hint"),
     [
         (SMALL, "/etc/hostname", "can't be written", "the `path` of database rocks at brief.bench:6:1"),
-        (SMALL, "/proc", "/proc/one can't be made", "name a new or empty directory as its `path` (brief.bench:6:1)"),
-        (STAND_IN, "/proc", "/proc/one can't be made", "name a new or empty directory as its `path` (brief.bench:3:1)"),
+        *longer(
+            (
+                SMALL,
+                "/proc",
+                "/proc/one can't be made",
+                "name a new or empty directory as its `path` (brief.bench:6:1)",
+            ),
+            (
+                STAND_IN,
+                "/proc",
+                "/proc/one can't be made",
+                "name a new or empty directory as its `path` (brief.bench:3:1)",
+            ),
+        ),
     ],
     ids=["below a file", "rocksdb in proc", "stand-in in proc"],
 )
@@ -188,6 +205,7 @@ def test_another_data_set_in_the_directory_makes_no_room_for_a_load_but_its_own_
     assert "what is there may be what it loads" in again.out
 
 
+@pytest.mark.long
 def test_a_load_may_need_what_its_reset_frees(bench: Bench, small_disk: Callable[[str], Path]) -> None:
     disk = small_disk("100m")
     (disk / "one").mkdir()
@@ -198,6 +216,7 @@ def test_a_load_may_need_what_its_reset_frees(bench: Bench, small_disk: Callable
     assert done.code == 0, done.text
 
 
+@pytest.mark.long
 def test_a_stand_in_whose_directory_holds_little_has_no_room_for_much(bench: Bench) -> None:
     built_tool("mongo-stand-in")
     bench.spec(STAND_IN)
@@ -242,6 +261,7 @@ def test_a_host_that_another_run_holds_is_reported(bench: Bench, monkeypatch: py
     assert "bench run --wait" in done.out
 
 
+@pytest.mark.long
 def test_a_typeface_that_a_report_names_and_this_machine_lacks_is_reported(bench: Bench) -> None:
     system_tool("fc-list")
     bench.spec(SMALL.replace('  callout "Gain"', '  theme { font = "No Such Face" }\n  callout "Gain"'))

@@ -59,6 +59,7 @@ def test_the_next_run_is_estimated_by_the_last_one(copied_run: Bench) -> None:
     assert f"learned from {before.name}" in copied_run("status").out
 
 
+@pytest.mark.long
 def test_what_is_reused_from_an_earlier_run_is_neither_estimated_nor_taken(copied_run: Bench) -> None:
     copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads = [1, 2, 3]"))
     done = copied_run("run", "brief.bench", "--no-report", "--json")

@@ -48,6 +48,7 @@ def loads(run: Path) -> Counter[str]:
     return Counter(record["cell"] for record in records_of(run) if record.get("job") == "load")
 
 
+@pytest.mark.long
 def test_each_combination_of_levels_has_a_data_set_that_is_loaded_once(levels: Bench) -> None:
     ran = levels("run", "brief.bench", "--no-report")
     assert ran.code == 0, ran.text
@@ -111,6 +112,7 @@ def test_a_run_over_ssh_that_is_killed_goes_on_at_the_level_where_it_was(bench: 
     assert {record["host"] for record in bench.journal("job_collected")} == {"127.0.0.1"}
 
 
+@pytest.mark.long
 def test_doctor_tries_the_options_of_each_level(bench: Bench) -> None:
     text = SPEC.replace(
         '{ none "No compression" = "none"  zstd "Zstandard" = "zstd" }', '{ skip = "skip_list"  odd = "odd" }'
@@ -139,6 +141,7 @@ experiment find {
 """
 
 
+@pytest.mark.long
 def test_progress_status_and_metrics_name_the_levels(bench: Bench) -> None:
     bench.spec(SEARCHES)
     bench.spec(SEARCHES.replace("codec", "cell"), "other.bench")

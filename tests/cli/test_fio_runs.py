@@ -175,6 +175,7 @@ def test_a_run_destroys_the_device_that_the_spec_names_and_no_other(bench: Bench
     assert not any(image.read_bytes()[16 << 20 :]), "nothing behind the declared size"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [("--simulate",), pytest.param((), marks=pytest.mark.long)], ids=["simulated", "real"])
 def test_the_example_sets_rocksdb_beside_its_device(bench: Bench, how: tuple[str, ...]) -> None:
     for tool in ("fio", "db_bench"):
@@ -203,6 +204,7 @@ experiment baseline { hardware = box  workloads = [direct, cached]  threads = 2 
 """
 
 
+@pytest.mark.long
 def test_doctor_tries_engines_and_direct_io_and_leaves_nothing(bench: Bench) -> None:
     bench.spec(DOCTOR.replace("@PATH@", str(bench.folder)))
     done = bench("doctor", "brief.bench")
@@ -223,6 +225,7 @@ def without_direct_io(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.long
 def test_doctor_says_where_a_file_system_has_no_direct_io(bench: Bench, without_direct_io: Path) -> None:
     bench.spec(DOCTOR.replace("@PATH@", str(without_direct_io)))
     done = bench("doctor", "brief.bench")

@@ -95,6 +95,7 @@ def test_a_fix_of_several_places_in_sarif_mends_the_spec(bench: Bench) -> None:
     assert [new for region, new in edits if region["startLine"] < region["endLine"]] == ["", ""]
 
 
+@pytest.mark.long
 def test_other_places_of_a_finding_are_related_locations(bench: Bench) -> None:
     bench.spec(SMALL.replace("measure   = 1 s", "measure   = 1 s\n  measure   = 2 s"))
     (result,) = run_of(bench, "brief.bench")["results"]
@@ -134,6 +135,7 @@ def test_paths_are_relative_inside_the_working_directory_and_absolute_outside(be
     outside.unlink()
 
 
+@pytest.mark.long
 def test_what_has_no_place_in_a_text_is_shown_at_the_spec(bench: Bench) -> None:
     bench.spec(SMALL)
     (result,) = run_of(bench, "brief.bench", "--profile", "wibble")["results"]

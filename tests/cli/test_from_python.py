@@ -53,6 +53,7 @@ def test_tables_views_and_metrics_have_the_rows_that_queries_have(finished_run: 
     assert len(gain) == 2
 
 
+@pytest.mark.long
 def test_a_comparison_has_the_numbers_and_refusals_of_the_command(finished_run: FinishedRun) -> None:
     bench = finished_run.bench
     out, hardware = bench.folder / "bench-out", list(bb.open(out=bench.folder / "bench-out").plan.hardware)[:2]
@@ -77,6 +78,7 @@ def test_a_comparison_has_the_numbers_and_refusals_of_the_command(finished_run: 
         assert raised.value.hint
 
 
+@pytest.mark.long
 def test_an_answer_is_taken_by_pandas_polars_and_duckdb(run: bb.Run) -> None:
     import polars as pl  # it starts a thread
 

@@ -131,6 +131,7 @@ def test_a_budget_leaves_room_for_held_out_repeats(bench: Bench) -> None:
     assert repeats("held_out = 4") < repeats("")
 
 
+@pytest.mark.long
 def test_lost_held_out_repeats_are_told(bench: Bench) -> None:
     made = simulated(bench, "held_out = 4")
     (lost,) = (bench.folder / "bench-out" / made["run"] / HELD_OUT / "most-1" / "raw").glob("*eco*h2")
@@ -141,6 +142,7 @@ def test_lost_held_out_repeats_are_told(bench: Bench) -> None:
     assert "3 of 4 held-out repeats" in most["sentence"]
 
 
+@pytest.mark.long
 def test_what_is_behind_held_out_repeats_is_verified(bench: Bench) -> None:
     made = simulated(bench, "held_out = 4")
     assert bench("report", "simulated", "--html-only").code == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bench import Bench, Ended
+from tests.support.longer import longer, one_in
 from tests.support.recorded import RECORDED_OUTPUTS
 
 OUTPUTS = Path(__file__).resolve().parents[1] / "results" / "outputs"
@@ -152,6 +153,7 @@ def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbe
     assert imported.bench("verify", str(side), "--raw", "--json").json["raw"] == {}
 
 
+@pytest.mark.long
 def test_groups_of_one_table_are_compared_by_their_own_rows(bench: Bench) -> None:
     """All cells of an imported table come from the same file, but each from its own rows."""
     spec = bench.spec(SPEC.replace("measure = 10 min", "measure = 10 min  repeats = 3").replace("-[1-3].lab", ".lab"))
@@ -222,9 +224,7 @@ def test_an_option_that_says_too_much_of_the_source_is_refused_before_a_file_is_
     ("reported", "meant"),
     [
         ("Page caches", "page cache"),
-        ("warm up", "warm-up"),
-        ("Repeat", "repeats"),
-        ("number of record", "number of records"),
+        *longer(("warm up", "warm-up"), ("Repeat", "repeats"), ("number of record", "number of records")),
     ],
 )
 def test_a_slip_for_a_topic_of_the_brief_is_refused(bench: Bench, reported: str, meant: str) -> None:
@@ -300,6 +300,7 @@ def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run
     assert (wrong.code, "--logs is for the outputs of ycsb" in wrong.err) == (2, True)
 
 
+@pytest.mark.long
 def test_a_brief_over_percentiles_that_were_printed_as_nothing_says_that_means_alone_are_known(bench: Bench) -> None:
     spec = bench.spec(SPEC)
     text = (OUTPUTS / "ycsb-0.17-by-milliseconds.txt").read_text()
@@ -380,7 +381,7 @@ NEVER_IN_OUTPUTS = (
 )
 
 
-@pytest.mark.parametrize("kind", OF_TOOLS)
+@pytest.mark.parametrize("kind", one_in(4, OF_TOOLS))
 def test_the_disclosure_of_an_imported_output_has_what_it_tells_and_no_setting_of_the_spec(
     kind: str, bench: Bench
 ) -> None:

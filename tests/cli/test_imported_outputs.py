@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.bench import Bench
 from tests.support.recorded import RECORDED_OUTPUTS
 
@@ -41,6 +43,7 @@ def imported(bench: Bench, spec: str, kind: str, *more: str) -> str:
     return str(done.json["run"])
 
 
+@pytest.mark.long
 def test_a_kind_of_latency_that_an_output_does_not_name_is_reported_as_unknown(tmp_path: Path) -> None:
     lines = (OUTPUTS / "ycsb" / "intended-only" / "stdout").read_text().splitlines(keepends=True)
     stock = lines[0].replace("workloadb -P ../j4.properties -p measurement.interval=intended -threads 4", "workloadf")
@@ -61,6 +64,7 @@ def test_a_kind_of_latency_that_an_output_does_not_name_is_reported_as_unknown(t
     assert "its latencies add up to" in refused.err
 
 
+@pytest.mark.long
 def test_own_logs_need_no_publisher_and_no_licence_and_the_brief_says_what_was_imported(bench: Bench) -> None:
     (bench.folder / "out.txt").write_text((OUTPUTS / "ycsb" / "intended-only" / "stdout").read_text())
     spec = bench.spec(OFFERED).name

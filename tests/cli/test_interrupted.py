@@ -14,6 +14,7 @@ import pytest
 from tests.cli.specs import ONE_FOLDER
 from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench, Started
+from tests.support.longer import longer
 from tests.support.waiting import until
 from tests.support.warm import Forked, warm
 
@@ -149,6 +150,7 @@ def test_a_controller_asked_to_end_stops_its_tools(slow_bench: Bench, number: si
         assert slow_bench.strays() == {}
 
 
+@pytest.mark.long
 def test_a_terminal_that_is_closed_stops_the_tools_though_nothing_can_be_said_any_more(slow_bench: Bench) -> None:
     bench = slow_bench
     ours, theirs = os.openpty()
@@ -205,7 +207,8 @@ def test_a_second_ctrl_c_ends_at_once(slow_bench: Bench) -> None:
     assert [verdict[2] for verdict in cells(slow_bench)] in ([1, 1, 1], [1, 2, 1]), "it may have been stopped by then"
 
 
-@pytest.mark.parametrize("errors", ["who has gone", "nobody", "who does not read"])
+@pytest.mark.long
+@pytest.mark.parametrize("errors", ["who has gone", *longer("nobody", "who does not read")])
 def test_a_second_ctrl_c_ends_at_once_even_when_nobody_reads_the_message(bench: Bench, errors: str) -> None:
     tool = wrapped.db_bench(bench.folder / "slow", "*--threads=1*) exec sleep 500;;")
     torn_down = SPEC.replace("reset  = reuse", 'teardown = command("sleep 600")')

@@ -37,6 +37,7 @@ def test_an_error_is_json_with_its_code_message_and_help(
     assert '"error"' not in plain.out
 
 
+@pytest.mark.long
 def test_a_report_tells_its_numbers_its_verdicts_and_its_limits(copied_run: Bench) -> None:
     copied_run.spec(f"{SMALL}\nexpect max(gain over threads) > -100 %\n", "judged.bench")
     made = copied_run("report", "--spec", "judged.bench", "--html-only", "--json").plainly().json

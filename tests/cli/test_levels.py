@@ -74,6 +74,7 @@ def test_levels_are_compared_as_hardware_is(measured: Bench) -> None:
     assert len(whole["comparisons"]) == 9
 
 
+@pytest.mark.long
 def test_an_experiment_of_one_level_alone_is_no_other_load_where_another_factor_varies(
     tmp_path: Path, measured: Bench
 ) -> None:
@@ -85,6 +86,7 @@ def test_an_experiment_of_one_level_alone_is_no_other_load_where_another_factor_
     assert {row["verdict"] for row in rows} <= {"better", "worse", "within noise"}
 
 
+@pytest.mark.long
 def test_a_level_is_found_by_its_value_whatever_it_is_called(tmp_path: Path, measured: Bench) -> None:
     renamed = SPEC.replace('lz4 "LZ4" = "lz4"', 'quick "Quick" = "lz4"').replace("[100 B, 1 kB]", "[100 B, 1000 B]")
     assert renamed.count("quick") == 1
@@ -120,6 +122,7 @@ def test_a_factor_that_is_named_as_hardware_is_told_from_it_on_one_side_too(meas
     assert "codec is a factor of run" in refused.err
 
 
+@pytest.mark.long
 def test_a_series_is_at_each_combination_of_levels(measured: Bench) -> None:
     found = measured("trend", "throughput", *OF, "--all", "--json").json
     points = [series["point"] for series in found["series"]]
@@ -134,6 +137,7 @@ def test_a_series_is_at_each_combination_of_levels(measured: Bench) -> None:
     assert measured("gate", *OF).code == 0
 
 
+@pytest.mark.long
 def test_python_has_the_columns_in_tables_comparisons_and_plans(measured: Bench) -> None:
     out = measured.folder / "bench-out"
     with bb.open("simulated", out=out) as run:
@@ -147,6 +151,7 @@ def test_python_has_the_columns_in_tables_comparisons_and_plans(measured: Bench)
     assert {(row["codec"], row["vsize"]) for row in planned} >= {("lz4", 1000.0), (None, None)}
 
 
+@pytest.mark.long
 def test_the_pages_of_all_runs_name_levels_by_their_labels(measured: Bench, tmp_path: Path) -> None:
     measured("site", "--to", str(tmp_path / "site"), "--from", "bench-out").plainly()
     pages = "\n".join(path.read_text() for path in (tmp_path / "site").rglob("*.html"))

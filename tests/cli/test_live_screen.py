@@ -20,6 +20,7 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import LiveRun
 from benchbrief.runners.execution.live_numbers import JobReading, load_of
 from benchbrief.running.run_output import grouped
+from tests.support.longer import longer
 from tests.support.plans import compile_spec
 from tests.support.waiting import until
 
@@ -51,8 +52,8 @@ def going_on(hosts: int, run_id: str = "run", simulated: j.Simulated | None = No
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 10), (20, 4), (80, 2)], ids=lambda s: f"{s[0]}x{s[1]}")
-@pytest.mark.parametrize("hosts", [1, 3, 11, 1000])
-@pytest.mark.parametrize("kind", [UNICODE, ASCII], ids=["unicode", "ascii"])
+@pytest.mark.parametrize("hosts", [1, *longer(3, 11), 1000])
+@pytest.mark.parametrize("kind", [UNICODE, *longer(ASCII)], ids=["unicode", "ascii"])
 def test_the_screen_never_leaves_the_terminal(size: tuple[int, int], hosts: int, kind: object) -> None:
     view, readings = going_on(hosts)
     assert kind in (UNICODE, ASCII)

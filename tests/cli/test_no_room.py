@@ -81,6 +81,7 @@ def test_an_import_whose_tables_find_no_room_is_kept_until_there_is_some(bench: 
     assert "1/4 cells imported" in bench("status", "imported").out
 
 
+@pytest.mark.long
 def test_an_import_whose_journal_finds_no_room_leaves_nothing_and_names_no_resume(
     bench: Bench, small_disk: Callable[[str], Path]
 ) -> None:

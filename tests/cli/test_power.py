@@ -126,6 +126,7 @@ def test_a_meter_that_is_dead_fails_no_cell_that_does_not_need_it_and_may_be_men
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
 
 
+@pytest.mark.long
 def test_a_dead_meter_of_several_variants_is_reported_once_for_the_cells_of_all(bench: Bench) -> None:
     bench.spec(
         QUICK.replace("@METER@", '@METER@  variant a { kind = "a" }  variant b { kind = "b" }').replace(

@@ -30,6 +30,7 @@ experiment e {
 """
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)
 def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_other(
     monkeypatch: pytest.MonkeyPatch,

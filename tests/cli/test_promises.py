@@ -121,6 +121,7 @@ def test_a_run_that_breaks_the_promise_answers_the_search_and_is_not_tried_again
     assert [each["refused"] for each in bench.journal("cell_ended")] == ["system"] * 3
 
 
+@pytest.mark.long
 def test_a_broken_promise_is_called_so_and_not_failed_wherever_a_run_is_shown(bench: Bench) -> None:
     spec(bench, "errors < 1 %")
     path = bench.folder / "brief.bench"
@@ -193,6 +194,7 @@ def test_every_command_counts_the_cells_of_a_search_alike(bench: Bench) -> None:
     assert f">{measured} cells<" in (bench.folder / "made" / "index.html").read_text()
 
 
+@pytest.mark.long
 def test_the_candidates_of_a_search_that_goes_on_are_one_line_of_status(bench: Bench) -> None:
     spec(bench, "latency.p99[read] < 5 ms")
     assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0

@@ -18,6 +18,7 @@ import pytest
 from benchbrief.reports.capsule.capsule_file import open_capsule, write_capsule
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench, Ended
+from tests.support.longer import longer
 from tests.support.made_once import made_once
 from tests.support.tools import system_tool
 
@@ -108,6 +109,7 @@ def test_other_numbers_are_told_with_the_ratio_its_interval_and_what_would_decid
     assert found["unlike"] is None
 
 
+@pytest.mark.long
 def test_a_measured_run_says_nothing_of_a_simulated_brief(copied_run: Bench, reader: Bench) -> None:
     done = reader("reproduce", "brief-simulated.html", "--by", copied_run.run_dir.name, "--json")
     assert {(each["verdict"], each["why"]) for each in done.json["verdicts"]} <= {
@@ -278,8 +280,7 @@ def said(**changed: object) -> bytes:
         ("stated.json", said(no_difference=float("nan"))),
         ("stated.json", said(level=1)),
         ("facts.json", b'[["host"]]'),
-        ("facts.json", b'{"a": 1}'),
-        ("facts.json", b"[[1, 2, 3, 4, 5, 6]]"),
+        *longer(("facts.json", b'{"a": 1}'), ("facts.json", b"[[1, 2, 3, 4, 5, 6]]")),
     ],
 )
 def test_a_capsule_with_parts_that_mean_nothing_is_refused(part: str, content: bytes, reader: Bench) -> None:
@@ -306,6 +307,7 @@ def test_other_hosts_are_named_in_the_order_of_the_plans(reader: Bench) -> None:
     assert (done.code, "the plan has 1 hosts, and 2 are named" in done.err) == (2, True)
 
 
+@pytest.mark.long
 def test_a_run_of_ones_own_is_reproduced_by_its_name(original: Path, bench: Bench) -> None:
     shutil.copytree(original / "bench-out", bench.folder / "bench-out")
     done = bench("reproduce", "simulated", "--by", "simulated", "--json")
@@ -323,6 +325,7 @@ def test_a_run_that_measured_something_else_is_not_comparable_and_the_specs_are_
     assert "text of brief.bench" in {each["what"] for each in done.json["differs"]}
 
 
+@pytest.mark.long
 def test_of_a_brief_without_claims_the_numbers_that_it_shows_are_judged(bench: Bench) -> None:
     bench.paper = False
     bench.spec(SMALL.replace("threads   = [1, 2]", "threads   = [1, 2]\n  repeats   = 6"))

@@ -146,6 +146,7 @@ def test_status_of_a_run_by_the_start_of_its_name_and_as_json(finished_run: Fini
     assert run_id in done.err
 
 
+@pytest.mark.long
 def test_status_names_the_run_that_it_shows_when_a_later_one_was_not_measured(copied_run: Bench) -> None:
     first = copied_run.run_dir
     assert copied_run("status").err == ""
@@ -194,6 +195,7 @@ def test_a_report_is_rendered_again_and_elsewhere(copied_run: Bench, tmp_path: P
     assert html.read_text() == original.read_text()
 
 
+@pytest.mark.long
 def test_a_deposit_has_data_citation_and_checksums_beside_its_brief(copied_run: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     done = copied_run("report", "--deposit", folder, "--licence", "CC-BY-4.0", "--format", "html", "--json")
@@ -239,6 +241,7 @@ def test_whoever_publishes_a_brief_learns_that_its_capsule_names_hosts(
     assert noted.err.count("`provenance = none` leaves it out\n") == noted.err.count("\n") == notes
 
 
+@pytest.mark.long
 def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Bench) -> None:
     text = SMALL.replace("The best throughput was", "At its very best, it did").replace("- 1, higher", "- 2, higher")
     copied_run.spec(text, "newer.bench")
@@ -266,6 +269,7 @@ def test_a_spec_whose_cells_were_not_measured_is_refused(copied_run: Bench, old:
     assert "run the spec again" in done.err
 
 
+@pytest.mark.long
 def test_a_spec_with_more_or_fewer_labels_only_is_taken(copied_run: Bench) -> None:
     copied_run.spec(SMALL.replace('"Second folder"', '"A roomy folder"'), "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only")
@@ -273,6 +277,7 @@ def test_a_spec_with_more_or_fewer_labels_only_is_taken(copied_run: Bench) -> No
     assert "A roomy folder" in (copied_run.folder / done.out.splitlines()[0]).read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_report_says_which_expectation_does_not_hold(copied_run: Bench) -> None:
     copied_run.spec(SMALL + "expect min(throughput over threads, hardware) > 900G ops/s\n", "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only")

@@ -136,6 +136,7 @@ def test_only_what_was_changed_is_measured(again: Bench) -> None:
     assert (printed["reused"], {c["cell_id"]: c["reused_from"] for c in printed["cells"]}[MORES[0]]) == (2, None)
 
 
+@pytest.mark.long
 def test_fresh_measures_all_again(again: Bench) -> None:
     again.spec(SPEC.replace("[fill, more]", "[fill]").replace("box.variants", "box.one"))
     done = ran(again("run", "brief.bench", "--no-report", "--fresh"))
@@ -143,6 +144,7 @@ def test_fresh_measures_all_again(again: Bench) -> None:
     assert measured(second_run(again)) == FILLS[:1]
 
 
+@pytest.mark.long
 def test_a_renamed_workload_is_known_by_what_it_does(again: Bench) -> None:
     again.spec(SPEC.replace("workload more ", "workload extra ").replace("[fill, more]", "[fill, extra]"))
     ran(again("run", "brief.bench", "--no-report"))
@@ -213,6 +215,7 @@ def test_another_machine_of_the_same_name_makes_another_measurement(again: Bench
     assert measured(second_run(again)) == FILLS[:1]
 
 
+@pytest.mark.long
 def test_another_kernel_is_warned_of_and_kept_with_the_run(again: Bench) -> None:
     kernel = next(r for r in records(first_run(again)) if r["type"] == "host_facts")["facts"]["kernel"]
     edit_journal(first_run(again), f'"kernel":"{kernel}"', '"kernel":"2.4.0"')

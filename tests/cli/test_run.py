@@ -66,6 +66,7 @@ def test_a_run_leaves_no_process_and_no_job_directory_behind(finished_run: Finis
     assert finished_run.left == []
 
 
+@pytest.mark.long
 def test_the_outcome_as_json(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(ONE_CELL)
@@ -93,6 +94,7 @@ def test_an_expectation_that_fails_gives_code_4_and_is_named_with_its_line(bench
     assert bench.journal("run_ended")[-1]["status"] == "done"
 
 
+@pytest.mark.long
 def test_params_and_profiles_change_what_is_run(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(
@@ -181,6 +183,7 @@ def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench, tmp
     assert bench.journal("run_ended")[-1]["status"] == "done"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *longer(">&-")])
 def test_without_standard_streams_files_do_not_take_their_place(finished_run: FinishedRun, closed: str) -> None:
     """Otherwise, output would go to the first file that is opened."""
@@ -194,6 +197,7 @@ def test_without_standard_streams_files_do_not_take_their_place(finished_run: Fi
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.long
 def test_the_end_of_a_run_repeats_the_warnings_of_its_spec_and_how_a_brief_is_made(bench: Bench) -> None:
     spec = ONE_FOLDER.partition("report ")[0].replace("[1, 2]", "[1]").replace("every 200 ms", "every 1 s")
     bench.spec(spec)

@@ -79,6 +79,7 @@ def test_a_missing_tool_is_reported_before_anything_is_tried(bench: Bench) -> No
     assert bench.run_dirs() == []
 
 
+@pytest.mark.long
 def test_nothing_more_is_begun_when_a_failure_is_to_stop_the_run(bench: Bench) -> None:
     text = HEAD + experiment("box.bad, box.good", "on_failure = stop  repeats = 2")
     bench.spec(text, TOOL=tool(bench))
@@ -127,6 +128,7 @@ def test_cells_that_all_fail_alike_on_a_hardware_are_not_tried_after_the_first_t
     assert resumed.code == 0, resumed.text
 
 
+@pytest.mark.long
 def test_all_cells_are_tried_when_the_spec_says_so(bench: Bench) -> None:
     bench.spec(HEAD + experiment("box.bad", "repeats = 4  on_failure = try_all"), TOOL=tool(bench))
     done = bench("run", "brief.bench", timeout=90)
@@ -152,6 +154,7 @@ def test_hosts_cool_down_between_cells_and_not_after_the_last(bench: Bench) -> N
     assert [r["cell"][-2:] for r in records if r["type"] == "cell_skipped"] == ["r4", "r5"]
 
 
+@pytest.mark.long
 def test_a_cool_down_is_interrupted_and_the_cell_before_it_is_kept(bench: Bench) -> None:
     bench.spec(HEAD + experiment("box.good", "cool_down = 1 h  repeats = 2"))
     with bench.started("run", "brief.bench") as run:

@@ -11,6 +11,7 @@ import pytest
 from benchbrief.history.shared_store.run_manifest import QueuedPush, enqueue
 from benchbrief.runners.journal.journal_file import Journal
 from tests.support.bench import Bench
+from tests.support.longer import longer
 from tests.support.ports import free_port
 from tests.support.s3_servers import CREDENTIALS, settings
 from tests.support.tools import system_tool
@@ -117,6 +118,7 @@ def test_a_store_that_is_away_fails_no_run_and_gets_the_push_later(bench: Bench)
     assert len(bench("runs", "--from", "shared", "--json").json) == 1
 
 
+@pytest.mark.long
 def test_a_run_without_an_end_is_pushed_with_a_warning(bench: Bench) -> None:
     journal = run_of(bench) / "journal.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
@@ -136,6 +138,7 @@ def test_a_run_that_still_runs_is_refused_without_a_word_of_a_push(bench: Bench)
     assert "pushed" not in done.err
 
 
+@pytest.mark.long
 def test_a_push_to_a_mistyped_address_is_forgotten(bench: Bench) -> None:
     enqueue(run_of(bench), QueuedPush("s3://lba/x"))
     enqueue(run_of(bench), QueuedPush(f"{bench.folder}/shared"))
@@ -163,12 +166,14 @@ def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
     ("words", "code", "what"),
     [
         (("push", "simulated"), 2, "the store is not named"),
-        (("push", "simulated", "file:///srv/bench"), 2, "name the store with --to URL"),
-        (("push", "s3://bucket/nightly"), 2, "name the store with --to URL"),
+        *longer(
+            (("push", "simulated", "file:///srv/bench"), 2, "name the store with --to URL"),
+            (("push", "s3://bucket/nightly"), 2, "name the store with --to URL"),
+        ),
         (("pull", "x"), 2, "the store is not named"),
         (("push", "simulated", "--to", "ftp://x/y"), 2, "is of no known kind"),
         (("push", "simulated", "--to", "shared", "--tag", "two words"), 2, "can't be a tag"),
-        (("push", "simulated", "--to", "shared", "--sign", "none"), 2, "there is no key"),
+        *longer((("push", "simulated", "--to", "shared", "--sign", "none"), 2, "there is no key")),
         (("push", "--forget", "s3://lab/x"), 2, "no push waits in bench-out at all"),
         (("push", "--forget", "s3://lab/x", "--queued"), 2, "--forget pushes nothing"),
         (("push", "--queued", "--tag", "x"), 2, "leave out RUN, --tag and --sign"),

@@ -13,6 +13,7 @@ from pypdf import PdfReader
 
 from tests.cli.specs import ONE_FOLDER, SMALL
 from tests.support.bench import Bench, Ended
+from tests.support.longer import one_in
 
 SPEC = """
 hardware db "Lab" { hosts = "db-[1-3].lab"  price = 2 USD/h }
@@ -85,6 +86,7 @@ def test_its_name_its_outcome_and_its_status_say_it(run: Simulated) -> None:
     assert 'simulated="true"' in run.bench("status", run.name, "--openmetrics").out
 
 
+@pytest.mark.long
 def test_a_verdict_on_simulated_numbers_is_not_reported_as_one_on_measured_ones(bench: Bench) -> None:
     for limit, judged in (("1G", "would not hold"), ("1", "would hold")):
         bench.spec(SPEC.replace("> 1G ops/s", f"> {limit} ops/s"))
@@ -101,6 +103,7 @@ def test_an_expectation_on_simulated_numbers_is_reported_and_counts_for_nothing(
     assert run.ended.code == 0
 
 
+@pytest.mark.long
 def test_every_exported_row_says_it(run: Simulated, tmp_path: Path) -> None:
     asked = ("query", "--run", run.name, "SELECT cell_id FROM cells")
     header, *rows = run.bench(*asked, "--csv").out.splitlines()
@@ -114,7 +117,7 @@ def test_every_exported_row_says_it(run: Simulated, tmp_path: Path) -> None:
     assert run.bench("query", "--run", run.name, "--json", "SELECT simulated FROM runs").json == [{"simulated": True}]
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", one_in(2, REPORTS))
 def test_every_page_of_a_brief_is_marked_in_its_language(run: Simulated, name: str) -> None:
     mark = MARKS[REPORTS[name][2]]
     written = [Path(path) for path in run.ended.json["reports"][name]]
@@ -183,6 +186,7 @@ def test_options_of_simulated_hosts_are_refused_without_them(run: Simulated) -> 
     assert "is not a share" in ended.err
 
 
+@pytest.mark.long
 def test_a_simulated_run_says_what_it_takes_on_real_hosts_and_is_not_late_for_it(bench: Bench) -> None:
     bench.spec(SMALL.replace("measure   = 1 s", "measure   = 2 h"))
     done = bench("run", "brief.bench", "--simulate", "--no-report")

@@ -86,6 +86,7 @@ def test_a_site_of_a_store_in_s3_is_that_of_the_folder(bench: Bench) -> None:
     assert shown == made_here
 
 
+@pytest.mark.long
 def test_a_store_that_is_away_is_one_clear_error_and_makes_no_folder(bench: Bench) -> None:
     env = settings(f"http://127.0.0.1:{free_port()}")
     done = bench("site", "--from", f"s3://{BUCKET}/nightly", "--to", "away", env=env)

@@ -30,6 +30,7 @@ def measured_by(run_dir: Path) -> int:
     return len(plan["cells"]) - CANDIDATES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("budget", [*longer(((),)), ("--budget", "12h")])
 def test_what_checks_plans_and_tells_a_run_counts_the_same_cells(bench: Bench, budget: tuple[str, ...]) -> None:
     bench.spec(SPEC, MORE="")

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from tests.support.bench import Bench
 
 SPEC = """
@@ -63,6 +65,7 @@ def test_what_is_not_there_is_said_without_a_traceback(bench: Bench) -> None:
         assert said in ended.err, words
 
 
+@pytest.mark.long
 def test_imported_runs_are_not_missing_what_their_source_does_not_tell_and_few_have_no_protection(bench: Bench) -> None:
     (bench.folder / "n.bench").write_text(SPEC)
     source = "# title: T\n# publisher: P\n# document: D\n# licence: L\nhardware, throughput (ops/s)\n"

@@ -27,6 +27,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield fresh
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reset", ["links", pytest.param("snapshot", marks=pytest.mark.long)])
 def test_only_a_cell_after_one_that_wrote_gets_the_snapshot(bench: Bench, tmp_path: Path, reset: str) -> None:
     bench.spec(SPEC, DB=str(tmp_path / "db"), RESET=reset)

@@ -3,6 +3,8 @@ with missing cells is never called done."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.bench import Bench
 
 SPEC = """
@@ -22,6 +24,7 @@ Lane.run_cell = run_cell
 """Makes the lanes skip the cell with four threads."""
 
 
+@pytest.mark.long
 def test_a_run_with_a_cell_that_nobody_judged_is_interrupted_and_can_be_resumed(bench: Bench) -> None:
     bench.spec(SPEC)
     ended = bench("run", "brief.bench", "--simulate", "--junit", "verdicts.xml", before=FORGETFUL)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bench import Bench, fresh_bench
+from tests.support.longer import longer
 
 SPEC = """\
 hardware eco { hosts = "eco.lab" }
@@ -29,6 +30,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield fresh
 
 
+@pytest.mark.long
 def test_status_journal_and_comparison_say_how_measurements_ended(bench: Bench) -> None:
     runs: list[Path] = []
     for measure in ("until_steady(within: 2 %, from: 1 min, to: 20 min)", "2 min"):
@@ -55,9 +57,9 @@ def test_status_journal_and_comparison_say_how_measurements_ended(bench: Bench) 
     ("load", "most"),
     [
         ("target = highest(1k ops/s..20k ops/s, where: latency.p99[read] < 5 ms, within: 20 %)  threads = 16", 66),
-        ("target = knee(from: 1k ops/s, factor: 2, to: 64k ops/s)  threads = 16", 7),
+        *longer(("target = knee(from: 1k ops/s, factor: 2, to: 64k ops/s)  threads = 16", 7)),
         ("threads = adaptive(1..64, points: 5)", 5),
-        ("threads = [1, 16]  repeats = confident(within: 2 %, from: 3, to: 5), interleaved", 10),
+        *longer(("threads = [1, 16]  repeats = confident(within: 2 %, from: 3, to: 5), interleaved", 10)),
         ("threads = [1, 16]  repeats = confident(within: 2 %, from: 3, to: 5), interleaved  budget = 12 min", 10),
     ],
 )

@@ -26,6 +26,7 @@ from benchbrief.results.build_store import FILES, read_store_manifest, write_sto
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
+from tests.support.longer import longer
 
 KINDS = ("pdf", "html", "json")
 
@@ -77,6 +78,7 @@ def test_a_stored_result_that_changed_by_a_hair_is_found(copied_run: Bench) -> N
     assert mended.code == 0  # the raw outputs still say what the brief says
 
 
+@pytest.mark.long
 def test_a_workbook_holds_as_made_and_saved_again_and_an_edited_number_is_named(copied_run: Bench) -> None:
     assert copied_run("report", copied_run.run_dir.name, "--format", "html,xlsx").code == 0
     path = brief(copied_run, "xlsx")
@@ -193,7 +195,7 @@ def test_a_raw_output_that_was_changed_is_named(copied_run: Bench) -> None:
     assert "is failed now, and was ok" in parsed.err
 
 
-@pytest.mark.parametrize("edit", ["no cells", "its digest"])
+@pytest.mark.parametrize("edit", [*longer("no cells"), "its digest"])
 def test_raw_outputs_are_those_that_the_journal_has_whatever_the_side_file_lists(copied_run: Bench, edit: str) -> None:
     side = brief(copied_run, "json")
     recorded = json.loads(side.read_text())
@@ -241,6 +243,7 @@ def test_a_side_file_whose_values_were_edited_is_found(copied_run: Bench) -> Non
     assert "edited, or written by another benchbrief" in done.err
 
 
+@pytest.mark.long
 def test_what_a_side_file_claims_to_compute_is_held_against_the_runs_plan(copied_run: Bench) -> None:
     side = brief(copied_run, "json")
     recorded = json.loads(side.read_text())
@@ -264,6 +267,7 @@ def test_what_a_side_file_claims_to_compute_is_held_against_the_runs_plan(copied
     assert "names the run 20200101-000000-other" in " ".join(done.json["foreign"])
 
 
+@pytest.mark.long
 def test_a_brief_in_another_language_holds_though_the_run_has_none(copied_run: Bench) -> None:
     assert copied_run("report", "--language", "ja", "--html-only").code == 0
     done = copied_run("verify", str(brief(copied_run, "ja.html")))
@@ -297,6 +301,7 @@ def test_verifying_changes_nothing_of_a_run_without_tables_and_prints_plain_blan
     assert "\u00a0" not in done.err
 
 
+@pytest.mark.long
 def test_a_brief_far_from_its_run_asks_for_it(copied_run: Bench, tmp_path: Path) -> None:
     away = tmp_path / "away"
     away.mkdir()
@@ -357,6 +362,7 @@ def test_the_revision_of_a_spec_is_its_commit_and_whether_it_was_changed_since(t
     assert revision_of(spec, [spec]) == {"commit": commit, "dirty": "true"}
 
 
+@pytest.mark.long
 def test_the_brief_tells_the_revision_that_its_run_was_made_from(bench: Bench) -> None:
     spec = bench.spec(SMALL)
     git = ["git", "-C", str(bench.folder), "-c", "user.name=A", "-c", "user.email=a@b.c"]
@@ -371,6 +377,7 @@ def test_the_brief_tells_the_revision_that_its_run_was_made_from(bench: Bench) -
     assert bench("verify", str(side)).code == 0
 
 
+@pytest.mark.long
 def test_a_run_stands_for_its_briefs_and_the_last_one_for_no_name(finished_run: FinishedRun) -> None:
     bench = finished_run.bench
     for named in ((), (bench.run_dir.name,), (bench.run_dir.name[:8],), (f"bench-out/{bench.run_dir.name}",)):

@@ -19,6 +19,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, START, Journal, rec
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
+from tests.support.longer import longer
 
 
 def made(bench: Bench, name: str) -> Path:
@@ -47,6 +48,7 @@ def test_a_side_file_that_tells_another_place_is_found(copied_run: Bench) -> Non
     assert "brief.json is not, to the byte, the file of numbers that was made" in done.err
 
 
+@pytest.mark.long
 def test_the_figures_data_beside_a_brief_are_as_they_were_made(copied_run: Bench) -> None:
     data = made(copied_run, "brief-figures") / "figure-1.csv"
     briefs = [str(made(copied_run, f"brief.{kind}")) for kind in ("pdf", "html", "json")]
@@ -63,6 +65,7 @@ def test_the_figures_data_beside_a_brief_are_as_they_were_made(copied_run: Bench
     assert done.err.count("brief-figures/figure-1.csv is missing") == 3
 
 
+@pytest.mark.long
 def test_a_brief_that_was_copied_without_its_figures_data_holds(copied_run: Bench, tmp_path: Path) -> None:
     away = tmp_path / "away"
     away.mkdir()
@@ -70,7 +73,8 @@ def test_a_brief_that_was_copied_without_its_figures_data_holds(copied_run: Benc
     assert copied_run("verify", "away/brief.pdf").code == 0
 
 
-@pytest.mark.parametrize("change", ["changed", "missing"])
+@pytest.mark.long
+@pytest.mark.parametrize("change", ["changed", *longer("missing")])
 def test_the_figures_data_inside_of_a_pdf_are_as_they_were_made(copied_run: Bench, change: str) -> None:
     path = made(copied_run, "brief.pdf")
     writer = PdfWriter(clone_from=PdfReader(path))
@@ -122,16 +126,18 @@ def rewritten(path: Path, old: str, new: str) -> None:
     ("damage", "options", "code"),
     [
         ("journal edited", (), 3),
-        ("journal edited", ("--from-raw",), 3),
-        ("journal edited, tables missing", (), 3),
-        ("start edited", (), 3),
+        *longer(
+            ("journal edited", ("--from-raw",), 3),
+            ("journal edited, tables missing", (), 3),
+            ("start edited", (), 3),
+        ),
         ("journal missing", (), 3),
         ("plan edited", (), 3),
-        ("plan missing", (), 3),
+        *longer(("plan missing", (), 3)),
         ("raw output edited", (), 0),
         ("raw output edited", ("--raw",), 3),
         ("side file edited", (), 1),
-        ("side file missing", (), 1),
+        *longer(("side file missing", (), 1)),
         ("document edited", (), 1),
         ("document of another program", (), 2),
         ("run missing", (), 2),
@@ -235,6 +241,7 @@ def test_several_briefs_are_verified_at_once(copied_run: Bench) -> None:
     assert "nowhere.pdf can't be read" in done.err
 
 
+@pytest.mark.long
 def test_a_brief_that_is_made_again_is_known_and_leaves_the_tables_fresh(
     finished_run: FinishedRun, copied_run: Bench
 ) -> None:
@@ -257,6 +264,7 @@ def test_two_digests_are_shown_by_digits_that_differ() -> None:
     assert shorten_digests("a" * 63 + "1", "a" * 63 + "2") == ("…" + "a" * 11 + "1", "…" + "a" * 11 + "2")
 
 
+@pytest.mark.long
 def test_tables_without_their_manifest_are_reported_and_left(copied_run: Bench) -> None:
     """The run is not changed, so that it can be verified again."""
     store = copied_run.run_dir / "store"
@@ -305,7 +313,7 @@ def test_a_run_s_reports_are_looked_at_in_every_format(copied_run: Bench) -> Non
     ]
 
 
-@pytest.mark.parametrize("torn", [False, True], ids=["deleted", "torn"])
+@pytest.mark.parametrize("torn", [*longer(False), True], ids=["deleted", "torn"])
 def test_a_brief_whose_record_is_gone_from_the_journal_is_not_recorded(copied_run: Bench, torn: bool) -> None:
     run, journal = copied_run.run_dir, copied_run.run_dir / JOURNAL
     lines = journal.read_bytes().splitlines(keepends=True)

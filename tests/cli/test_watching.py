@@ -28,6 +28,7 @@ from benchbrief.progress.run_progress import Progress
 from tests.cli.specs import EXPERIMENT, FILL, HARDWARE, ONE_FOLDER
 from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench
+from tests.support.longer import longer
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 from tests.support.warm import Forked, starts_alike, warm
@@ -183,8 +184,11 @@ def test_a_watcher_reads_within_seconds_that_the_controller_was_killed(slow_benc
     assert f"go on with: bench resume {bench.run_dir.name}" in ended.err
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"NO_COLOR": "1", "LC_ALL": "POSIX", "PYTHONUTF8": "0"}], ids=str)
+@pytest.mark.parametrize(
+    "env", [{"TERM": "dumb"}, *longer({"NO_COLOR": "1", "LC_ALL": "POSIX", "PYTHONUTF8": "0"})], ids=str
+)
 def test_the_screen_suits_the_terminal(bench: Bench, env: dict[str, str]) -> None:
     bench.spec(ONE_FOLDER.replace("[1, 2]", "1"))
     coerced = {"PYTHONCOERCECLOCALE": "0"} if "LC_ALL" in env else {}
@@ -202,6 +206,7 @@ def test_the_screen_suits_the_terminal(bench: Bench, env: dict[str, str]) -> Non
         assert re.search(rb"0/1 cell\b", said)
 
 
+@pytest.mark.long
 def test_many_cells_that_fail_for_one_reason_are_reported_together_with_what_helps(bench: Bench) -> None:
     four = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3, 4]  on_failure = try_all")
     tool = wrapped.db_bench(bench.folder / "broken", '*--benchmarks=*) echo "the disk is sick" >&2; exit 3;;')
@@ -216,6 +221,7 @@ def test_many_cells_that_fail_for_one_reason_are_reported_together_with_what_hel
     assert ended.out.splitlines()[-2:] == [mend, again]
 
 
+@pytest.mark.long
 def test_values_that_the_tool_refuses_are_mended_in_the_spec(bench: Bench) -> None:
     system_tool("db_bench")
     refused = {
@@ -244,6 +250,7 @@ def test_values_that_the_tool_refuses_are_mended_in_the_spec(bench: Bench) -> No
     assert "bench resume" not in ended.out
 
 
+@pytest.mark.long
 def test_a_tool_that_is_absent_is_reported_once_before_anything_is_measured(bench: Bench) -> None:
     bench.spec(ONE_FOLDER.replace("[1, 2]", "[1, 2, 3, 4, 5]"), TOOL='db_bench("/no/such/db_bench")')
     ended = bench("run", "brief.bench", "--no-report")
@@ -255,6 +262,7 @@ def test_a_tool_that_is_absent_is_reported_once_before_anything_is_measured(benc
     assert bench("doctor", "brief.bench").code == 3
 
 
+@pytest.mark.long
 def test_an_option_that_the_tool_refuses_is_tried_once_and_no_hint_says_to_resume(bench: Bench) -> None:
     system_tool("db_bench")
     wrong = ONE_FOLDER.replace("cache = 1 MiB }", "cache = 1 MiB  no_such_flag = 3 }")
@@ -268,6 +276,7 @@ def test_an_option_that_the_tool_refuses_is_tried_once_and_no_hint_says_to_resum
     assert "mend the spec, and run what is not measured yet with: bench run brief.bench" in ended.out
 
 
+@pytest.mark.long
 def test_the_columns_of_status_stand_whatever_the_names_of_cells_are(bench: Bench) -> None:
     long = "a_name_that_is_much_longer_than_the_column_that_was_made_for_it_once"
     bench.spec(ONE_FOLDER.replace("workload fill", f"workload {long}").replace("[fill]", f"[{long}]"))

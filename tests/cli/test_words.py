@@ -34,6 +34,7 @@ def test_words_that_are_not_shipped_are_reported_with_those_that_are(bench: Benc
     assert done.err == "error: no words are shipped for `fr`\n  help: there are `en`, `ja`\n"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("paper")
 def test_a_finished_run_has_its_brief_in_a_language_of_ones_own_and_it_holds(copied_run: Bench) -> None:
     bench = copied_run

@@ -65,6 +65,7 @@ def test_totals_end_with_the_budget_of_each_experiment_and_with_that_of_the_run(
     assert most_s(within.model_copy(update={"budget_s": 3000.0}), "e") == 3000
 
 
+@pytest.mark.long
 def test_a_check_expands_the_cells_once_for_all_budgets_and_leaves_large_matrices_to_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from benchbrief.compiler.compile import CheckedSource, check, checked_time, exam
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import RENDERING_S
 from benchbrief.model import plan as p
+from tests.support.longer import one_in
 
 SPEC = """
 hardware eco    "5100 ECO"   { hosts = "eco-[1-3].lab"  price = 2 USD/h  drives = "4 x 960 GB" }
@@ -149,7 +150,7 @@ MISLEADING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("code", "sentence", "value"), MISLEADING)
+@pytest.mark.parametrize(("code", "sentence", "value"), one_in(3, MISLEADING))
 def test_words_that_promise_another_thing_are_refused(code: str, sentence: str, value: str, tmp_path: Path) -> None:
     found = checked(tmp_path, sentence, value)
     assert [each.code for each in found.diagnostics if each.severity == "error"] == [code], found.diagnostics
@@ -219,7 +220,7 @@ HONEST = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "value"), HONEST)
+@pytest.mark.parametrize(("sentence", "value"), one_in(3, HONEST))
 def test_words_that_say_what_the_number_is_are_taken(sentence: str, value: str, tmp_path: Path) -> None:
     found = checked(tmp_path, sentence, value)
     assert [each.code for each in found.diagnostics if each.severity == "error"] == [], found.diagnostics

@@ -115,6 +115,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Sentence, set[
     return list(zip(asked, found_codes(asked, tmp_path_factory.mktemp("corpus")), strict=True))
 
 
+@pytest.mark.long
 def test_a_sentence_of_the_corpus_has_no_mistakes_but_those_of_its_words(
     tried: list[tuple[Sentence, set[str]]],
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_sentence_of_the_corpus_has_no_mistakes_but_those_of_its_words(
     assert [(each.text, codes) for each, codes in tried if codes - known] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "least"), REACHED.items())
 def test_enough_sentences_are_judged_rightly(
     kind: str, least: tuple[float, float], tried: list[tuple[Sentence, set[str]]]

@@ -90,7 +90,7 @@ def written_and_mutated(count: int) -> list[bytes]:
 @pytest.mark.parametrize("share", [4, *longer(1)])
 @pytest.mark.parametrize(
     ("make", "count"),
-    [(by_the_grammar, 32), (by_the_tables, 32), (generated_and_mutated, 80), (written_and_mutated, 120)],
+    [*longer((by_the_grammar, 32), (by_the_tables, 32)), (generated_and_mutated, 80), (written_and_mutated, 120)],
 )
 def test_any_input_is_checked_and_formatted_soon_in_little_memory(
     make: Callable[[int], list[bytes]], count: int, share: int, tmp_path: Path

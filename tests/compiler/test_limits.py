@@ -69,6 +69,7 @@ def test_the_expressions_of_a_spec_are_counted_with_what_each_repeats(texts: int
     assert error.summary.endswith("more than 4,000 expressions")
 
 
+@pytest.mark.long
 def test_a_fact_is_compared_with_no_more_others_than_can_be_usual(tmp_path: Path) -> None:
     facts = "".join(f"  fact{i} = 1\n" for i in range(10_000))
     assert errors(f"hardware z {{\n  hosts = local\n{facts}}}\n", tmp_path) == []
@@ -97,6 +98,7 @@ def test_the_files_of_a_spec_are_limited_together(tmp_path: Path) -> None:
     assert error.summary == "a spec can have 100,000 words and signs in all its files at most"
 
 
+@pytest.mark.long
 def test_a_long_spec_with_a_syntax_error_is_only_read(tmp_path: Path) -> None:
     many = "".join(f"metric m{i} = throughputt\n" for i in range(14_000))
     found = errors(EXPERIMENT + many + "metric last = 1 +\n", tmp_path)

@@ -14,6 +14,7 @@ from benchbrief.compiler.planning.plan_diff import PlanDiff, diff
 from benchbrief.dsl.source import display_width
 from benchbrief.model.plan import Plan
 from tests.compiler.test_expand import OTHER, SAME, SPEC, plan_of
+from tests.support.longer import one_in
 from tests.support.plans import compile_spec
 
 FOLDER = Path(__file__).parent / "diffs"
@@ -33,7 +34,7 @@ def test_a_difference_is_worded_as_in_its_golden(case: Path, golden: Callable[[P
     assert all(display_width(line) <= 100 for line in text.splitlines())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+@pytest.mark.parametrize("case", one_in(4, CASES), ids=lambda path: path.name)
 def test_colours_change_nothing_but_the_colours(case: Path) -> None:
     found = difference(case)
     coloured = explain_diff(found, "a run", color=True)

@@ -47,6 +47,7 @@ print(json.dumps([cpu_s(lambda: hcl2.loads(theirs)) / cpu_s(lambda: examine(spec
 """
 
 
+@pytest.mark.long
 def test_a_long_spec_is_parsed_and_checked_faster_than_hcl_is_parsed(tmp_path: Path) -> None:
     """It was 3.3 times as fast when this was written, on a busy machine, and 2.3 times with plans that pydantic checks.
     For 10,000 lines, see `python -m benchmarks hcl`. Both run in one separate process, with a heap of its own."""

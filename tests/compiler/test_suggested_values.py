@@ -11,6 +11,7 @@ import pytest
 from benchbrief.compiler.compile import check
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from tests.compiler.specs import check_fixture
+from tests.support.longer import longer
 
 SPEC = """
 hardware box {{ hosts = "box.lab" }}
@@ -27,7 +28,7 @@ HERE = Path(__file__).parent
 OF_THE_WRONG_FORM = {"E0101", "E0504"}
 
 
-@pytest.mark.parametrize("folder", [HERE / "errors", HERE / "metrics" / "errors"], ids=["errors", "metrics"])
+@pytest.mark.parametrize("folder", [*longer(HERE / "errors"), HERE / "metrics" / "errors"], ids=["errors", "metrics"])
 def test_what_an_editor_puts_in_place_mends_the_mistake_and_has_the_right_form(tmp_path: Path, folder: Path) -> None:
     shutil.copytree(folder, tmp_path / "errors")
     mended = 0

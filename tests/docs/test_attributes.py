@@ -15,6 +15,7 @@ from benchbrief.compiler.schemas import BLOCKS, DATABASE_OPTIONS, ELEMENTS
 from benchbrief.model.value_shapes import Key
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
+from tests.support.longer import one_in
 
 _RAW = "database raw { engine = raw_storage  size = 1 GiB"
 _STARTED = 'database mongo { server = start  path = "/data/mongo"  topology = replica_set("rs0")'
@@ -147,7 +148,7 @@ def house_style_in(folder: Path) -> None:
     docx.Document().save(str(folder / "house.dotx"))
 
 
-@pytest.mark.parametrize(("block", "name", "key"), KEYS)
+@pytest.mark.parametrize(("block", "name", "key"), one_in(3, KEYS))
 def test_the_example_of_an_attribute_is_right_where_it_may_stand(
     block: str, name: str, key: Key, tmp_path: Path
 ) -> None:

@@ -99,7 +99,7 @@ def test_any_text_is_read_as_by_the_library(text: str) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts())
 def test_more_texts_are_read_as_by_the_library(text: str) -> None:
     source = Source("t.bench", text)

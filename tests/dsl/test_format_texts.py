@@ -10,6 +10,7 @@ from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import parse
 from tests.dsl.test_format import holds
+from tests.support.longer import one_in
 
 TEXTS = [
     '"x"', '""', '"""x"""', '""""""', '"""\n"""', '"""\n  a\n"""', '"""\n  a\n  b\n"""', '"""a\n  b"""', '"""a\n"""',
@@ -36,7 +37,7 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", one_in(3, PLACES))
 def test_a_text_of_any_kind_keeps_its_meaning_in_any_place(place: str) -> None:
     """Texts that are not allowed there are refused by the parser."""
     first, *others = place.split("@")

@@ -21,6 +21,7 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse, parse_expression
 from benchbrief.dsl.syntax.parser_stop import comments
 from tests.dsl.trees import walk
+from tests.support.longer import longer
 
 LARGE = 1 << 18
 """The letters of a text that would take a quadratic reader minutes."""
@@ -46,7 +47,7 @@ def refused(text: str) -> str:
     return diagnostic.code
 
 
-@pytest.mark.parametrize("bracket", ["(", "[", "{", "([{", "f(", "a[", "{ a {"])
+@pytest.mark.parametrize("bracket", ["(", *longer("[", "{"), "([{", *longer("f(", "a[", "{ a {")])
 def test_many_brackets(bracket: str) -> None:
     with within(1):
         assert refused("param p = " + bracket * (10 * LARGE // len(bracket))) == "E0112"

@@ -45,7 +45,6 @@ class Example:
     """Places whose numbers may be missing. A number missing elsewhere is a failure."""
 
 
-IN_THE_SUITE = ("rocksdb_ssds",)  # the quickstart, which runs over SSH, tries MongoDB
 SMOKES = (
     Example(
         "compression",
@@ -178,11 +177,9 @@ def cut_short(example: Example, folders: dict[str, str], into: Path) -> Path:
     return spec
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "example",
-    [pytest.param(each, id=each.name, marks=() if each.name in IN_THE_SUITE else pytest.mark.long) for each in SMOKES],
-)
+@pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
 def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench, folders: dict[str, str]) -> None:
     spec = cut_short(example, folders, bench.folder / "examples" / example.name)
     if "knee(" in spec.read_text(encoding="utf-8"):

@@ -30,6 +30,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return Environment(made_once(tmp_path_factory, "bare", install) / "venv")
 
 
+@pytest.mark.long
 def test_a_spec_of_another_package_is_checked_and_simulated(bare: Environment, tmp_path: Path) -> None:
     def bench(*words: str) -> str:
         done = subprocess.run((bare.bin / "bench", *words), cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -143,6 +143,7 @@ def test_the_briefs_say_how_the_data_came_to_be(local: subprocess.CompletedProce
     assert "行の検索方法：its key" in japanese
 
 
+@pytest.mark.long
 def test_a_simulated_run_has_its_operations_too(installed: Environment, tmp_path: Path) -> None:
     done = bench(installed, tmp_path, "run", str(written(tmp_path)), "--simulate", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -160,6 +161,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
         yield server
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("server")
 def test_it_runs_over_ssh(installed: Environment, tmp_path: Path) -> None:
     done = bench(installed, tmp_path, "run", str(written(tmp_path, '"box"')), "--no-report")
@@ -168,6 +170,7 @@ def test_it_runs_over_ssh(installed: Environment, tmp_path: Path) -> None:
     assert len(rows) == 5
 
 
+@pytest.mark.long
 def test_an_editor_offers_them_and_says_what_they_are(client: Client, tmp_path: Path) -> None:
     text = written(tmp_path).read_text()
     uri = client.open("typed.bench", text)

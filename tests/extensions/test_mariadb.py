@@ -82,6 +82,7 @@ def test_the_example_is_right(installed: Environment, tmp_path: Path) -> None:
         assert wrong in said
 
 
+@pytest.mark.long
 def test_a_run_starts_its_server_measures_and_makes_briefs(installed: Environment, tmp_path: Path) -> None:
     system_tool("mariadbd")
     system_tool("sysbench")

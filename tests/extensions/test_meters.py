@@ -64,6 +64,7 @@ def test_a_real_run_has_its_watts(installed: Environment, tmp_path: Path, sensor
     assert extensions["meter hwmon"].startswith("bench-hwmon 0.4.0+")
 
 
+@pytest.mark.long
 def test_a_sensor_that_is_not_there_is_reported_with_the_meter_s_own_hint(
     installed: Environment, tmp_path: Path, sensor: Path
 ) -> None:
@@ -94,6 +95,7 @@ def test_its_arguments_are_checked_and_a_broken_one_is_named(
     assert "the meter `broken` of bench-broken 9 can't be used" in said
 
 
+@pytest.mark.long
 def test_a_class_that_lacks_a_method_is_named_with_its_package(installed: Environment, tmp_path: Path) -> None:
     write(tmp_path, "unfinished")
     done = bench(installed, tmp_path, "doctor", "brief.bench")

@@ -128,6 +128,7 @@ def test_its_measures_have_their_names_in_briefs_of_both_languages(
     assert "Size of the entropy pool" in japanese
 
 
+@pytest.mark.long
 def test_a_simulated_run_has_its_samples_too(installed: Environment, spec: Path) -> None:
     folder = spec.parent / "simulated"
     folder.mkdir()

@@ -87,6 +87,7 @@ def test_percentiles_of_the_fold_are_those_of_the_log() -> None:
         assert percentile(folded.kinds["service"].histogram(), percent) == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.long
 def test_a_log_is_read_from_its_file_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "pgbench_log.1"
     path.write_text("".join(f"0 {n} 1500 0 1795395800 {n:06}\n" for n in range(1, 15_001)))

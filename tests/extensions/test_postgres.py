@@ -141,6 +141,7 @@ def test_an_editor_offers_them_and_says_what_they_are(
     assert "prepared statements" in client.at("hover", uri, *at("protocol", 2))["contents"]["value"]
 
 
+@pytest.mark.long
 def test_the_doctor_reaches_the_server_and_counts_its_connections(
     installed: Environment, postgres_server: Postgres, tmp_path: Path
 ) -> None:
@@ -156,6 +157,7 @@ def test_the_doctor_reaches_the_server_and_counts_its_connections(
     assert re.search(wanted, message), message
 
 
+@pytest.mark.long
 def test_a_server_that_refuses_or_is_a_standby_is_named_without_the_password(
     installed: Environment,
     postgres_server: Postgres,
@@ -255,6 +257,7 @@ def test_no_output_has_the_password(run: subprocess.CompletedProcess[str]) -> No
     assert not [path for path in files for form in forms if form.encode() in path.read_bytes()]
 
 
+@pytest.mark.long
 def test_a_simulated_run_has_its_numbers_too(installed: Environment, postgres_server: Postgres, tmp_path: Path) -> None:
     done = bench(installed, tmp_path, "run", str(small(tmp_path, postgres_server)), "--simulate", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -326,6 +329,7 @@ report brief {
 SAID = ("--title", "Lab", "--publisher", "Example Ltd", "--document", "book 12", "--licence", "internal")
 
 
+@pytest.mark.long
 def test_outputs_and_logs_are_imported_and_compared_with_a_run(installed: Environment, tmp_path: Path) -> None:
     (tmp_path / "brief.bench").write_text(IMPORTED)
     recorded = Path(__file__).parent / "pgbench"

@@ -24,6 +24,7 @@ from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.run_identity import RunName
 from tests.extensions.postgres_specs import SQL
 from tests.support import cells
+from tests.support.longer import longer
 from tests.support.postgres import BIN, DATABASE, PASSWORD, USER, Postgres, as_owner, run
 from tests.support.waiting import until
 
@@ -155,8 +156,7 @@ SILENT = r"is [\d,]{9,} bytes behind, for a time that the server does not know; 
 @pytest.mark.parametrize(
     ("kept_back", "message"),
     [
-        (paused, r"is \d\.\d s \([\d,]{9,} bytes\) behind, and 0\.1 s are allowed"),
-        pytest.param(silent, SILENT, marks=pytest.mark.long),
+        *longer((paused, r"is \d\.\d s \([\d,]{9,} bytes\) behind, and 0\.1 s are allowed"), (silent, SILENT)),
         (silent_with_a_lag, SILENT),
     ],
 )
@@ -215,6 +215,7 @@ def test_a_cell_with_an_event_that_changes_data_is_counted_among_the_writers(
     assert not engine.holds(context.cell)
 
 
+@pytest.mark.long
 def test_the_small_tables_are_vacuumed_once_for_all_load_generators(
     make: Make, postgres_server: Postgres, tmp_path: Path
 ) -> None:

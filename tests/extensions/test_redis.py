@@ -69,6 +69,7 @@ def test_the_example_is_right(installed: Environment, tmp_path: Path) -> None:
     assert "only as an argument" in " ".join(bench(installed, tmp_path, "check", spec).stderr.split())
 
 
+@pytest.mark.long
 def test_a_run_starts_its_server_measures_and_makes_briefs(installed: Environment, tmp_path: Path) -> None:
     system_tool("redis-server")
     system_tool("redis-benchmark")

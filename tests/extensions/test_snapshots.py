@@ -43,6 +43,7 @@ def test_each_of_our_own_is_right_and_has_its_functions(name: str) -> None:
     assert "free" in FileSystemSnapshots(name).free
 
 
+@pytest.mark.long
 def test_one_of_another_package_brings_the_same_bytes_back(site: Path, tmp_path: Path) -> None:
     system_tool("db_bench")
     write("snapshot", site)

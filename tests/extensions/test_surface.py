@@ -79,6 +79,7 @@ def test_no_name_is_in_two_doors() -> None:
     assert {name: doors for name, doors in offered().items() if len(doors) > 1} == {}
 
 
+@pytest.mark.long
 def test_each_name_is_taken_by_an_extension_or_is_a_type_that_the_others_speak_of() -> None:
     root = DOORS.parents[1]
     folders = (root / "extensions", root / "examples" / "extensions", *PACKAGES, DOORS.parent / "data" / "kit")

@@ -76,6 +76,7 @@ def test_a_spec_runs_inside_and_its_plan_records_the_package(
     assert any(f"netns {namespace}" in page for page in pages)
 
 
+@pytest.mark.long
 def test_its_commands_run_in_the_namespace(installed: Environment, tmp_path: Path, namespace: str) -> None:
     write(tmp_path, f"netns://{namespace}")
     text = (
@@ -123,6 +124,7 @@ def test_one_that_can_t_be_entered_or_is_broken_is_one_message(
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_bench_extensions_lists_them(installed: Environment, tmp_path: Path) -> None:
     found = json.loads(bench(installed, tmp_path, "extensions", "--json").stdout)
     listed = {(each["kind"], each["name"]): each["package"] for each in found if each["kind"] == "transport"}

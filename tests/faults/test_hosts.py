@@ -17,6 +17,7 @@ import pytest
 from tests.faults.conftest import FaultyRun
 from tests.faults.specs import rocks
 from tests.support.bench import Bench, fresh_bench
+from tests.support.longer import longer
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
 from tests.support.waiting import until
@@ -115,6 +116,7 @@ def test_the_reason_names_the_host_and_what_to_do_when_it(faulty: FaultyRun, nam
     faulty.says_why(f"^e/{name}/", name, *REASONS[name])
 
 
+@pytest.mark.long
 def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
     done = faulty.bench("doctor", "brief.bench")
     assert done.code == 3
@@ -145,7 +147,7 @@ def test_a_host_without_its_tool_ends_the_run_before_its_first_cell_as_doctor_sa
     assert bench.strays() == {}
 
 
-@pytest.mark.parametrize("names", [("nowhere", "unknown"), ("refuses", "hangs")])
+@pytest.mark.parametrize("names", [pytest.param(("nowhere", "unknown"), marks=pytest.mark.long), ("refuses", "hangs")])
 def test_a_run_whose_every_host_refuses_ends_at_once_with_one_message(bench: Bench, names: tuple[str, str]) -> None:
     with home_of_odd_hosts(bench.home):
         hardware = "\n".join(f'hardware {name} {{ hosts = "{name}"  kind = "{name}" }}' for name in names)
@@ -181,7 +183,7 @@ experiment e { hardware = away  client = load  workloads = a  threads = [1, 2]  
     assert bench.strays() == {}, "and the client is free again"
 
 
-@pytest.mark.parametrize("lacking", ["awk", "setsid"])
+@pytest.mark.parametrize("lacking", [*longer("awk"), "setsid"])
 def test_what_doctor_calls_unfit_is_refused_by_a_run_for_the_same_reason(bench: Bench, lacking: str) -> None:
     bench.spec(rocks('hardware here { hosts = local  kind = "here" }', ["here"]))
     (bench.folder / "bin").mkdir()
@@ -198,6 +200,7 @@ def test_what_doctor_calls_unfit_is_refused_by_a_run_for_the_same_reason(bench: 
     assert bench.run_dirs() == []
 
 
+@pytest.mark.long
 def test_a_folder_for_jobs_that_is_not_ours_is_refused_alike(bench: Bench) -> None:
     bench.spec(rocks('hardware here { hosts = local  kind = "here" }', ["here"]))
     (bench.tmp / f"benchbrief-{os.getuid()}").symlink_to(bench.folder)

@@ -19,6 +19,7 @@ ODD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 def test_names_reach_tools_and_files_as_they_are_and_no_shell_obeys_them(bench: Bench, tmp_path: Path) -> None:
     system_tool("sshd")

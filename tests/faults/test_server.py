@@ -89,6 +89,7 @@ def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> 
     assert remark["severity"] == "warning"
 
 
+@pytest.mark.long
 def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: Bench) -> None:
     # The next cell must be good, on a busy machine too: go-ycsb starts in milliseconds, YCSB's Java in seconds.
     client = built_tool("go-ycsb/bin/go-ycsb")
@@ -109,6 +110,7 @@ def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: 
         assert (kept / number / "stdout").read_text().startswith("listening 127.0.0.1:")
 
 
+@pytest.mark.long
 def test_a_server_that_starts_for_the_second_cell_only_is_disclosed_all_the_same(bench: Bench) -> None:
     data = bench.folder / "mongo-data"
     in_the_way = data / "stand-in.mv"

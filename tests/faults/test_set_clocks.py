@@ -94,6 +94,7 @@ def test_a_cell_fails_when_the_clock_of_its_load_generator_is_set(
     assert bench("query", "SELECT value FROM measure.throughput WHERE value IS NOT NULL", "--json").json == []
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 def test_a_cell_fails_when_a_clock_that_is_set_cuts_its_warm_up_short(bench: Bench, clock: SetClock) -> None:
     ended = run_on_a_host_of_its_own(bench, clock, 3600.0, "warm_up = 5 s")
@@ -118,6 +119,7 @@ def test_a_cell_fails_when_its_warm_up_dies(bench: Bench) -> None:
     assert "db_bench ended with code 1: IO error: No space left on device" in verdict["reason"]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 def test_a_cell_fails_when_its_tool_says_more_seconds_than_its_job_took(bench: Bench, clock: SetClock) -> None:
     """Only the tool sees this clock, so the host's clock does not show the change."""

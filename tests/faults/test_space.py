@@ -14,6 +14,7 @@ from tests.faults.conftest import FaultyRun
 from tests.faults.specs import rocks, variants
 from tests.support import wrapped
 from tests.support.bench import Bench, fresh_bench
+from tests.support.longer import longer
 from tests.support.tools import system_tool
 
 Mount = Callable[[str], Path]
@@ -82,8 +83,10 @@ def _room(path: Path) -> int:
     [
         pytest.param("definition", r"bench-out can't be written", marks=pytest.mark.long),
         ("journal", r"/journal\.jsonl can't be written"),
-        ("raw", r"on the controller for \S+/raw/|/raw/\S+ can't be|/journal\.jsonl can't be"),
-        ("store", r"/store can't be written"),
+        *longer(
+            ("raw", r"on the controller for \S+/raw/|/raw/\S+ can't be|/journal\.jsonl can't be"),
+            ("store", r"/store can't be written"),
+        ),
         pytest.param("reports", r"/reports/\S+ can't be written", marks=pytest.mark.long),
     ],
     ids=lambda value: value if value.isalpha() else "",

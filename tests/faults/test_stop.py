@@ -193,6 +193,7 @@ def test_what_commands_start_in_sessions_of_their_own_ends_with_the_run(bench: B
 HERE = SPEC.replace('"box"', "local").replace("[cpu every 1 s]", "[]").replace("there", "here")
 
 
+@pytest.mark.long
 def test_a_dead_run_of_another_user_holds_the_machine_only_while_that_user_has_jobs(bench: Bench) -> None:
     system_tool("sshd")
     if os.getuid() != 0:
@@ -221,6 +222,7 @@ def test_a_dead_run_of_another_user_holds_the_machine_only_while_that_user_has_j
         assert taken.code == 0, taken.text
 
 
+@pytest.mark.long
 def test_a_run_whose_folder_was_moved_is_still_seen_ended_and_resumed(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         killed(far, run)
@@ -247,6 +249,7 @@ def test_a_run_whose_folder_was_moved_is_still_seen_ended_and_resumed(bench: Ben
         assert "it had ended before; nothing of it was found on its hosts" in bench("stop", moved).out
 
 
+@pytest.mark.long
 def test_a_moved_run_goes_on_with_what_runs_and_strays_of_one_are_ended(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         killed(far, run)
@@ -285,6 +288,7 @@ def test_a_copy_of_a_run_owns_nothing_of_what_the_original_started(bench: Bench,
         assert left(far) == []
 
 
+@pytest.mark.long
 def test_a_run_of_an_earlier_version_is_ended_and_resumed_by_its_place(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         killed(far, run)
@@ -299,6 +303,7 @@ def test_a_run_of_an_earlier_version_is_ended_and_resumed_by_its_place(bench: Be
         assert left(far) == []
 
 
+@pytest.mark.long
 def test_a_run_of_an_earlier_version_that_was_moved_is_ended_by_what_its_jobs_tell(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         killed(far, run)
@@ -322,6 +327,7 @@ def made_by_an_earlier_version(bench: Bench, server: Sshd) -> None:
         path.write_text(re.sub(r'"machine": "[^"]*", ', "", path.read_text().replace(owner, by_place)))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     float(Path("/proc/uptime").read_text().split()[0]) <= VOID_AFTER_S + 1,
     reason="a host that started just now can't have been silent for long enough",
@@ -362,6 +368,7 @@ def test_a_host_that_can_not_be_reached_is_named_and_cleaned_later(bench: Bench,
         assert left(far) == []
 
 
+@pytest.mark.long
 def test_a_run_whose_host_was_taken_over_meanwhile_does_nothing_more_there(bench: Bench, far: Sshd) -> None:
     tool = wrapped.db_bench(bench.folder / "slower", '*--num=*) set -- "$@" --duration=2;;')
     bench.spec(SPEC.replace("threads = [1]", "threads = [1, 2]"), TOOL=f'db_bench("{tool}")')

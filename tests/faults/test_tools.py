@@ -71,6 +71,7 @@ def test_what_a_failed_tool_printed_is_kept_byte_for_byte(faulty: FaultyRun) -> 
     assert kept.stat().st_size == 3_000_000
 
 
+@pytest.mark.long
 def test_the_folder_of_a_tool_may_be_named_instead_of_the_tool(bench: Bench) -> None:
     tool = wrapped.db_bench(bench.folder / "tool")
     bench.spec(rocks(variants("good"), ["here.good"], tool=f'tool = db_bench("{tool.parent}")'))

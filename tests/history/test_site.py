@@ -135,6 +135,7 @@ def test_no_two_suites_share_a_page() -> None:
     assert suite_href(("a", "", "measured")) == "suites/a.html"
 
 
+@pytest.mark.long
 def test_a_second_time_writes_only_what_is_new(runs: Path, tmp_path: Path) -> None:
     own, made_before = tmp_path / "runs", tmp_path / "site"
     shutil.copytree(runs, own)
@@ -157,6 +158,7 @@ def test_a_second_time_writes_only_what_is_new(runs: Path, tmp_path: Path) -> No
     assert (made_before / "mine.txt").read_text() == "kept"
 
 
+@pytest.mark.long
 def test_a_japanese_site_has_japanese_words(runs: Path, tmp_path: Path) -> None:
     make(runs, tmp_path / "site", "ja")
     text = (tmp_path / "site" / "suites" / "nightly.bench.html").read_text()
@@ -245,6 +247,7 @@ SHOWN = (
 )
 
 
+@pytest.mark.long
 def test_no_page_scrolls_sideways_on_a_phone(site: Path, tmp_path: Path) -> None:
     for name, shown in zip(SHOWN, on_phone([whole(site / name, site) for name in SHOWN], tmp_path), strict=True):
         assert shown["width"] == WIDTH, name

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.environment import ROOMS, Environment, copy_sources
+from tests.support.longer import longer
 from tests.support.made_once import made_once
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -54,7 +55,10 @@ def build(kind: str, sources: Path, out: Path) -> Path:
     return built
 
 
-@pytest.fixture(scope="module", params=[pytest.param("wheel", marks=pytest.mark.long), "sdist to wheel", "editable"])
+@pytest.fixture(
+    scope="module",
+    params=[*longer("wheel"), "sdist to wheel", *longer("editable")],
+)
 def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     def install(folder: Path) -> None:
         sources = copy_sources(folder)

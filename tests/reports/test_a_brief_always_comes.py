@@ -37,6 +37,7 @@ from tests.reports.odd_results import LANGUAGES, NAMES, SEARCHES, STATUSES, TEMP
 from tests.reports.world import make_store
 from tests.support.bench import fresh_bench
 from tests.support.drawn_once import CONVERTER
+from tests.support.longer import one_in
 
 PLAIN = Odd(0, "plain", "technical_brief", "en", "full", "usual", 2, "usual", "noisy", "good", "found", 30)
 PLANTED = "planted in the test"
@@ -67,16 +68,18 @@ def require_whole(odd: Odd, folder: Path, *formats: Format) -> None:
     assert all(read_brief(path).edited == () for path in (made.html, made.pdf) if path), odd
 
 
+@pytest.mark.long
 def test_a_value_that_is_missing_without_a_reason_has_a_sentence(tmp_path: Path) -> None:
     require_whole(replace(PLAIN, values="NULL"), tmp_path, "html")
 
 
 # A prime step, so that few seeds meet each kind of value, name, template and language.
-@pytest.mark.parametrize("seed", [pytest.param(7 * n, marks=() if n in (0, 1, 4) else LONG) for n in range(9)])
+@pytest.mark.parametrize("seed", [pytest.param(7 * n, marks=() if n == 4 else LONG) for n in range(9)])
 def test_any_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
     require_whole(Odd.of(seed), tmp_path, "html", "markdown")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("template", [TEMPLATES[0], *(pytest.param(name, marks=LONG) for name in TEMPLATES[1:])])
 def test_any_results_have_a_pdf(template: str, tmp_path: Path) -> None:
     at = TEMPLATES.index(template)
@@ -146,7 +149,7 @@ PARTS = (
 )
 
 
-QUICK = {"text", "sketched", "_settings"}
+QUICK = {"text", "sketched"}
 WITHOUT_A_PLACE = {"script_data", "Columns", "_settings"}
 """Parts without a place of their own in the brief: they belong to the disclosure, to several tables, or to a script."""
 
@@ -178,6 +181,7 @@ def test_a_part_that_fails_leaves_its_place_with_a_reason_and_all_others_stay(
     assert made.numbers.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", [pytest.param("en", marks=LONG), "ja"])
 def test_a_gap_is_named_in_the_language_of_the_brief(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -242,7 +246,7 @@ def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
         assert f"warning: missing from the brief: figure 1 of `brief`: {reason}" in shown.err
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", one_in(2, LANGUAGES))
 def test_a_search_whose_rates_were_all_refused_has_a_brief_that_says_so(language: str, tmp_path: Path) -> None:
     odd = replace(PLAIN, language=language, statuses="all refused", searches="none")
     made = brief_of(odd, tmp_path, "html")
@@ -278,6 +282,7 @@ def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path
             assert f"missing from the brief since it was made: {gap}" in shown.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "good"), [("en", "34 measurements were good"), pytest.param("ja", "34 件の測定", marks=LONG)]
 )

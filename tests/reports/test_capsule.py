@@ -270,6 +270,7 @@ def test_a_brief_has_its_capsule_inside_and_beside_it(made: Path) -> None:
     assert (made / "brief-capsule.zip").stat().st_size < 200_000
 
 
+@pytest.mark.long
 def test_the_capsule_is_an_associated_file_of_a_valid_pdf(made: Path) -> None:
     from pypdf import PdfReader
 

@@ -64,6 +64,7 @@ def test_markdown_has_the_letters_too(bench: Bench) -> None:
     assert re.search(row, page(bench.folder / "made", "*.md"))
 
 
+@pytest.mark.long
 def test_a_japanese_brief_names_the_test_in_japanese(bench: Bench) -> None:
     bench.spec(SPEC, name="ja.bench", LANGUAGE="ja")
     assert bench("report", "simulated", "--spec", "ja.bench", "--to", "ja", "--format", "html").code == 0
@@ -86,6 +87,7 @@ def test_verify_finds_a_letter_that_the_repeats_do_not_support(bench: Bench) -> 
     assert "the tests of its repeats tell others apart than its letters say" in shown.text
 
 
+@pytest.mark.long
 def test_verify_finds_a_mark_of_the_best_that_the_repeats_do_not_support(bench: Bench) -> None:
     (side,) = (bench.folder / "made").glob("*.json")
     whole = side.read_text()
@@ -99,6 +101,7 @@ def test_verify_finds_a_mark_of_the_best_that_the_repeats_do_not_support(bench: 
     assert "the tests of its repeats tell others apart" in shown.text
 
 
+@pytest.mark.long
 def test_verify_finds_that_letters_were_left_out(bench: Bench) -> None:
     (side,) = (bench.folder / "made").glob("*.json")
     whole = side.read_text()

@@ -14,6 +14,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
 from tests.reports.briefs import quickstart
 from tests.reports.test_nothing_is_lost import flat
+from tests.support.longer import longer
 
 
 def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView], list[FactsView]]:
@@ -40,7 +41,7 @@ def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
     ("count", "language", "said"),
     [
         (2, "en", "The same for both: 3 nodes; network 10 Gbit/s; operating system Linux"),
-        (3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux"),
+        *longer((3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux")),
         (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; rack bay h0; operating system Linux"),
         (2, "ja", "共通：3 ノード、ネットワークは 10 Gbit/s、OS は Linux"),
     ],
@@ -56,6 +57,7 @@ def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, lang
     assert found.number == (1 if count > 1 else 0), "a line alone is no table"
 
 
+@pytest.mark.long
 def test_more_sides_than_columns_are_rows() -> None:
     (found,), _ = configuration(several(6))
     assert (found.corner, found.heads) == ("Hardware", ("Drive", "Rack"))

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ from benchbrief.results.store import store_schema as s
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.drawn_once import CONVERTER
+from tests.support.longer import longer, one_in
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -141,6 +142,7 @@ def test_bars_of_nodes_are_as_high_as_the_whole_nodes_they_are_labelled_with(tmp
     assert found.series[0].details[0].value == pytest.approx(8.7 * 1.25)
 
 
+@pytest.mark.long
 def test_figures_of_panels_say_at_how_many_points_either_line_is_ahead(tmp_path: Path) -> None:
     def rate(hardware: str, workload: str, threads: int) -> float:
         ahead = "hdd" if (workload, threads) == ("w", 16) else "nvme"
@@ -157,7 +159,7 @@ def test_figures_of_panels_say_at_how_many_points_either_line_is_ahead(tmp_path:
     assert made(lines, tmp_path, once)[1].message == "NVMe is ahead in throughput at 5 of 6 points, 1 tied"
 
 
-@pytest.mark.parametrize("width", range(200, 660, 20))
+@pytest.mark.parametrize("width", one_in(6, range(200, 660, 20)))
 def test_the_ends_of_ranges_side_by_side_do_not_touch(width: int, tmp_path: Path) -> None:
     _, found = made(
         "bars = range(throughput over threads) by workload, color hardware", tmp_path, lambda *at: 1234.0 * at[2]
@@ -172,6 +174,7 @@ def test_marks_that_compare_are_written_in_japanese(tmp_path: Path) -> None:
     assert "9.2倍〜17倍" in written(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("value", "wanted"),
     [
@@ -273,7 +276,7 @@ LONG_NAME = (
 )
 
 
-@pytest.mark.parametrize("figure", [DRAWN_BARS, "bars = range(ratio over threads) by workload"])
+@pytest.mark.parametrize("figure", [*longer(DRAWN_BARS), "bars = range(ratio over threads) by workload"])
 def test_bars_of_long_names_lie_below_each_other_with_the_names_whole(
     figure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,8 +305,7 @@ DRAWN = (
 )
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, 1e-9, 1e15, math.nan, None])
-@pytest.mark.parametrize("figure", DRAWN)
+@pytest.mark.parametrize(("figure", "value"), one_in(4, product(DRAWN, (0.0, -1.0, 1e-9, 1e15, math.nan, None))))
 def test_odd_results_are_drawn(figure: str, value: float | None, tmp_path: Path) -> None:
     _, found = made(figure, tmp_path, lambda h, w, t: value if w == "r" else eight_times(h, w, t))
     if value is None or math.isnan(value):

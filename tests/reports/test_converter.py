@@ -62,7 +62,7 @@ def seconds(each: Chart) -> float:
     return time.monotonic() - started
 
 
-@pytest.mark.parametrize("text", ["word " * 1000, "x" * 5000], ids=["words", "one word"])
+@pytest.mark.parametrize("text", [*longer("word " * 1000), "x" * 5000], ids=["words", "one word"])
 def test_a_text_of_thousands_of_characters_costs_a_figure_little_more_than_one_of_hundreds(text: str) -> None:
     ends = tuple(ChartPoint(float(x), 1.0 + x, label=text) for x in range(5))
     curves = tuple(Trace(f"{text}{i}", "curve", ends, i) for i in range(2))
@@ -72,6 +72,7 @@ def test_a_text_of_thousands_of_characters_costs_a_figure_little_more_than_one_o
         assert seconds(each) < 20 * short, "it was more than 50 times as long"
 
 
+@pytest.mark.long
 def test_a_converter_that_ends_costs_one_drawing_and_says_why() -> None:
     converter = Converter()
     before = converter.svg(titled("before"))
@@ -89,8 +90,10 @@ def test_a_converter_that_ends_costs_one_drawing_and_says_why() -> None:
         (("sh", "-c", "echo it broke >&2; exit 7"), 60, "ended with code 7: it broke$"),
         (("sh", "-c", "kill -9 $$"), 60, "ended by SIGKILL$"),
         (("sh", "-c", "echo no json; exec sleep 60"), 60, "gave an answer that is no JSON object$"),
-        (("sh", "-c", "echo 7; exec sleep 60"), 60, "gave an answer that is no JSON object$"),
-        (("sh", "-c", "exec >&-; exec sleep 60"), 60, "closed its output, and still runs$"),
+        *longer(
+            (("sh", "-c", "echo 7; exec sleep 60"), 60, "gave an answer that is no JSON object$"),
+            (("sh", "-c", "exec >&-; exec sleep 60"), 60, "closed its output, and still runs$"),
+        ),
         (("sleep", "60"), 0.5, "no drawing within 0.5 s"),
     ],
 )
@@ -109,6 +112,7 @@ def test_a_specification_that_the_converter_refuses_does_not_end_it() -> None:
     assert "<svg" in CONVERTER.svg(SPEC)
 
 
+@pytest.mark.long
 def test_a_converter_that_was_killed_between_two_drawings_starts_again() -> None:
     converter = Converter()
     converter.svg(SPEC)
@@ -134,6 +138,7 @@ def one_breaks(monkeypatch: pytest.MonkeyPatch) -> tuple[w.World, p.Report]:
     return world, report.model_copy(update={"elements": (broken, *report.elements)})
 
 
+@pytest.mark.long
 def test_a_figure_that_can_not_be_drawn_costs_that_figure_and_is_reported_on_the_first_page(
     one_breaks: tuple[w.World, p.Report],
 ) -> None:
@@ -148,6 +153,7 @@ def test_a_figure_that_can_not_be_drawn_costs_that_figure_and_is_reported_on_the
     assert notice.text.startswith("Figure 1 could not be drawn (the chart converter ended by SIGABRT")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["en", *longer("ja")])
 def test_a_brief_without_a_figure_has_its_place_its_reason_and_its_data(
     one_breaks: tuple[w.World, p.Report], language: str, tmp_path: Path
@@ -203,6 +209,7 @@ def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_h
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", page)
 
 
+@pytest.mark.long
 def test_the_child_imports_the_converter_alone() -> None:
     """The first drawing waits for its imports."""
     import subprocess

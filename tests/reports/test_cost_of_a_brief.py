@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.bench import fresh_bench
 
 _COUNTED = """
@@ -46,6 +48,7 @@ finally:
 """
 
 
+@pytest.mark.long
 def test_a_brief_starts_one_converter_imports_no_parser_and_is_laid_out_at_most_twice(tmp_path: Path) -> None:
     with fresh_bench(tmp_path) as bench:
         assert bench("init", "quickstart.bench").code == 0

@@ -36,7 +36,7 @@ def word(pdf: Path, wanted: str) -> paging.Word:
     return next(word for word in paging.words(pdf) if word.text == wanted)
 
 
-@pytest.mark.parametrize("titles", [("Alone",), ("One", "Other")])
+@pytest.mark.parametrize("titles", [pytest.param(("Alone",), marks=pytest.mark.long), ("One", "Other")])
 def test_a_figure_fills_the_rest_of_a_page_with_texts_as_large_as_ever(titles: tuple[str, ...], tmp_path: Path) -> None:
     figures = [figure(title) for title in titles]
     lower, html = made(tmp_path / "lower", 520, *figures)
@@ -56,11 +56,13 @@ def test_the_first_figure_stands_before_texts_that_fill_the_first_page(tmp_path:
     assert html.index("Part</h2>") < html.index('id="figure-1"'), "on a screen there is no page, and it keeps its place"
 
 
+@pytest.mark.long
 def test_the_same_figures_give_way_each_time(tmp_path: Path) -> None:
     one, other = (made(tmp_path / name, 480, figure("Alone"))[0] for name in ("one", "other"))
     assert paging.words(one) == paging.words(other)
 
 
+@pytest.mark.long
 def test_the_only_figure_of_a_slide_fills_it(tmp_path: Path) -> None:
     world = w.World(HARDWARE, WORKLOADS, (1, 4))
     elements = (figure("First"), figure("Alone"), text(40), figure("Under"), text(1))

@@ -31,6 +31,7 @@ from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.gallery import CASES, LONG
 from tests.support.drawn_once import CONVERTER
+from tests.support.longer import one_in
 
 GOLDENS = Path(__file__).parent / "goldens" / "figures"
 _NEAR, _SHARE = 40, 0.0015
@@ -52,7 +53,7 @@ def differing(one: Image.Image, other: Image.Image) -> float:
     return sum(grey[_NEAR:]) / sum(grey)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", one_in(4, CASES))
 def test_a_figure_is_valid_by_the_schema_of_altair(name: str) -> None:
     charts, width, height = CASES[name]
     for panel in arrange(charts, width, height):

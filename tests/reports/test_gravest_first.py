@@ -50,6 +50,7 @@ def tags(view: ReportView) -> list[str]:
     return [tag.text for tag in view.origin]
 
 
+@pytest.mark.long
 def test_one_machine_in_place_of_two_is_a_tag_unless_their_storage_differs() -> None:
     assert tags(brief()) == ["One machine stands in for both"]
     assert tags(brief(devices=("/dev/vda", "/dev/vda"))) == ["One machine stands in for both"]

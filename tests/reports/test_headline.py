@@ -34,6 +34,7 @@ def made(tmp_path: Path, *parts: str | p.Value, template: str = "technical_brief
     return render(world.plan(report), world.store(), "brief", tmp_path, formats=("html", "pdf" if pdf else "markdown"))
 
 
+@pytest.mark.long
 def test_titles_have_their_numbers_and_plain_text_where_there_is_no_markup(tmp_path: Path) -> None:
     found = made(tmp_path, "Up to ", MOST, " ops/s, *all* told", pdf=True)
     html = found.html.read_text("utf-8")

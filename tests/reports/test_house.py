@@ -20,6 +20,7 @@ from benchbrief.reports.render.render_report import render
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.reports.test_pdf_ua import fonts_of
+from tests.support.longer import one_in
 
 PARTS_FOLDER = Path(__file__).parents[2] / "reports" / "templates" / "parts"
 MARKDOWN: tuple[Format, ...] = ("markdown",)
@@ -178,7 +179,7 @@ def test_contrast_is_as_wcag_computes_it() -> None:
     assert contrast_on_white("#767676") == pytest.approx(4.54, abs=0.01)  # the lightest grey that passes
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", one_in(2, TEMPLATES))
 def test_a_brief_as_markdown_has_its_headings_tables_notes_and_figures(template: str, tmp_path: Path) -> None:
     world, report = briefs.quickstart(failed=True)
     report = report.model_copy(update={"template": template})

@@ -144,6 +144,7 @@ def test_a_check_says_why_a_file_is_no_template(tmp_path: Path) -> None:
     assert why_no_office(away, "pptx") == "it refers to a file outside of it: http://house.example/x.dotm"
 
 
+@pytest.mark.long
 def test_texts_of_any_kind_stay_on_their_slides(tmp_path: Path) -> None:
     changes = {"title": HOSTILE, "subtitle": LONG, "author": HOSTILE, "legal": w.text(HOSTILE)}
     element = p.TextElement(prose=w.text(LONG))

@@ -209,7 +209,7 @@ def test_the_page_runs_its_own_script_alone_and_asks_the_network_for_nothing(
 
 @pytest.mark.parametrize(
     "template",
-    [pytest.param(each, marks=() if each in ("technical_brief", "slide") else pytest.mark.long) for each in TEMPLATES],
+    [pytest.param(each, marks=() if each == "technical_brief" else pytest.mark.long) for each in TEMPLATES],
 )
 def test_axe_finds_nothing_against_wcag_a_and_aa_in_any_layout(
     pages: dict[str, str], tmp_path: Path, template: str

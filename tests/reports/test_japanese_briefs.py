@@ -10,6 +10,7 @@ import pytest
 from benchbrief.model.plan import Plan
 from tests.reports.test_pseudo_language import texts
 from tests.support.bench import Bench
+from tests.support.longer import longer
 from tests.support.recorded import RECORDED_OUTPUTS
 
 OUTPUTS = RECORDED_OUTPUTS
@@ -146,7 +147,7 @@ def english(html: str, plan: Plan) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("made", [simulated, table, ycsb, go_ycsb, db_bench], ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", [simulated, table, *longer(ycsb, go_ycsb, db_bench)], ids=lambda made: made.__name__)
 def test_it_holds_no_english_of_ours(made, bench: Bench) -> None:  # type: ignore[no-untyped-def]
     before = {path.name for path in (bench.folder / "bench-out").glob("*")}
     made(bench)

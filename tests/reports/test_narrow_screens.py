@@ -101,6 +101,7 @@ def test_no_page_scrolls_sideways_but_in_its_own_boxes(brief: Callable[[], brief
     assert any('id="wide"' in each for each in wide["beyond"])
 
 
+@pytest.mark.long
 def test_a_wide_figure_is_drawn_again_for_a_phone_and_fits_it(tmp_path: Path) -> None:
     made = briefs.quickstart()
     page = next(pages_of(made, simulated=True))

@@ -20,6 +20,7 @@ from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
+from tests.support.longer import one_in
 
 HIDING = {
     "not shown": ".notice { display: none }",
@@ -61,7 +62,7 @@ def show_on_screen(css: str) -> None:
     require_said(page(css, "screen"), view())
 
 
-@pytest.mark.parametrize("css", HIDING.values(), ids=HIDING)
+@pytest.mark.parametrize("css", one_in(3, HIDING.values()), ids=HIDING)
 def test_a_style_sheet_that_hides_a_notice_ends_the_rendering(css: str) -> None:
     with pytest.raises(ReportError, match="hides what a brief must say") as shown:
         show_on_screen(css)
@@ -144,7 +145,7 @@ APART = {
 
 
 @pytest.mark.parametrize("formats", [("html",), ("pdf",)])
-@pytest.mark.parametrize("hidden", APART)
+@pytest.mark.parametrize("hidden", one_in(3, APART))
 def test_a_brief_with_a_disclosure_of_its_own_shows_what_its_numbers_are(
     tmp_path: Path, hidden: str, formats: tuple[Format, ...]
 ) -> None:

@@ -19,6 +19,7 @@ from benchbrief.reports.words.brief_words import words
 from tests.reports import world as w
 from tests.reports.generated import rows_for
 from tests.support.examples import EXAMPLES
+from tests.support.longer import longer
 from tests.support.plans import compile_spec
 
 WORLD = w.World({"hdd": "HDD", "nvme": "NVMe"}, {"a": "Sessions"}, (1, 2))
@@ -35,7 +36,9 @@ def of_unit(unit: str, value: float, shown: str) -> tuple[str, float]:
     return ("%" if share else unit), float(f"{abs(value) / (100 if unit == '%' else 1):.12g}")
 
 
-@pytest.mark.parametrize("name", ["cluster_shrink", "compression", "flash_cache", "power_efficiency", "quickstart"])
+@pytest.mark.parametrize(
+    "name", ["cluster_shrink", *longer("compression", "flash_cache", "power_efficiency"), "quickstart"]
+)
 def test_a_brief_writes_a_number_in_one_way(name: str) -> None:
     plan = compile_spec(next(path for path in EXAMPLES if path.stem == name))
     (report,) = plan.reports

@@ -20,6 +20,7 @@ from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.run_folder import create_run
 from tests.reports.world import make_store
+from tests.support.longer import longer
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -70,7 +71,12 @@ def view_of(folder: Path, language: str) -> ReportView:
                 "Longest hiccup of openload 1\N{NO-BREAK SPACE}ms",
             ),
         ),
-        ("ja", ("各測定での最大値：破棄された操作の割合 0", "を超えた操作は失敗", "成功のない状態が", "許容割合 20")),
+        *longer(
+            (
+                "ja",
+                ("各測定での最大値：破棄された操作の割合 0", "を超えた操作は失敗", "成功のない状態が", "許容割合 20"),
+            )
+        ),
     ],
 )
 def test_a_disclosure_says_what_was_accepted_and_the_most_that_a_run_had(

@@ -21,6 +21,7 @@ from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support import paging
+from tests.support.longer import longer
 
 PDF: tuple[Format, ...] = ("pdf",)
 HARDWARE, WORKLOADS = {"disk": "Disk", "ram": "RAM"}, {"a": "A", "b": "B"}
@@ -95,7 +96,7 @@ def test_every_notice_is_a_single_sentence(language: str) -> None:
     assert [key for key, text in texts.items() if end.search(re.sub(r"\{\w+\}", "x", str(text)))] == []
 
 
-@pytest.mark.parametrize("filler", [150, pytest.param(330, marks=pytest.mark.long), 420])
+@pytest.mark.parametrize("filler", [150, *longer(330, 420)])
 def test_no_page_ends_with_a_heading_or_a_sentence_that_leads_to_a_figure(filler: int, tmp_path: Path) -> None:
     sections = [
         p.SectionElement(title=f"Part{n}", elements=(text(12), text(9), figure(f"F{n}"), text(filler // 3)))
@@ -132,7 +133,7 @@ def test_in_a_row_all_figures_have_a_claim_or_those_of_their_author_alone() -> N
         assert [bool(each.claim) for each in made] == shown
 
 
-@pytest.mark.parametrize("paper", ["a4", "letter"])
+@pytest.mark.parametrize("paper", ["a4", *longer("letter")])
 def test_a_disclosure_begins_on_the_page_where_there_is_room_for_some_of_it(paper: str, tmp_path: Path) -> None:
     world, report = briefs.quickstart(failed=True)
     report = report.model_copy(update={"paper": paper, "elements": (text(60), p.DisclosureElement())})
@@ -140,6 +141,7 @@ def test_a_disclosure_begins_on_the_page_where_there_is_room_for_some_of_it(pape
     assert {word.page for word in found if word.text == "disclosure"} == {1}
 
 
+@pytest.mark.long
 def test_on_slides_the_appendix_has_its_own_and_captions_can_be_read(tmp_path: Path) -> None:
     world, report = briefs.quickstart(failed=False)
     found = pdf(tmp_path, world, report.model_copy(update={"template": "slide"}))

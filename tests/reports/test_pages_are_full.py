@@ -62,6 +62,7 @@ def test_no_last_page_has_the_small_print_alone(name: str, paper: str, brief: An
     assert paging.blank_shares(brief(name, paper))[-1] < 0.55
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "paper"), SLIDES)
 def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, paper: str, brief: Any) -> None:
     """Elements that are shown, and the brief's ending, have slides of their own."""

@@ -127,6 +127,7 @@ def test_each_note_stands_on_the_page_of_its_mark(sheets: dict[str, Path]) -> No
         assert [mark for mark in paging.marks(path) if mark.page != mark.note_page] == [], name
 
 
+@pytest.mark.long
 def test_no_text_stands_outside_of_its_page(sheets: dict[str, Path]) -> None:
     for name, path in sheets.items():
         for number, page in enumerate(read(path).pages, 1):

@@ -17,6 +17,7 @@ from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.run_folder import create_run
 from tests.reports.marked_notes import flat, marked_notes
+from tests.support.longer import longer
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -81,7 +82,7 @@ def view_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) 
 
 @pytest.mark.parametrize(
     ("language", "fixed"),
-    [("en", "All values are for 8 threads."), ("ja", "値はすべて 8 スレッドのものです。")],
+    [("en", "All values are for 8 threads."), *longer(("ja", "値はすべて 8 スレッドのものです。"))],
 )
 def test_a_point_fixed_by_brackets_is_reported_where_no_label_says_it(
     tmp_path: Path, language: str, fixed: str
@@ -95,6 +96,7 @@ def test_a_point_fixed_by_brackets_is_reported_where_no_label_says_it(
     assert [("Reads" in text) for text in found["Ramp"]] == [True]
 
 
+@pytest.mark.long
 def test_unmeasured_candidates_of_an_adaptive_ramp_are_reported_beside_all_that_is_over_it(tmp_path: Path) -> None:
     found = notes_of(tmp_path, "adaptive(1..8, points: 4)")
     said = {title: [text for text in texts if text.startswith("Adaptive ramp: ")] for title, texts in found.items()}

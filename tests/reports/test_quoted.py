@@ -82,6 +82,7 @@ def disclosed(view: ReportView) -> str:
     return "\n".join(f"{item.term}: {item.text}" for group in found.groups for item in group.items)
 
 
+@pytest.mark.long
 def test_the_lead_box_of_power_efficiency_has_the_published_ranges(views: Views) -> None:
     assert lead_box(views.of("power_efficiency")) == [
         ["Session recording (A)", "28X to 37X"],
@@ -102,6 +103,7 @@ def test_figures_of_power_efficiency_are_drawn_of_the_published_ranges_and_say_s
     assert any(item.text.startswith("All numbers are those that the source states") for item in view.method.items)
 
 
+@pytest.mark.long
 def test_the_figure_of_the_flash_cache_has_the_published_gains(views: Views) -> None:
     figures = list(figures_of(views.of("flash_cache").blocks))
     drawn = {(row[0], row[1]): row[2].replace("\u00a0", " ") for figure in figures for row in figure.data}
@@ -110,6 +112,7 @@ def test_the_figure_of_the_flash_cache_has_the_published_gains(views: Views) -> 
     assert [drawn[name, "Transactions (F)"] for name in names] == ["+111 %", "−50 %", "−43 %"]
 
 
+@pytest.mark.long
 def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views: Views) -> None:
     view = views.of("price_performance")
     assert view.title == "R6g (Arm): more inserts for the same money"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from benchbrief.reports.render import page_pdf
 from benchbrief.reports.render.remembered_lines import remembering_lines, with_memory
 
@@ -24,6 +26,7 @@ def _drawn() -> tuple[list[tuple[Any, ...]], bytes]:
     return places, document.write_pdf(pdf_identifier=b"page")
 
 
+@pytest.mark.long
 def test_a_page_of_remembered_lines_is_that_of_lines_found_anew() -> None:
     found = _drawn()
     assert len(found[0]) > 40, "as many lines, so that there is something to remember"

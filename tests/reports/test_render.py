@@ -121,6 +121,7 @@ def test_the_page_is_whole_and_fetches_nothing(name: str, pages: dict[str, str])
         assert target in found.ids
 
 
+@pytest.mark.long
 def test_published_figures_give_the_published_results(tmp_path: Path) -> None:
     text = words_of(pdf(*briefs.cluster_shrink(), tmp_path))
     for multiplier in ("8.7X", "9.6X", "8.5X", "11.6X", "7.9X"):
@@ -208,6 +209,7 @@ def test_a_japanese_report_is_japanese_throughout(japanese: PdfReader) -> None:
     assert "読み取りでは、最も遅い SSD の最大スループットは最速の SSD の 65 % でした" in text
 
 
+@pytest.mark.long
 def test_the_first_page_says_that_the_server_is_a_stand_in(tmp_path: Path) -> None:
     first = words_of(pdf(*briefs.quickstart(stand_in=True), tmp_path), 0)
     assert "Not a real database server. MongoDB in this brief: the server is mongo-java-server" in first

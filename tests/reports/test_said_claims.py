@@ -27,6 +27,7 @@ from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdi
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
 from benchbrief.results.store.store_schema import FactRow
 from tests.reports import world as w
+from tests.support.longer import longer
 
 OPEN = ": the interval of the repeats includes no difference"
 WORLD = w.World({"disk": "Disk", "flash": "Flash"}, {"a": "Sessions"}, repeats=3)
@@ -246,7 +247,7 @@ def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[
          "Ratio (1.9X to 8.7X in all, median 8.1X)"),
         ("technical_brief", "ja", "Up to 8.7X the work of Disk（測定は 1 回）",
          "Ratio（全体で 1.9X〜8.7X、中央値 8.1X）"),
-        ("slide", "en", "Up to 8.7X the work of Disk (measured once)", "1.9X to 8.7X in all, median 8.1X"),
+        *longer(("slide", "en", "Up to 8.7X the work of Disk (measured once)", "1.9X to 8.7X in all, median 8.1X")),
     ],
 )  # fmt: skip
 def test_titles_say_a_claim_alike_with_its_range_below(
@@ -355,6 +356,7 @@ def test_a_text_says_once_what_the_repeats_leave_open(
     assert " ".join(re.sub(r"<[^>]*>", "", text).split()) == printed
 
 
+@pytest.mark.long
 def test_titles_do_not_say_a_claim_that_is_left_open(tmp_path: Path) -> None:
     _, html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
     assert html.count("Head: Not decided") == 5

@@ -29,6 +29,7 @@ from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, Journal, read_journal
 from benchbrief.runners.journal.run_folder import create_run
 from tests.reports.marked_notes import flat, marked_notes
+from tests.support.longer import longer
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -157,6 +158,7 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     assert f"sustained: {eco.sustained:,.0f} ops/s." in figures["Served"].alt
 
 
+@pytest.mark.long
 def test_a_japanese_brief_says_the_same(made: Made, run_dir: Path) -> None:
     view = view_of(made.plan, run_dir, "ja")
     both = figures_of(view)["Both"]
@@ -165,6 +167,7 @@ def test_a_japanese_brief_says_the_same(made: Made, run_dir: Path) -> None:
     assert "中抜きの点：守られなかったレート。" in notes(both)
 
 
+@pytest.mark.long
 def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_apart(made: Made, run_dir: Path) -> None:
     plain = figures_of(made.view)["Both"]
     ended = found_by(run_dir)
@@ -206,6 +209,7 @@ def test_rates_with_a_value_at_which_the_deciding_runs_could_not_tell_are_not_kn
     assert "not known" not in disclosed(made.view).lower()
 
 
+@pytest.mark.long
 def test_a_search_without_a_rate_has_no_mark_and_says_why(made: Made, run_dir: Path) -> None:
     ended = found_by(run_dir)
     instead(run_dir, ended.model_copy(update={"held_met": 1, "held_out": 3}))
@@ -238,7 +242,7 @@ def test_the_disclosure_says_that_held_out_runs_lowered_the_rate_and_what_contra
     ("language", "said"),
     [
         ("en", "in 2 of 3 held-out runs at {rate} ops/s, which lowered the rate: the true one may be higher."),
-        ("ja", "そのためレートを引き下げました。真のレートはこれより高い可能性があります。"),
+        *longer(("ja", "そのためレートを引き下げました。真のレートはこれより高い可能性があります。")),
     ],
 )
 def test_each_number_of_a_rate_that_a_late_generator_lowered_says_so(
@@ -290,6 +294,7 @@ def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(
     assert remarks == {"eco": (said,), "legacy": ()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ended", [True, False], ids=["interrupted", "killed"])
 def test_a_search_that_did_not_end_shows_what_it_measured(made: Made, run_dir: Path, *, ended: bool) -> None:
     journal = run_dir / JOURNAL

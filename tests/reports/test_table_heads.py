@@ -16,6 +16,7 @@ from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import keep_units_whole, marks_beside_number
 from benchbrief.reports.view.table_heads import aligned, parts_of, room_of
 from tests.reports import world as w
+from tests.support.longer import one_in
 from tests.support.paging import Word, words
 
 HARDWARE = {"disk": "Local disk of the older machines", "ram": "RAM disk"}
@@ -52,7 +53,7 @@ def made(folder: Path, *elements: p.Element, template: str = "technical_brief") 
     return found.html.read_text("utf-8"), words(found.pdf)
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", one_in(3, TEMPLATES))
 def test_no_words_of_a_table_are_cut_overlap_or_run_past_the_margin(template: str, tmp_path: Path) -> None:
     _, found = made(
         tmp_path,

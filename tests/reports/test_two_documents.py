@@ -121,6 +121,7 @@ def test_the_code_has_the_whole_digest_and_the_address() -> None:
     assert companion_of("a-disclosure.pdf", b"pdf", ADDRESS).sha256 == digest
 
 
+@pytest.mark.long
 def test_both_pdfs_are_pdf_ua_1_and_have_the_numbers_inside(made: Made) -> None:
     paths = [made.out / "brief.pdf", made.out / "brief-disclosure.pdf"]
     command = (built_tool("verapdf/bin/pdf-check"), *paths)
@@ -132,6 +133,7 @@ def test_both_pdfs_are_pdf_ua_1_and_have_the_numbers_inside(made: Made) -> None:
     assert brief["numbers.json"][0] == (made.out / "brief.json").read_bytes()
 
 
+@pytest.mark.long
 def test_numbers_are_plain_on_paper_and_verified_all_the_same(made: Made) -> None:
     for name in ("brief.pdf", "brief.html", "brief-disclosure.pdf", "brief-disclosure.html"):
         found = made.verified(name)
@@ -179,6 +181,7 @@ def test_an_edited_number_of_the_brief_is_found_in_its_pdf(made: Made) -> None:
     assert (found.recorded, found.found) == ("1", re.sub(r"\s", "", first.shown))
 
 
+@pytest.mark.long
 def test_one_document_has_it_all(tmp_path: Path) -> None:
     one = Made(tmp_path, disclosure="in_brief")
     assert not list(one.out.glob("*-disclosure*"))

@@ -22,6 +22,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
 from tests.reports import world as w
+from tests.support.longer import longer
 
 Rows = list[tuple[Any, ...]]
 
@@ -216,7 +217,7 @@ def test_a_number_within_an_authors_link_is_no_link_itself(tmp_path: Path) -> No
 # --- how much the appendix has ---
 
 
-@pytest.fixture(scope="module", params=["full", pytest.param("compact", marks=pytest.mark.long), "none"])
+@pytest.fixture(scope="module", params=["full", *longer("compact", "none")])
 def detailed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Detailed:
     world, report = briefs.quickstart()
     sections = [each for each in report.elements if isinstance(each, p.SectionElement)]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from benchbrief.reports.view.house_style import House
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from tests.reports import world as w
 from tests.support import paging
+from tests.support.longer import one_in
 from tests.support.tools import system_tool
 
 KINDS = {"simulated": "SIMULATED", "imported": "Imported: not measured here"}
@@ -150,8 +152,7 @@ def test_words_of_ones_own_stand_before_ours(page: Page, kind: str) -> None:
     assert KINDS[kind] in shown
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize(("hostile", "kind"), one_in(3, product(HOSTILE, KINDS)))
 def test_no_style_sheet_takes_the_mark_from_a_sheet_of_paper(
     page: Page, view: ReportView, kind: str, hostile: str, tmp_path: Path
 ) -> None:
@@ -169,6 +170,7 @@ def test_no_style_sheet_takes_the_mark_from_a_sheet_of_paper(
         assert changed > (1200 if kind == "simulated" else 80), changed
 
 
+@pytest.mark.long
 def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Path) -> None:
     """Both pages are shown side by side in a browser, and each has the mark's red in its window."""
     frames = "".join(

@@ -24,6 +24,7 @@ def numbers(store: Store) -> dict[str, list[tuple[object, ...]]]:
     return {view: sorted(store.sql(f"FROM measure.{view}").rows, key=repr) for view in VIEWS}
 
 
+@pytest.mark.long
 def test_each_look_has_the_numbers_of_tables_that_are_built_anew(tmp_path: Path) -> None:
     plan = a_plan(CELLS)
     run = RunMaker(tmp_path / "run", plan)

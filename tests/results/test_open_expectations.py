@@ -83,6 +83,7 @@ def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path, spec
     assert all(distance >= 1 for distance in found.values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "repeats", ["4", pytest.param("confident(within: 0.01 %, from: 3, to: 4)", marks=pytest.mark.long)]
 )

@@ -11,6 +11,7 @@ import pytest
 from benchbrief.model.plan import Event, Origin
 from benchbrief.results.ingest.cell_rows import why_missing, why_no_latency
 from benchbrief.results.statistics.recovery import RateSample, Recovery, add_sources, recovery
+from tests.support.longer import longer
 
 EVENT = Event(
     at_s=10.0,
@@ -112,7 +113,7 @@ def null_events(rate: float, of: Callable[[random.Random, float], float], event:
 
 
 @pytest.mark.parametrize("window_s", [5.0, 30.0])
-@pytest.mark.parametrize(("rate", "of"), [(100.0, arrivals), (300.0, arrivals), (1000.0, normal)])
+@pytest.mark.parametrize(("rate", "of"), [(100.0, arrivals), *longer((300.0, arrivals)), (1000.0, normal)])
 def test_an_event_that_does_nothing_has_no_recovery(
     rate: float, of: Callable[[random.Random, float], float], window_s: float
 ) -> None:

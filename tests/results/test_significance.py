@@ -27,6 +27,7 @@ from benchbrief.results.statistics.significance import (
     ratio_of_means,
     welch,
 )
+from tests.support.longer import longer
 
 SLEEP = (
     (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0),
@@ -98,7 +99,7 @@ def test_a_clear_factor_between_noisy_rates_is_seen_on_logarithms_alone() -> Non
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.1, 0.3])
-@pytest.mark.parametrize("repeats", [2, 3, 5, 10])
+@pytest.mark.parametrize("repeats", [*longer(2), 3, *longer(5, 10)])
 def test_logarithms_give_no_more_false_alarms_than_values_and_see_more(repeats: int, noise: float) -> None:
     """Of a thousand equal pairs, about as few seem different as without logarithms."""
     draw = random.Random(repeats)  # noqa: S311  # no secret

@@ -370,6 +370,7 @@ print(json.dumps(sorted(seen)))
 """
 
 
+@pytest.mark.long
 def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
     run = ramp(tmp_path)
     rebuild(run.run_dir)

@@ -109,6 +109,7 @@ def changes(tmp_path: Path) -> Callable[[dict[str, str]], str]:
     return of
 
 
+@pytest.mark.long
 def test_a_file_that_only_one_of_two_times_has_is_a_difference(
     changes: Callable[[dict[str, str]], str], tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from _pytest.mark import ParameterSet
 
@@ -11,3 +13,8 @@ def longer(*values: object) -> list[ParameterSet]:
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long) for value in values
     ]
+
+
+def one_in(many: int, values: Iterable[object]) -> list[object]:
+    """Each, of which the first of so many in a row is for the quick run, and the others are marked long."""
+    return [value if place % many == 0 else longer(value)[0] for place, value in enumerate(values)]

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.tools import REPOSITORY
 
 CONFTEST = """
@@ -53,6 +55,7 @@ def test_after_them_passes(number, once):
 """
 
 
+@pytest.mark.long
 def test_each_test_is_run_once_and_one_whose_process_dies_has_failed(tmp_path: Path) -> None:
     for name, text in (("conftest.py", CONFTEST), ("test_it.py", TESTS), ("pytest.ini", "[pytest]\n")):
         (tmp_path / name).write_text(text)

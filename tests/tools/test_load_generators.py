@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pymongo import MongoClient
 
+from tests.support.longer import longer
 from tests.support.mongo import running_stand_in
 from tests.support.tools import built_tool, system_tool, tools_dir
 
@@ -61,11 +62,12 @@ def loaded(server: tuple[str, int]) -> str:
     return load(server, "standard")
 
 
-@pytest.mark.parametrize("workload", ["a", "d", "f", *(pytest.param(each, marks=pytest.mark.long) for each in "bc")])
+@pytest.mark.parametrize("workload", ["a", *longer(*"bcdf")])
 def test_ycsb_loads_and_runs_each_standard_workload(loaded: str, workload: str) -> None:
     runs_well(loaded, workload)
 
 
+@pytest.mark.long
 def test_ycsb_loads_and_scans(server: tuple[str, int]) -> None:
     runs_well(load(server, "scanned"), "e")
 
@@ -79,6 +81,7 @@ def runs_well(url: str, workload: str) -> None:
     assert "FAILED" not in ran.stdout
 
 
+@pytest.mark.long
 def test_ycsb_writes_histograms_to_files_on_this_java(loaded: str, tmp_path: Path) -> None:
     prefix = tmp_path / "run-"
     files = ["-p", "hdrhistogram.fileoutput=true", "-p", f"hdrhistogram.output.path={prefix}"]
@@ -96,6 +99,7 @@ def test_ycsb_counts_operations_on_a_missing_record_apart(server: tuple[str, int
     assert "[UPDATE-FAILED], Operations, " in done.stdout
 
 
+@pytest.mark.long
 def test_ycsb_goes_on_with_errors_when_inserts_fail(server: tuple[str, int]) -> None:
     url = "mongodb://{}:{}/twice".format(*server)
     ycsb("load", url, "workloada", "-p", "recordcount=1")

@@ -87,6 +87,7 @@ def test_bad_arguments_are_refused_in_one_line(arguments: list[str], reason: str
     assert reason in refusal(*arguments)
 
 
+@pytest.mark.long
 def test_a_dropped_collection_does_not_count_in_the_size_of_the_next(tmp_path: Path) -> None:
     with connected(tmp_path / "data") as client:
 

@@ -48,7 +48,7 @@ def test_the_go_code_passes_vet_and_its_own_tests(short: str) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workload", ["a", "f", *longer(*"bcd")])
+@pytest.mark.parametrize("workload", ["a", *longer(*"bcdf")])
 def test_each_workload_runs_and_its_record_holds_what_is_promised(loaded: str, workload: str, tmp_path: Path) -> None:
     database = f"--uri {loaded} --database run-{workload} --record-count {RECORDS} --insert-order ordered"
     assert openload(f"load {database} --output {tmp_path}/load").code == 0
@@ -73,6 +73,7 @@ def ycsb(phase: str, uri: str, database: str, *properties: str) -> str:
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=True).stdout
 
 
+@pytest.mark.long
 def test_ycsb_reads_and_writes_what_openload_loaded(loaded: str) -> None:
     output = ycsb("run", loaded, "ycsb", "operationcount=500", "dataintegrity=false")
     assert "FAILED" not in output
@@ -80,6 +81,7 @@ def test_ycsb_reads_and_writes_what_openload_loaded(loaded: str) -> None:
     assert "Return=NOT_FOUND" not in output
 
 
+@pytest.mark.long
 def test_openload_reads_and_writes_what_ycsb_loaded(uri: str, tmp_path: Path) -> None:
     ycsb("load", uri, "by-ycsb")
     done = openload(
@@ -217,6 +219,7 @@ def test_records_that_are_there_already_make_a_load_fail(loaded: str, tmp_path: 
     assert [refusal["code"] for refusal in done.final["refusals"]] == ["errors"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [*longer("stopped"), "killed"])
 def test_a_server_that_is_lost_for_good_ends_the_run_with_code_4(how: str, tmp_path: Path) -> None:
     built_tool("mongo-stand-in/bin/mongo-stand-in")
@@ -269,7 +272,7 @@ def test_an_interrupted_run_says_so(sent: signal.Signals, code: int, tmp_path: P
     invariants_hold(final, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["histograms.hlog", "record.json.new"])
+@pytest.mark.parametrize("name", [*longer("histograms.hlog"), "record.json.new"])
 def test_a_full_disk_ends_the_run_with_code_5(name: str, tmp_path: Path) -> None:
     (tmp_path / name).symlink_to("/dev/full")
     done = openload(f"run --target null {QUICK} --output {tmp_path}")

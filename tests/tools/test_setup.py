@@ -60,6 +60,7 @@ def test_setup_without_apt_lists_the_missing_packages(clone: Path, tmp_path: Pat
     assert done.stderr.startswith("setup: there is no apt-get here: install what these packages hold")
 
 
+@pytest.mark.long
 def test_a_machine_without_go_does_without_go_ycsb(clone: Path, tmp_path: Path) -> None:
     path = commands_without(tmp_path / "bin", "apt-get", "go")
     ready = setup(clone, "system", PATH=path)
@@ -70,6 +71,7 @@ def test_a_machine_without_go_does_without_go_ycsb(clone: Path, tmp_path: Path) 
     assert "works without it" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("part", "packages"),
     [
@@ -86,6 +88,7 @@ def test_a_part_that_fails_ends_the_set_up_with_the_end_of_its_log(clone: Path, 
     assert done.stderr.endswith(f"setup: once that is mended: tools/setup.sh {part}\n")
 
 
+@pytest.mark.long
 def test_a_python_that_is_too_old_is_refused(clone: Path, tmp_path: Path) -> None:
     old = tmp_path / "python3.9"
     old.write_text("#!/bin/sh\nexit 1\n")  # its answer to: are you at least 3.11?

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import duckdb
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -111,6 +112,7 @@ def world(name: str) -> tuple[Scope, duckdb.DuckDBPyConnection]:
     return scope, generate(scope, seed=1, missing=0.1, zeros=0.05, seconds=2).connect()
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(WORLDS), REPORTS)
 def test_any_report_is_lowered_or_explained(name: str, text: str) -> None:

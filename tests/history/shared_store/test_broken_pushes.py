@@ -210,6 +210,7 @@ def test_an_object_of_a_wrong_size_is_left_as_it_is_and_reported(run_dir: Path, 
     assert list(store.manifests()) == []
 
 
+@pytest.mark.long
 def test_a_store_that_lies_about_sizes_is_reported(run_dir: Path, tmp_path: Path) -> None:
     honest = open_store(str(tmp_path / "shared"))
     pushed(run_dir, honest)
@@ -263,7 +264,7 @@ def test_a_file_that_changes_while_it_is_pushed_is_reported(store: SharedStore, 
     assert list(store.manifests()) == []
 
 
-@pytest.mark.parametrize(("damage", "said"), [("flip", "is not what was measured"), ("remove", "is missing")])
+@pytest.mark.parametrize(("damage", "said"), [("flip", "is not what was measured"), *longer(("remove", "is missing"))])
 def test_a_run_with_a_damaged_raw_output_is_not_pushed(run_dir: Path, tmp_path: Path, damage: str, said: str) -> None:
     store = open_store(f"file://{tmp_path}/shared")
     whole = pushed(run_dir, store).manifest
@@ -310,6 +311,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", folder], check=True)
 
 
+@pytest.mark.long
 def test_a_full_disk_of_the_store_is_reported_and_leaves_nothing_half(run_dir: Path, small: Path) -> None:
     (run_dir / "raw" / "large").write_bytes(os.urandom(1 << 20))
     store = open_store(str(small / "shared"))

@@ -48,6 +48,7 @@ def test_the_views_have_the_factors_of_the_runs(store: SharedStore, tmp_path: Pa
         assert not results.cautions
 
 
+@pytest.mark.long
 def test_a_run_whose_levels_are_of_another_kind_is_left_out_and_named(store: SharedStore, tmp_path: Path) -> None:
     for number in (1, 2):
         push(store, tmp_path, f"run-{number}", f"{number}.bench", size=100.0)

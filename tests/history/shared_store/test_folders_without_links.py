@@ -23,6 +23,7 @@ def _no_links(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", link)
 
 
+@pytest.mark.long
 def test_a_run_is_pushed_once_and_pulled_as_it_was(run_dir: Path, tmp_path: Path) -> None:
     store = open_store(f"{tmp_path}/shared")
     assert [push_run(run_dir, store, Push()).state for _ in range(2)] == ["new", "same"]

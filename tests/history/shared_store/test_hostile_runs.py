@@ -56,6 +56,7 @@ def test_an_edited_brief_is_not_pushed_and_what_was_not_made_stays_here(run_dir:
     assert store.revisions()[run_dir.name] == [1]
 
 
+@pytest.mark.long
 def test_a_site_shows_no_brief_of_a_store_that_the_run_s_journal_does_not_name(run_dir: Path, tmp_path: Path) -> None:
     a_page(run_dir / "reports" / "brief.html", "<p>100 ops/s")
     store = open_store(str(tmp_path / "shared"))

@@ -69,6 +69,7 @@ def test_a_manifest_is_fetched_once_and_again_when_it_was_removed_and_pushed_ane
         assert list(shown(url)) == list(RUNS[1:])
 
 
+@pytest.mark.long
 def test_a_cache_that_is_damaged_or_can_not_be_written_is_done_without(url: str, cache: Path) -> None:
     assert list(shown(url)) == list(RUNS)
     (kept,) = cache.glob("*.sqlite")

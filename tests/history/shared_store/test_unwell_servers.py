@@ -39,7 +39,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, endpoint: str, **more: str) -> None
         (503, "SlowDown", StoreAway, "is too busy or unwell"),
         pytest.param(501, "NotImplemented", SharedStoreError, "knows no conditional writes", marks=pytest.mark.long),
         pytest.param(404, "NoSuchBucket", SharedStoreError, "there is no bucket lab", marks=pytest.mark.long),
-        (0, "", StoreAway, "did not answer in time"),
+        pytest.param(0, "", StoreAway, "did not answer in time", marks=pytest.mark.long),
     ],
 )
 def test_a_server_that_turns_in_the_middle_gets_a_clear_word_and_no_half_run(

@@ -24,6 +24,7 @@ from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import Driver, Engine, Transport
 from tests.support import cells
+from tests.support.longer import longer
 from tests.support.tools import built_tool, system_tool, tools_dir
 from tests.support.wrapped import PROGRAMS
 
@@ -103,10 +104,12 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("benchmark", "operations"),
     [
         ("readrandom", {"read"}),
-        ("readwhilewriting", {"read", "write"}),
-        ("readrandomwriterandom", {"read", "write"}),
-        ("seekrandom", {"seek"}),
-        ("overwrite", {"write"}),
+        *longer(
+            ("readwhilewriting", {"read", "write"}),
+            ("readrandomwriterandom", {"read", "write"}),
+            ("seekrandom", {"seek"}),
+            ("overwrite", {"write"}),
+        ),
     ],
 )
 def test_db_bench_measures_a_loaded_database(
@@ -143,6 +146,7 @@ def test_an_empty_database_is_no_measurement(tmp_path: Path) -> None:
         made.measure()
 
 
+@pytest.mark.long
 def test_a_database_of_other_records_is_no_measurement(tmp_path: Path) -> None:
     database = cells.rocksdb(tmp_path / "db")
     with bench(tmp_path, cells.db_bench("readrandom", records=2000), database, "db_bench", measure_s=1) as made:
@@ -165,6 +169,7 @@ def test_an_option_that_db_bench_does_not_know_is_named(loaded: Path, tmp_path: 
         made.measure()
 
 
+@pytest.mark.long
 def test_a_benchmark_that_filled_the_directory_anew_leaves_no_reusable_data_set(tmp_path: Path) -> None:
     system_tool("db_bench")
     database = cells.rocksdb(tmp_path / "db")
@@ -217,6 +222,7 @@ def test_ycsb_measures_inside_the_window_and_agrees_with_the_server(tmp_path: Pa
     assert {operation.kind for operation in offered.operations} == {"service", "intended"}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("needs_mongo")
 @pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_the_options_of_a_database_are_those_of_the_load_alone(tool: str, tmp_path: Path) -> None:
@@ -254,6 +260,7 @@ def test_ycsb_names_a_server_that_was_killed_in_the_middle(tmp_path: Path) -> No
             made.engine.healthy()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("needs_mongo")
 def test_a_load_that_fell_short_is_an_error(tmp_path: Path) -> None:
     built_tool("go-ycsb/bin/go-ycsb")
@@ -269,6 +276,7 @@ def test_a_load_that_fell_short_is_an_error(tmp_path: Path) -> None:
         assert not made.engine.holds(larger)
 
 
+@pytest.mark.long
 def test_go_ycsb_measures_until_it_is_interrupted(tmp_path: Path) -> None:
     built_tool("go-ycsb/bin/go-ycsb")
     built_tool("mongo-stand-in")
@@ -281,6 +289,7 @@ def test_go_ycsb_measures_until_it_is_interrupted(tmp_path: Path) -> None:
     assert all(operation.printed and operation.histogram is None for operation in measurement.operations)
 
 
+@pytest.mark.long
 def test_go_ycsb_can_be_stopped_with_all_that_it_started(tmp_path: Path) -> None:
     built_tool("go-ycsb/bin/go-ycsb")
     built_tool("mongo-stand-in")
@@ -332,6 +341,7 @@ def test_a_load_is_measured_to_its_last_record(tmp_path: Path, tool: str) -> Non
     assert measurement.total.ops_per_s == pytest.approx(1200 / measurement.total.seconds)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("needs_mongo")
 @pytest.mark.parametrize("tool", ["ycsb", pytest.param("go_ycsb", marks=pytest.mark.long)])
 def test_a_load_is_measured_for_its_time_when_records_are_left(tmp_path: Path, tool: str) -> None:

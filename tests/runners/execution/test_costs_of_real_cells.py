@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.support.bench import fresh_bench
 from tests.support.tools import system_tool
 
@@ -49,6 +51,7 @@ def counted(folder: Path, threads: list[int]) -> Counter[str]:
     return Counter(path.read_text().split())
 
 
+@pytest.mark.long
 def test_a_further_cell_starts_13_scripts_and_flushes_26_times(tmp_path: Path) -> None:
     """The scripts are for the claim; the data, their size and their list; starting the probes (in one job) and the load
     generator; waiting for the latter, stopping the probes, removing both; and the data again, three times."""

@@ -85,6 +85,7 @@ report r "Recovery" { figure "Around" { line = out by workload } }
 """
 
 
+@pytest.mark.long
 def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(bench: Bench) -> None:
     """openload offers its load throughout, so operations due while the server was stopped come late and are counted."""
     built_tool("openload/bin/openload-mongodb")

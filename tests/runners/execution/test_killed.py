@@ -293,6 +293,7 @@ def test_a_search_by_two_load_generators_and_repeats_that_end_by_themselves_surv
     assert [*(bench.folder / "one").iterdir(), *(bench.folder / "two").iterdir()] == []
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_server_that_was_started_goes_on_with_its_measurement_when_the_controller_is_killed(
     bench: Bench, by_ssh: Path

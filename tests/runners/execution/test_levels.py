@@ -95,6 +95,7 @@ def test_a_search_without_a_knee_says_at_which_level(tmp_path: Path) -> None:
     assert any("no knee up to 4 threads (on box, with rr, codec=zstd)" in text for text in texts)
 
 
+@pytest.mark.long
 def test_a_promise_is_searched_for_at_each_level(tmp_path: Path) -> None:
     head = """
 hardware box { hosts = "box.lab" }

@@ -106,6 +106,7 @@ def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
     assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout + done.stderr!r}"
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_group_loads_while_the_other_is_measured(bench: Bench) -> None:
     for overlap in ("none", "loading"):
@@ -142,6 +143,7 @@ def waiting(bench: Bench) -> set[str]:
     return {cell for cell, step in at.items() if step == "wait_for_turn"}
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_both_groups_are_shown_and_an_interrupt_ends_both(bench: Bench) -> None:
     bench.spec(SPEC.replace("measure = 2 s", "measure = 60 s"), TOOL=bench.tool, OVERLAP="loading")

@@ -37,6 +37,7 @@ def kill(run: Started) -> None:
     run.process.wait(60)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_killed_lanes_go_on_and_make_the_run_of_one_controller(bench: Bench) -> None:
     made = bench("plan", "brief.bench", "--into", "fleet")

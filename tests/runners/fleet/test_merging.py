@@ -143,6 +143,7 @@ def test_the_order_and_the_number_of_mergings_change_nothing(bench: Bench, fleet
     assert len(found) == 1
 
 
+@pytest.mark.long
 def test_merging_again_keeps_the_report_that_was_made(bench: Bench, ran: Path) -> None:
     merged(bench)
     assert bench("report", "fleet", "--html-only").code == 0
@@ -152,6 +153,7 @@ def test_merging_again_keeps_the_report_that_was_made(bench: Bench, ran: Path) -
     assert records_of(ran)[-1]["type"] == "report_made"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("fleet")
 def test_lanes_that_are_missing_are_reported_and_what_is_there_is_merged(bench: Bench) -> None:
     lane(bench, "2")
@@ -183,6 +185,7 @@ def test_a_lane_that_was_run_twice_counts_once_and_the_later_one(bench: Bench, r
     assert records_of(ran) == records
 
 
+@pytest.mark.long
 def test_a_lane_that_got_further_counts_before_a_later_one(bench: Bench, ran: Path) -> None:
     whole = lane_dir(ran, 1)
     lane(bench, "1", "--into", "again")
@@ -259,6 +262,7 @@ def test_the_folder_of_a_lane_has_its_part_of_the_plan_alone(bench: Bench, fleet
     assert json.loads((lane_dir(fleet, 2) / "lane.json").read_text()) == {"lane": 2, "of": 3, "plan_sha256": digest}
 
 
+@pytest.mark.long
 def test_runs_that_keep_no_plans_for_lanes_go_on_by_their_whole_plan(bench: Bench, fleet: Path) -> None:
     lane(bench, "1")
     index = fleet / "lane-plans.json"
@@ -334,6 +338,7 @@ def test_a_changed_journal_is_refused_and_a_torn_line_is_not(bench: Bench, ran: 
     assert "was changed after it was written" in refused(bench, "merge", "fleet")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("fleet")
 def test_a_run_of_one_controller_has_no_lanes_of_its_own(bench: Bench) -> None:
     assert "no lane of fleet has begun" in refused(bench, "merge", "fleet")
@@ -348,6 +353,7 @@ def test_measured_and_simulated_lanes_are_not_mixed(bench: Bench, fleet: Path) -
     assert "measured and simulated results are never mixed" in refused(bench, "merge", "fleet")
 
 
+@pytest.mark.long
 def test_failed_cells_of_a_lane_end_it_with_3_and_are_tried_again(bench: Bench) -> None:
     made(bench, SPEC, "fleet", "--failing", "la=60%", "--seed", "1")
     said = lane(bench, "1", code=3)

@@ -20,6 +20,7 @@ from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
 from tests.support import cells
 from tests.support.bmc import PASSWORD, USER, bmc
+from tests.support.longer import longer
 from tests.support.waiting import until
 
 PROBE = Probe(name="power", every_s=0.2, hosts=("local",), origin=cells.ORIGIN)
@@ -57,9 +58,7 @@ def printed(header: str, *readings: tuple[float, str]) -> str:
 # --- by a BMC ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "common", ["Watts", "212", *(pytest.param(each, marks=pytest.mark.long) for each in ("1", "power", "."))]
-)
+@pytest.mark.parametrize("common", ["212", *longer("Watts", "1", "power", ".")])
 def test_a_password_that_is_a_common_word_does_not_change_what_is_read(
     here: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, common: str
 ) -> None:
@@ -112,6 +111,7 @@ def test_the_password_is_no_argument_of_any_process(here: Transport, tmp_path: P
     assert not any(PASSWORD.encode() in line for line in seen)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("password")
 def test_a_bmc_that_is_not_metering_for_a_while_leaves_a_gap_and_no_zero(here: Transport, tmp_path: Path) -> None:
     with bmc(tmp_path, "100") as found:
@@ -130,6 +130,7 @@ def test_a_bmc_that_is_not_metering_for_a_while_leaves_a_gap_and_no_zero(here: T
     assert values == sorted(values)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("password")
 def test_a_bmc_that_refuses_is_reported_before_anything_is_measured(
     here: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -162,9 +163,7 @@ def test_a_secret_that_is_not_set_is_named(here: Transport, monkeypatch: pytest.
     [
         ("echo 312.5", 312.5),
         ("echo '87 W'", 87.0),
-        ("echo 90Watts", 90.0),
-        ("echo 2.5e2", 250.0),
-        ("printf 100", 100.0),
+        *longer(("echo 90Watts", 90.0), ("echo 2.5e2", 250.0), ("printf 100", 100.0)),
     ],
 )
 def test_a_command_prints_watts(line: str, watts: float, here: Transport, tmp_path: Path) -> None:
@@ -181,13 +180,8 @@ def test_a_command_gets_the_name_of_the_host(here: Transport) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        *(
-            ("echo nothing", "nothing"),
-            ("echo -5", "it says -5 W, and no power is below zero"),
-            ("echo nan", "nan"),
-            ("echo 1 2", "1 2"),
-            ("echo 5 kW", "5 kW"),
-        ),
+        ("echo -5", "it says -5 W, and no power is below zero"),
+        *longer(("echo nothing", "nothing"), ("echo nan", "nan"), ("echo 1 2", "1 2"), ("echo 5 kW", "5 kW")),
         ("true", "it printed nothing, and ended with code 0"),
         ("false", "it printed nothing, and ended with code 1"),
         ("echo no meter >&2; exit 3", "no meter"),
@@ -199,6 +193,7 @@ def test_what_is_no_number_of_watts_is_refused(line: str, why: str, here: Transp
     assert "one number, the watts" in refused.value.hint
 
 
+@pytest.mark.long
 def test_a_reading_that_fails_is_a_gap(here: Transport, tmp_path: Path) -> None:
     flag, began = tmp_path / "flag", time.time()
     node = cells.node(meter("command", command=f"[ -e {flag} ] && echo 50 || echo broken"))

@@ -75,6 +75,7 @@ def sampled(kind: ProbeKind, what: Probe, transport: Transport, seconds: float, 
 # --- for real ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_cpu_probe_sees_this_process_burn_a_core(here: Transport, tmp_path: Path) -> None:
     samples = sampled(Cpu(), probe("cpu", 0.2), here, 3.0, tmp_path / "kept")  # some may be late
     busy = values(samples, "cpu")

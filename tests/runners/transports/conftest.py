@@ -13,8 +13,12 @@ import pytest
 from benchbrief.model.plan import Host
 from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.seams import Transport
+from tests.support.longer import longer
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
+
+LOCAL_FIRST = pytest.mark.parametrize("transport", ["local", *longer("ssh")], indirect=True)
+"""For what a script does on a host, however it got there."""
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,8 @@ from benchbrief.runners.jobs.tasks import Command, Job, JobFile
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Transport
+from tests.runners.transports.conftest import LOCAL_FIRST
+from tests.support.longer import longer
 from tests.support.waiting import until
 
 MINE = RunName("mine", run="the run")
@@ -60,6 +62,7 @@ def test_another_controller_attaches_to_a_running_job_by_its_key(
     assert not state_root.exists()
 
 
+@LOCAL_FIRST
 def test_an_ended_job_stays_until_it_is_discarded(transport: Transport, tmp_path: Path) -> None:
     work = job("echo once", "a/1/measure/here")
     with controller(transport) as first:
@@ -81,6 +84,7 @@ def test_an_ended_job_stays_until_it_is_discarded(transport: Transport, tmp_path
         new.discard()
 
 
+@LOCAL_FIRST
 def test_keys_are_apart_and_those_of_another_run_too(transport: Transport, tmp_path: Path) -> None:
     with controller(transport) as mine, closing(open_transport(transport.host, run_name=RunName("theirs"))) as theirs:
         one = mine.start(job("echo one", "one"))
@@ -92,6 +96,7 @@ def test_keys_are_apart_and_those_of_another_run_too(transport: Transport, tmp_p
             running.discard()
 
 
+@LOCAL_FIRST
 def test_a_job_that_was_killed_with_its_keeper_is_known_as_killed(
     transport: Transport, tmp_path: Path, state_root: Path
 ) -> None:
@@ -106,6 +111,7 @@ def test_a_job_that_was_killed_with_its_keeper_is_known_as_killed(
         running.discard()
 
 
+@LOCAL_FIRST
 def test_a_job_that_never_began_is_none_and_is_started(transport: Transport, tmp_path: Path, state_root: Path) -> None:
     with controller(transport) as first:
         begun = first.start(job("true", "k"))
@@ -122,6 +128,7 @@ def test_a_job_that_never_began_is_none_and_is_started(transport: Transport, tmp
         running.discard()
 
 
+@LOCAL_FIRST
 def test_a_stopped_job_is_stopped_for_the_next_controller_too(transport: Transport, tmp_path: Path) -> None:
     work = job("trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done", "k")
     with controller(transport) as first:
@@ -134,7 +141,10 @@ def test_a_stopped_job_is_stopped_for_the_next_controller_too(transport: Transpo
         again.discard()
 
 
-@pytest.mark.parametrize("key", ["a b", "quo'te\"s", "$(touch hacked)", "semi;colon", "new\nline", "-rf", "*", "../x"])
+@LOCAL_FIRST
+@pytest.mark.parametrize(
+    "key", ["a b", *longer("quo'te\"s"), "$(touch hacked)", *longer("semi;colon", "new\nline", "-rf", "*"), "../x"]
+)
 def test_a_key_and_a_run_name_may_hold_anything(
     transport: Transport, tmp_path: Path, state_root: Path, key: str
 ) -> None:
@@ -170,6 +180,7 @@ def test_a_job_whose_controller_is_gone_ends_itself_with_its_grandchildren(
         attached.discard()
 
 
+@LOCAL_FIRST
 def test_a_job_that_ends_without_a_controller_leaves_no_secret_behind(transport: Transport, state_root: Path) -> None:
     files = (JobFile("conf/login", ("password=", Secret("hunter2"))), JobFile("plain", ("1",)))
     with controller(transport) as first:
@@ -182,7 +193,8 @@ def test_a_job_that_ends_without_a_controller_leaves_no_secret_behind(transport:
         second.start(job("true", "k")).discard()
 
 
-@pytest.mark.parametrize("ends", ["by itself", "stopped"])
+@LOCAL_FIRST
+@pytest.mark.parametrize("ends", ["by itself", *longer("stopped")])
 def test_a_job_whose_lock_was_deleted_is_known_to_run_by_its_process(
     transport: Transport, tmp_path: Path, state_root: Path, ends: str
 ) -> None:
@@ -210,7 +222,7 @@ def test_a_job_whose_lock_was_deleted_is_known_to_run_by_its_process(
 NASTY = "a\\b 'q' ä€ %2f\x01"
 
 
-@pytest.mark.parametrize("ends", ["without a controller", "by itself", "stopped", "killed"])
+@pytest.mark.parametrize("ends", ["without a controller", *longer("by itself", "stopped"), "killed"])
 def test_what_a_job_printed_holds_no_secret_on_its_host_once_it_has_ended(
     transport: Transport, tmp_path: Path, state_root: Path, ends: str
 ) -> None:
@@ -249,6 +261,7 @@ def test_what_a_job_printed_holds_no_secret_on_its_host_once_it_has_ended(
         again.discard()
 
 
+@LOCAL_FIRST
 @pytest.mark.parametrize("ends", ["by itself", "killed"])
 def test_an_output_that_can_t_be_masked_is_masked_once_it_can_be(
     transport: Transport, state_root: Path, ends: str
@@ -275,6 +288,7 @@ def test_an_output_that_can_t_be_masked_is_masked_once_it_can_be(
         first.start(work).discard()
 
 
+@LOCAL_FIRST
 @pytest.mark.parametrize("looked_at", ["by a run", "by doctor"])
 def test_a_job_that_was_killed_with_its_host_leaves_no_secret_once_the_host_is_looked_at(
     transport: Transport, state_root: Path, looked_at: str
@@ -304,6 +318,7 @@ def test_a_job_that_was_killed_with_its_host_leaves_no_secret_once_the_host_is_l
         first.release()
 
 
+@LOCAL_FIRST
 def test_the_number_of_a_job_that_is_another_s_process_by_now_is_left_alone(
     transport: Transport, state_root: Path
 ) -> None:
@@ -323,6 +338,7 @@ def test_the_number_of_a_job_that_is_another_s_process_by_now_is_left_alone(
                 stranger.kill()
 
 
+@LOCAL_FIRST
 def test_a_job_with_a_controller_goes_on_past_its_unattended_time(transport: Transport, tmp_path: Path) -> None:
     with controller(transport) as first:
         running = first.start(job("sleep 2.5; echo whole", "k", unattended_s=1.2))

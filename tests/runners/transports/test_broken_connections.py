@@ -106,6 +106,7 @@ def test_a_connection_that_another_thread_gives_up_meanwhile_is_a_lost_one(
     assert transport.entries(str(tmp_path)) == []
 
 
+@pytest.mark.long
 def test_a_host_that_stays_away_is_an_error_in_the_end(
     monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
 ) -> None:

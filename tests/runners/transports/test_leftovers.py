@@ -18,6 +18,7 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import RunningJob, Transport
 from benchbrief.runners.transports.transport_base import JobTransport
+from tests.runners.transports.conftest import LOCAL_FIRST
 from tests.support.waiting import until
 
 
@@ -85,6 +86,7 @@ def mark() -> str:
     return uuid.uuid4().hex
 
 
+@LOCAL_FIRST
 @pytest.mark.parametrize("line", ["exec sleep 60", "trap : TERM; while :; do sleep 0.1; done"])
 def test_what_a_job_left_apart_stays_for_the_run_and_ends_with_it(
     transport: Transport, mark: str, line: str, state_root: Path
@@ -107,6 +109,7 @@ def test_what_a_job_left_apart_stays_for_the_run_and_ends_with_it(
     assert list(state_root.glob("mine*")) == []
 
 
+@LOCAL_FIRST
 def test_a_job_that_is_stopped_ends_with_all_that_it_started(transport: Transport, mark: str) -> None:
     with closing(open_transport(transport.host, run_name=RunName("mine"))) as mine:
         other = mine.start(job(apart(f"other{mark}")))
@@ -120,6 +123,7 @@ def test_a_job_that_is_stopped_ends_with_all_that_it_started(transport: Transpor
         assert numbers(f"other{mark}") == []
 
 
+@LOCAL_FIRST
 def test_what_runs_without_the_mark_of_its_job_stays(transport: Transport, mark: str) -> None:
     with closing(open_transport(transport.host, run_name=RunName("mine"))) as mine:
         done = mine.start(job(f"env -u BENCHBRIEF_JOB MARK={mark} setsid -f sleep 60"))
@@ -130,6 +134,7 @@ def test_what_runs_without_the_mark_of_its_job_stays(transport: Transport, mark:
         os.kill(pid, signal.SIGKILL)
 
 
+@LOCAL_FIRST
 def test_without_leftovers_nothing_is_done(transport: Transport) -> None:
     with closing(open_transport(transport.host, run_name=RunName("fresh"))) as fresh:
         assert fresh.end_leftovers() == 0

@@ -27,6 +27,7 @@ from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.journal.run_identity import RunName, this_machine
 from benchbrief.runners.seams import Transport
+from tests.runners.transports.conftest import LOCAL_FIRST
 from tests.support.plans import compile_spec
 from tests.support.sshd import Sshd
 from tests.support.waiting import until
@@ -61,6 +62,7 @@ def test_a_second_run_is_kept_off_until_the_first_lets_go(transport: Transport, 
     assert not state_root.exists()
 
 
+@LOCAL_FIRST
 def test_a_resumed_run_has_its_host_again_at_once(transport: Transport) -> None:
     with run(transport, "one") as first:
         first.claim()
@@ -70,6 +72,7 @@ def test_a_resumed_run_has_its_host_again_at_once(transport: Transport) -> None:
         resumed.release()
 
 
+@LOCAL_FIRST
 def test_of_many_who_claim_at_once_one_gets_the_host(transport: Transport) -> None:
     ready, won, lost = threading.Barrier(6), list[str](), list[str]()
 
@@ -141,6 +144,7 @@ def of_another_user(jobs_dir: Path, name: str) -> Completed:
     return Completed(done.returncode, done.stdout, done.stderr, 0.0)
 
 
+@LOCAL_FIRST
 def test_a_host_that_a_run_of_another_user_holds_is_seen_to_be_held(
     transport: Transport, jobs_dir: Path, state_root: Path
 ) -> None:
@@ -181,6 +185,7 @@ def theirs(jobs_dir: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
+@LOCAL_FIRST
 @pytest.mark.parametrize(
     ("holder", "shown"),
     [
@@ -208,6 +213,7 @@ def test_whatever_another_user_says_in_a_claim_is_one_short_line(
     assert len(busy.value.hint) < 500
 
 
+@LOCAL_FIRST
 def test_a_sign_of_life_without_an_end_does_not_stop_another_user_s_claim(transport: Transport, theirs: Path) -> None:
     with (theirs / "theirs.alive").open("r+b") as alive:
         alive.truncate(100 << 30)
@@ -223,6 +229,7 @@ def test_a_sign_of_life_without_an_end_does_not_stop_another_user_s_claim(transp
         ours.release()
 
 
+@LOCAL_FIRST
 def test_a_claim_that_was_cut_short_before_others_were_looked_for_is_checked_when_it_is_made_again(
     transport: Transport, state_root: Path, theirs: Path
 ) -> None:
@@ -243,6 +250,7 @@ def test_a_claim_that_was_cut_short_before_others_were_looked_for_is_checked_whe
         ours.end_leftovers()
 
 
+@LOCAL_FIRST
 def test_a_claim_is_held_for_as_long_as_its_controller_lives(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +265,7 @@ def test_a_claim_is_held_for_as_long_as_its_controller_lives(
         first.release()
 
 
+@LOCAL_FIRST
 def test_release_leaves_nothing_or_the_jobs_when_they_are_to_be_kept(transport: Transport, state_root: Path) -> None:
     with run(transport, "one") as first:
         first.claim()
@@ -269,6 +278,7 @@ def test_release_leaves_nothing_or_the_jobs_when_they_are_to_be_kept(transport: 
         assert first.release() == 0
 
 
+@LOCAL_FIRST
 def test_a_claim_stays_for_as_long_as_jobs_are_kept(transport: Transport, state_root: Path) -> None:
     with run(transport, "one") as first, run(transport, "two") as second:
         first.claim()
@@ -285,6 +295,7 @@ def test_a_claim_stays_for_as_long_as_jobs_are_kept(transport: Transport, state_
     assert not state_root.exists(), "without jobs, nothing keeps the claim"
 
 
+@LOCAL_FIRST
 def test_a_run_whose_claim_was_taken_away_starts_nothing_beside_the_new_holder(
     transport: Transport, state_root: Path
 ) -> None:
@@ -305,6 +316,7 @@ def test_a_run_whose_claim_was_taken_away_starts_nothing_beside_the_new_holder(
         second.release()
 
 
+@LOCAL_FIRST
 def test_a_claim_that_went_away_with_its_directory_is_made_again_by_the_next_job(
     transport: Transport, state_root: Path
 ) -> None:
@@ -318,6 +330,7 @@ def test_a_claim_that_went_away_with_its_directory_is_made_again_by_the_next_job
     assert not state_root.exists()
 
 
+@LOCAL_FIRST
 def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transport, tmp_path: Path) -> None:
     folder = tmp_path / "a run; rm *"
     folder.mkdir()
@@ -352,6 +365,7 @@ def ended_process() -> int:
     return process.pid
 
 
+@LOCAL_FIRST
 def test_another_user_s_claim_is_void_when_its_process_and_all_jobs_of_that_user_are_gone(
     transport: Transport, theirs: Path, jobs_dir: Path
 ) -> None:
@@ -391,6 +405,7 @@ def test_another_user_s_claim_is_void_when_its_process_and_all_jobs_of_that_user
         ours.release()
 
 
+@LOCAL_FIRST
 def test_a_run_of_any_name_can_hold_a_host(transport: Transport) -> None:
     with run(transport, "odd", ODD) as first, run(transport, "two") as second:
         first.claim()
@@ -418,6 +433,7 @@ class Both(Mapping[str, Transport]):
         return len(self._hosts)
 
 
+@LOCAL_FIRST
 def test_all_hosts_are_claimed_or_none(transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with run(transport, "one") as first, run(transport, "two") as second:
@@ -446,6 +462,7 @@ def test_all_hosts_are_claimed_or_none(transport: Transport, tmp_path: Path, mon
         elsewhere.close()
 
 
+@LOCAL_FIRST
 def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(
     transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -495,6 +512,7 @@ def test_strays_are_looked_for_on_the_controller_too(
     assert not list(tmp_path.glob("benchbrief-*"))
 
 
+@LOCAL_FIRST
 @pytest.mark.parametrize(
     ("script", "error", "said"),
     [
@@ -512,6 +530,7 @@ def test_a_claim_that_the_host_does_not_confirm_is_an_error(
         first.claim()
 
 
+@LOCAL_FIRST
 def test_a_claim_is_void_after_ten_minutes_of_silence(transport: Transport, state_root: Path) -> None:
     with run(transport, "one") as first:
         first.claim()

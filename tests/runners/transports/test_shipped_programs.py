@@ -20,6 +20,7 @@ from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.transports.shipped_programs import Program, own_program, ship, shipped
+from tests.support.longer import longer
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import built_tool, system_tool
 
@@ -69,6 +70,7 @@ def test_a_program_is_copied_once_into_a_place_named_by_its_sha256(
     assert place.stat().st_mtime_ns == written, "it is not copied again"
 
 
+@pytest.mark.long
 def test_a_damaged_copy_is_replaced(over_ssh: SshTransport, program: Program, tmp_path: Path) -> None:
     place = Path(ship(over_ssh, program))
     with place.open("r+b") as file:
@@ -79,6 +81,7 @@ def test_a_damaged_copy_is_replaced(over_ssh: SshTransport, program: Program, tm
     assert places(tmp_path) == [place]
 
 
+@pytest.mark.long
 def test_a_copy_that_differs_never_gets_into_its_place(
     over_ssh: SshTransport, program: Program, tmp_path: Path
 ) -> None:
@@ -95,7 +98,7 @@ def test_a_host_without_room_is_named(over_ssh: SshTransport, program: Program, 
         ship(over_ssh, program)
 
 
-@pytest.mark.parametrize("tool", ["openload", "openload_rocksdb"])
+@pytest.mark.parametrize("tool", ["openload", *longer("openload_rocksdb")])
 def test_a_tool_that_is_not_on_a_host_is_shipped_when_it_is_found(
     tool: str, over_ssh: SshTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +115,7 @@ def test_a_tool_that_is_not_on_a_host_is_shipped_when_it_is_found(
         tool_discovery.find(over_ssh, driver(tool), f"/nowhere/{name}")
 
 
+@pytest.mark.long
 def test_a_library_that_a_shipped_program_needs_is_named_where_it_is_missing(
     over_ssh: SshTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def test_an_election_before_the_deletes_is_reported_and_leaves_data_that_are_loa
     assert not data.usable(cell.dataset, ("nothing", "updates", "inserts"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ordered", "padding"), [(True, 1), (True, 12), (False, 24)])
 def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
     connection: Connection, ordered: bool, padding: int

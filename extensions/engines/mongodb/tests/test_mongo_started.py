@@ -188,6 +188,7 @@ def test_servers_without_access_control_that_others_can_reach_are_reported() -> 
     assert warn_of_unguarded(start.model_copy(update={"auth": AUTH}), layout(database, far, 27017)) == ()
 
 
+@pytest.mark.long
 def test_a_scripted_cluster_spreads_the_data_over_its_shards(make: Make, tmp_path: Path) -> None:
     engine, context = make(started(programs(tmp_path), tmp_path, "sharded", shards=2, auth=AUTH), hosts=2)
     endpoint = engine.start()
@@ -203,6 +204,7 @@ def test_a_scripted_cluster_spreads_the_data_over_its_shards(make: Make, tmp_pat
     assert servers_of(tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_scripted_server_with_tls_is_reached_by_all_who_trust_its_certificate(make: Make, tmp_path: Path) -> None:
     certificate = str(certificate_of("localhost", tmp_path))
     tls = Tls(certificate=certificate, ca=certificate)
@@ -213,6 +215,7 @@ def test_a_scripted_server_with_tls_is_reached_by_all_who_trust_its_certificate(
     assert engine.describe()["topology"] == "replica_set(rs0), 2 members"
 
 
+@pytest.mark.long
 def test_a_measurement_waits_for_scripted_secondaries_to_catch_up(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +250,7 @@ def test_a_scripted_server_that_dies_is_reported_by_its_name(make: Make, tmp_pat
         until(engine.healthy, within_s=20)
 
 
+@pytest.mark.long
 def test_a_scripted_server_that_can_t_start_is_reported_with_its_last_words(make: Make, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -273,6 +277,7 @@ def test_a_directory_of_others_is_left_alone(make: Make, tmp_path: Path) -> None
     assert (tmp_path / "data/precious").read_text() == "keep me"
 
 
+@pytest.mark.long
 def test_a_server_that_the_killed_controller_of_another_run_left_is_ended_first(make: Make, tmp_path: Path) -> None:
     database = started(programs(tmp_path), tmp_path)
     make(database)[0].start()

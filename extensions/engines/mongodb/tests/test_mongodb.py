@@ -139,6 +139,7 @@ def test_a_server_that_died_is_reported_with_its_name(make: Make, tmp_path: Path
         until(engine.healthy, within_s=20)
 
 
+@pytest.mark.long
 def test_data_on_disk_outlive_the_server(make: Make, tmp_path: Path) -> None:
     built_tool("mongo-stand-in")
     engine, context = make(cells.embedded(tmp_path / "data"))
@@ -208,6 +209,7 @@ def engine_of_another_host(
                 engine.stop()
 
 
+@pytest.mark.long
 def test_the_embedded_server_of_another_host_is_reached_through_ssh(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +221,7 @@ def test_the_embedded_server_of_another_host_is_reached_through_ssh(
         assert engine.holds(made.cell)
 
 
+@pytest.mark.long
 def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_others_reach_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +233,7 @@ def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_o
         fill(endpoint, 3)
 
 
+@pytest.mark.long
 def test_a_server_behind_another_host_is_reported_by_its_own_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +303,7 @@ def test_an_attached_server_is_left_running(make: Make, server: str) -> None:
         assert connection["shop"]["usertable"].count_documents({}) == 3
 
 
+@pytest.mark.long
 def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, server: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     hooks = tuple(
@@ -560,6 +565,7 @@ def test_a_scripted_refusal_names_what_to_do(make: Make) -> None:
     assert "credentials" in caught.value.hint
 
 
+@pytest.mark.long
 def test_what_shapes_a_data_set_in_a_server_is_its_version_its_build_and_its_storage(make: Make) -> None:
     built_tool("mongo-stand-in")
     engine, _ = make(cells.embedded())

@@ -77,6 +77,7 @@ def test_what_somebody_else_did_to_the_files_is_reported_and_the_data_are_loaded
     assert engine.doubt(context.cell) == "", "it is said once"
 
 
+@pytest.mark.long
 def test_cells_that_write_leave_other_files_and_nobody_wonders(tmp_path: Path) -> None:
     engine, context = loaded(tmp_path, "reuse", "overwrite")
     for _ in range(2):

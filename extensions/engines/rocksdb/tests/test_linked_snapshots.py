@@ -95,6 +95,7 @@ def test_there_are_workloads_that_write_into_loaded_data() -> None:
     assert {"overwrite", "readwhilewriting"} <= set(WRITING)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "benchmark", [WRITING[0], *(pytest.param(each, marks=pytest.mark.long) for each in WRITING[1:])]
 )

@@ -19,6 +19,7 @@ from benchbrief.results.imports.importer_seams import output_importer, read_outp
 from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
+from tests.support.longer import longer
 from tests.support.plans import compile_text
 from tests.support.recorded import RECORDED_OUTPUTS
 from tests.support.tools import system_tool
@@ -99,6 +100,7 @@ def test_its_numbers_go_to_the_store(real: Path, plan: Plan, tmp_path: Path) -> 
         assert store.sql("SELECT count(*) FROM latency WHERE statistic = 'p99.9' AND value_s > 0").rows == ((2,),)
 
 
+@pytest.mark.long
 def test_jobs_in_one_group_are_as_many_threads(tmp_path: Path, plan: Plan) -> None:
     path = fio(tmp_path, "--group_reporting", "--ramp_time=1")
     assert len(json.loads(path.read_text())["jobs"]) == 1
@@ -135,7 +137,7 @@ def sections(folder: Path, a: str = "", b: str = "", seconds: int = 1) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("b", "threads"), [("", 2), ("numjobs=3", 4)])
+@pytest.mark.parametrize(("b", "threads"), [*longer(("", 2)), ("numjobs=3", 4)])
 def test_sections_in_one_group_are_as_many_threads_as_ran(tmp_path: Path, plan: Plan, b: str, threads: int) -> None:
     path = sections(tmp_path, b=b)
     assert len(prepare_outputs("fio", [path], plan, SOURCE, where(threads=threads)).cells) == 1
@@ -143,6 +145,7 @@ def test_sections_in_one_group_are_as_many_threads_as_ran(tmp_path: Path, plan: 
         prepare_outputs("fio", [path], plan, SOURCE, where(threads=6 - threads))
 
 
+@pytest.mark.long
 def test_the_rate_of_sections_in_one_group_is_that_of_all(tmp_path: Path, plan: Plan) -> None:
     path = sections(tmp_path, "rate_iops=100", "rate_iops=100")
     with pytest.raises(ImportRefused, match="rate_iops of 200 in all"):
@@ -155,11 +158,13 @@ def test_a_rate_that_is_not_printed_is_not_guessed(tmp_path: Path, plan: Plan) -
         prepare_outputs("fio", [path], plan, SOURCE, where())
 
 
+@pytest.mark.long
 def test_sections_in_one_group_that_ran_for_different_times_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputProblem, match=r"job_runtime of \d+ ms, and its options are of a job of \d+ ms"):
         read_output("fio", {"stdout": sections(tmp_path, seconds=2)}, "randread")
 
 
+@pytest.mark.long
 def test_jobs_of_one_group_that_end_early_are_its_numjobs(tmp_path: Path, plan: Plan) -> None:
     """The number of jobs is printed, so it need not follow from their times."""
     path = fio(tmp_path, "--group_reporting", "--time_based=0", "--runtime=0", "--size=64m", "--number_ios=2000")
@@ -183,6 +188,7 @@ def test_an_output_of_another_job_is_refused(real: Path, plan: Plan, workload: s
         prepare_outputs("fio", [real], plan, SOURCE, where(workload, threads))
 
 
+@pytest.mark.long
 def test_an_offered_load_is_none_at_full_speed(tmp_path: Path, plan: Plan) -> None:
     path = fio(tmp_path, "--rate_iops=50")
     with pytest.raises(ImportRefused, match=r"rate_iops of 100 in all, and cell .* has no target"):
@@ -193,9 +199,11 @@ def test_an_offered_load_is_none_at_full_speed(tmp_path: Path, plan: Plan) -> No
     ("option", "second", "message"),
     [
         ("rw", "randwrite", "a was run with rw=randread, and b with rw=randwrite"),
-        ("bs", "64k", "a was run with bs=4k, and b with bs=64k"),
-        ("iodepth", "32", "a was run with iodepth=4, and b with iodepth=32"),
-        ("ioengine", "psync", "a was run with ioengine=libaio, and b with ioengine=psync"),
+        *longer(
+            ("bs", "64k", "a was run with bs=4k, and b with bs=64k"),
+            ("iodepth", "32", "a was run with iodepth=4, and b with iodepth=32"),
+            ("ioengine", "psync", "a was run with ioengine=libaio, and b with ioengine=psync"),
+        ),
         ("buffered", "0", "a was run with direct=0, and b with direct=1"),
     ],
 )
@@ -214,6 +222,7 @@ def test_jobs_that_write_the_same_options_differently_are_alike(tmp_path: Path, 
     assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1
 
 
+@pytest.mark.long
 def test_jobs_of_a_mix_in_different_shares_are_refused(tmp_path: Path) -> None:
     mixed = ("--rw=randrw", "--rwmixread=70", "--numjobs=1")
     other = (*second_job(tmp_path), "--rw=randrw", "--bs=4k", "--iodepth=4", "--ioengine=libaio", "--rwmixread=30")
@@ -225,13 +234,9 @@ def test_jobs_of_a_mix_in_different_shares_are_refused(tmp_path: Path) -> None:
     ("pattern", "rates", "target"),
     [
         ("randwrite", ",500", 500),
-        ("randread", "400,", 400),
-        ("randread", "400,300", 400),
-        ("randwrite", "400,300", 300),
+        *longer(("randread", "400,", 400), ("randread", "400,300", 400), ("randwrite", "400,300", 300)),
         ("randrw", "400", 800),
-        ("randrw", "400,300", 700),
-        ("randread", ",500", None),
-        ("randwrite", "500,", None),
+        *longer(("randrw", "400,300", 700), ("randread", ",500", None), ("randwrite", "500,", None)),
         ("randrw", ",500", None),
     ],
 )
@@ -241,6 +246,7 @@ def test_a_rate_counts_for_its_own_direction(tmp_path: Path, pattern: str, rates
     assert (said.value if said else None) == target
 
 
+@pytest.mark.long
 def test_a_limit_on_one_half_of_a_mix_is_of_no_cell(tmp_path: Path, plan: Plan) -> None:
     path = fio(tmp_path, "--rw=randrw", "--rwmixread=70", "--bs=8k", "--rate_iops=,500")
     with pytest.raises(ImportRefused, match="its rate_iops limits some of its I/Os, and others not"):
@@ -303,6 +309,7 @@ def test_a_changed_number_is_refused_with_the_values_that_disagree(
         read_output("fio", {"stdout": path}, "randread")
 
 
+@pytest.mark.long
 def test_plain_json_has_no_histogram(tmp_path: Path) -> None:
     path = fio(tmp_path, "--output-format=json")
     with pytest.raises(OutputProblem, match="have no bins") as caught:

@@ -91,6 +91,7 @@ def test_a_record_is_read_with_both_kinds_of_latency_and_what_openload_saw_of_it
     assert measured.window[0] == pytest.approx(shown["started_at"] + 2)
 
 
+@pytest.mark.long
 def test_steps_are_phases_and_an_end_by_itself_is_kept() -> None:
     stairs = read_output("openload", files("steps"), "a")
     assert [each.phase for each in stairs.throughput] == [None, 1, 2, 3]

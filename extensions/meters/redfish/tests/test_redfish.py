@@ -55,6 +55,7 @@ SUPPLIES = {
 }
 
 
+@pytest.mark.long
 def test_the_power_of_a_chassis_is_found_wherever_it_stands(here: Transport, tmp_path: Path) -> None:
     """The folder is served by sushy-static in its current state."""
     folder = tree(tmp_path / "tree", by_power(214))
@@ -104,6 +105,7 @@ def test_a_chassis_that_says_null_for_a_while_leaves_a_gap_and_no_zero(here: Tra
     assert "readings of power of local failed" in Power().gaps(PROBE, output, (started, ended))
 
 
+@pytest.mark.long
 def test_a_session_is_begun_once_and_ended_with_the_sampler(here: Transport, tmp_path: Path) -> None:
     """The service has two sessions. If each job left one behind, the third job would be refused."""
     folder = tree(tmp_path / "tree", by_power(214))
@@ -157,6 +159,7 @@ def test_what_a_bmc_refuses_is_reported_with_the_line_of_the_meter(
         try_meter(node(found.address), here)
 
 
+@pytest.mark.long
 def test_the_chassis_of_an_enclosure_are_each_a_host_or_together_the_hardware(here: Transport, tmp_path: Path) -> None:
     resources: dict[str, Any] = {"Chassis": {"Members": [link("Chassis/Node1"), link("Chassis/Node2")]}}
     for number, watts in ((1, 110), (2, 120)):

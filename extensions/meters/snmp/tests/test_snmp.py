@@ -90,6 +90,7 @@ def test_a_number_is_scaled_to_watts(found: Pdu, here: Transport) -> None:
     assert try_meter(cells.node(v2c(found.address, "1.3.6.1.4.1.99.1", scale=0.1)), here) == pytest.approx(432.1)
 
 
+@pytest.mark.long
 def test_two_supplies_of_a_host_are_added_up_and_a_shared_meter_is_counted_once(
     found: Pdu, here: Transport, tmp_path: Path
 ) -> None:
@@ -103,6 +104,7 @@ def test_two_supplies_of_a_host_are_added_up_and_a_shared_meter_is_counted_once(
     assert {(sample.node, sample.value) for sample in samples} == {("rack", 306.0)}
 
 
+@pytest.mark.long
 def test_an_outlet_that_is_gone_makes_the_whole_sum_a_gap(here: Transport, tmp_path: Path) -> None:
     folder = tmp_path / "pdu"
     folder.mkdir()

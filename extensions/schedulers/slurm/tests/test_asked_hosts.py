@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bench import Bench, records_of
+from tests.support.longer import longer
 from tests.support.mongo import running_stand_in
 from tests.support.slurm import Slurm
 from tests.support.slurm_runs import CELLS, ROLES, SAME, SPEC, ended_cells, nodes_of, rows, spec
@@ -68,6 +69,7 @@ def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_disclosed_
     assert f"was {taken} in A, and" in compared.out
 
 
+@pytest.mark.long
 def test_clients_are_asked_for_by_the_same_words_and_matched_by_feature(bench: Bench) -> None:
     built_tool("mongo-stand-in")
     with running_stand_in(tools_dir()) as (host, port):
@@ -103,8 +105,10 @@ def test_a_plan_shows_its_jobs_and_what_slurm_has(bench: Bench) -> None:
     ("old", "new", "said"),
     [
         ('"nvme"', '"nvmee"', "has 0 nodes with `nvmee` (its features: load, nvme)"),
-        ('partition = "bench"', 'partition = "bnech"', "Slurm has no partition `bnech`: did you mean `bench`?"),
-        ('partition = "bench"', "time = 1 min", "no job would end it"),
+        *longer(
+            ('partition = "bench"', 'partition = "bnech"', "Slurm has no partition `bnech`: did you mean `bench`?"),
+            ('partition = "bench"', "time = 1 min", "no job would end it"),
+        ),
         ('partition = "bench"', 'partition = "short"  time = 2 h', "it asks for 2 h, and the partition allows 3 min"),
         ('slurm("nvme", 1)', 'slurm("nvme&fast", 1)', "has 0 nodes with `fast` and `nvme`"),
     ],
@@ -123,6 +127,7 @@ def test_what_slurm_does_not_have_is_reported_before_anything_is_submitted(
     assert cluster.live() == []
 
 
+@pytest.mark.long
 def test_asked_hosts_without_slurm_are_refused_with_what_to_do(bench: Bench) -> None:
     for words in (("run", "brief.bench"), ("doctor", "brief.bench"), ("stop", "--strays", "brief.bench")):
         ended = bench(*words)

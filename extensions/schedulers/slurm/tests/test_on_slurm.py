@@ -52,6 +52,7 @@ def test_a_run_on_slurm_has_the_store_of_one_without(bench: Bench, cluster: Slur
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Bench) -> None:
     with bench.started("run", "brief.bench", "--on", "slurm", stays=True) as run:
         until(lambda: said(bench, 1, type="step_started", step="measure"), 60)

@@ -27,6 +27,7 @@ from benchbrief.runners.errors import PlanRefused, RunnerError
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.support import cells
 from tests.support.bench import Bench, fresh_bench, records_of
+from tests.support.longer import longer
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
@@ -96,6 +97,7 @@ def names(place: Path) -> list[str]:
     return sorted(each.name for each in place.iterdir())
 
 
+@pytest.mark.long
 def test_a_database_is_the_same_bytes_after_any_writes(place: Path) -> None:
     engine, context = loaded(place / "db")
     before = hashes(place / "db")
@@ -152,7 +154,7 @@ def test_a_snapshot_that_was_killed_before_it_was_made_is_none(place: Path, tmp_
     assert engine.holds(context.cell)
 
 
-@pytest.mark.parametrize("program", ["btrfs", "mv", pytest.param("sync", marks=pytest.mark.long)])
+@pytest.mark.parametrize("program", ["btrfs", *longer("mv", "sync")])
 def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(
     place: Path, tmp_path: Path, program: str
 ) -> None:

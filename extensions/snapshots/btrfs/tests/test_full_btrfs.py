@@ -79,6 +79,7 @@ def test_data_are_brought_back_on_a_full_disk_and_the_room_of_what_replaced_them
     assert engine.holds(context.cell)
 
 
+@pytest.mark.long
 def test_a_snapshot_that_finds_no_room_is_none_and_is_taken_when_there_is_some(place: Path) -> None:
     engine, context = engine_at(place / "db")
     engine.start()

@@ -21,6 +21,7 @@ from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.jobs.tasks import Job
 from tests.support import cells
+from tests.support.longer import longer
 from tests.support.tools import built_tool, system_tool
 
 DRIVER = OpenloadRocksdb()
@@ -111,7 +112,7 @@ def loaded_and_measured(made: CellContext, pool: HostPool, folder: Path) -> tupl
     return made, folder / "measure"
 
 
-@pytest.mark.parametrize("fields", [1.0, 10.0])
+@pytest.mark.parametrize("fields", [*longer(1.0), 10.0])
 def test_what_is_asked_of_a_database_is_in_its_own_options_file(fields: float, tmp_path: Path, pool: HostPool) -> None:
     asked: dict[str, Any] = {
         "compression": "none",
@@ -130,6 +131,7 @@ def test_what_is_asked_of_a_database_is_in_its_own_options_file(fields: float, t
     assert made.cell.dataset
 
 
+@pytest.mark.long
 def test_an_options_file_is_read_and_options_go_before_it(tmp_path: Path, pool: HostPool) -> None:
     file = tmp_path / "options.ini"
     file.write_text(
@@ -160,12 +162,14 @@ def test_rocksdb_s_counters_are_samples_of_the_probe_database(tmp_path: Path, po
         DRIVER.database_samples(made, done, window)
 
 
+@pytest.mark.long
 def test_the_program_knows_every_counter_that_is_asked_for(tmp_path: Path, pool: HostPool) -> None:
     _, folder = loaded_and_measured(cell(tmp_path / "db", probes=(of_database(),)), pool, tmp_path)
     first = (folder / STATISTICS).read_text().splitlines()[0]
     assert all(f'"{name}":' in first for name in COUNTERS)
 
 
+@pytest.mark.long
 def test_db_bench_reads_what_was_loaded_as_it_lays_records_out(tmp_path: Path, pool: HostPool) -> None:
     loaded_and_measured(cell(tmp_path / "db", fields=1.0), pool, tmp_path)
     words = [f"--db={tmp_path / 'db'}", "--benchmarks=readrandom", "--use_existing_db=1", "--num=2000"]
