@@ -99,6 +99,7 @@ def ran(ended: Ended) -> Ended:
     return ended
 
 
+@pytest.mark.long
 def test_after_a_change_of_words_nothing_is_measured_and_the_brief_says_so(again: Bench) -> None:
     again.spec(SPEC.replace('"Random writes"', '"Scattered writes"').replace("What a second", "What another"))
     earlier_id = first_run(again).name

@@ -127,6 +127,7 @@ def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
         assert REASONS[name][0] in done.out
 
 
+@pytest.mark.long
 def test_a_host_without_its_tool_ends_the_run_before_its_first_cell_as_doctor_says(bench: Bench) -> None:
     system_tool("db_bench")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bare { hosts = "bare"  kind = "bare" }'

@@ -58,6 +58,7 @@ def test_the_page_has_every_kind_of_change_and_no_script(page: str) -> None:
     assert "<img" not in page
 
 
+@pytest.mark.long
 def test_axe_finds_nothing_against_wcag_a_and_aa(page: str, tmp_path: Path) -> None:
     shown = judged_by_axe(page, tmp_path)
     assert shown["violations"] == []

@@ -259,6 +259,7 @@ def test_a_search_whose_rates_were_all_refused_has_a_brief_that_says_so(language
     assert "it was failed" in disclosure_of(made)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["text", *(pytest.param(part, marks=LONG) for part in ("table", "figure"))])
 def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path: Path) -> None:
     with fresh_bench(tmp_path / "bench") as bench:

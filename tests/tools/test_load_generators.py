@@ -62,6 +62,7 @@ def loaded(server: tuple[str, int]) -> str:
     return load(server, "standard")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workload", ["a", *longer(*"bcdf")])
 def test_ycsb_loads_and_runs_each_standard_workload(loaded: str, workload: str) -> None:
     runs_well(loaded, workload)

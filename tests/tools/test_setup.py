@@ -45,6 +45,7 @@ def test_help_names_every_part(clone: Path) -> None:
         assert f"\n  {part} " in done.stdout
 
 
+@pytest.mark.long
 def test_an_unknown_part_is_refused(clone: Path) -> None:
     done = setup(clone, "pyhton")
     assert done.returncode == 1

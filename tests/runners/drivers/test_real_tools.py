@@ -100,6 +100,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "db"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("benchmark", "operations"),
     [
@@ -404,6 +405,7 @@ def spaced(made: Bench, arrivals: Arrivals) -> None:
     made.context = replace(made.context, plan=plan.model_copy(update={"experiments": {"e": experiment}}))
 
 
+@pytest.mark.long
 def test_openload_offers_a_rate_and_refuses_one_that_is_not_kept_up(tmp_path: Path) -> None:
     built_tool("openload/bin/openload-mongodb")
     built_tool("mongo-stand-in")
