@@ -541,6 +541,11 @@ class Companion:
     address: str = ""
     qr: Markup = EMPTY
 
+    @property
+    def digest(self) -> str:
+        """Return the first digits of the disclosure's SHA-256, which a brief prints."""
+        return self.sha256[:16]
+
 
 @dataclass(frozen=True)
 class Notice:

@@ -190,7 +190,8 @@ def _loads(results: Results) -> Iterator[str]:
         )
         drivers = {each.tool.driver for each in results.plan.cells if each.experiment in of_axis}
         specs = [spec for driver in drivers if (spec := TOOL_SPECS.usable(driver))]
-        key = "m_paced" if axis == "target" and not any(spec.bounds for spec in specs) else f"m_{axis}"
+        of_rates = "m_target" if any(spec.bounds for spec in specs) else "m_paced"
+        key = of_rates if axis == "target" else "m_threads"
         if of_axis:
             yield words[key].format(points=_points(loads, results), threads=_points(threads, results))
     rules = {

@@ -12,7 +12,6 @@ from benchbrief.model.plan import Report
 from benchbrief.reports.data.view_model import Item, ReportView
 from benchbrief.reports.office.packages import time_of
 from benchbrief.reports.office.rich_text import Paragraph, joined, paragraphs, runs_of
-from benchbrief.reports.render.companion import SHORT
 from benchbrief.reports.text.html_markup import code_in_backticks, writable
 from benchbrief.reports.view.house_style import template_of
 from benchbrief.reports.words.brief_words import Words
@@ -86,7 +85,7 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
     items = []
     if other := view.companion:
         items.append(Item(words["full_disclosure"], words["companion_has"]))
-        items.append(Item("", f"`{other.file}`, SHA-256 {other.sha256[:SHORT]}"))
+        items.append(Item("", f"`{other.file}`, SHA-256 {other.digest}"))
         if other.address:
             items.append(Item("", Markup('<a href="{0}">{0}</a>').format(other.address)))
     if view.repeat:

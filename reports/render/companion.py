@@ -11,8 +11,6 @@ from markupsafe import Markup
 
 from benchbrief.reports.data.view_model import Companion
 
-SHORT = 16
-"""How many digits of the disclosure's SHA-256 a brief prints."""
 _ID = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'<a ([^>]*?)href="#([^"]+)"([^>]*)>(.*?)</a>', re.DOTALL)
 

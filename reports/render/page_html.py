@@ -15,7 +15,6 @@ from markupsafe import Markup
 from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import Block, FigureView, ReportView, notes_of
-from benchbrief.reports.render.companion import SHORT
 from benchbrief.reports.render.fill_pages import FirstFigure
 from benchbrief.reports.render.page_pdf import require_on_screen
 from benchbrief.reports.render.templating import as_data_url, make_environment, render_template
@@ -184,7 +183,7 @@ def must_say(page: str, view: ReportView) -> list[str]:
     if view.disclosed:
         other = view.companion
         found = [*(tag.text for tag in view.origin), *view.grave_limits, *view.stated_limits, view.limits_line]
-        found += [other.file, other.sha256[:SHORT], other.address] if other else []
+        found += [other.file, other.digest, other.address] if other else []
     marked = set(re.findall(r'<a href="#note-(\d+)"', page))
     footnotes = (*view.title_notes, *notes_of(view.blocks), *view.legal_notes)
     found += [note.text for note in footnotes if str(note.number) in marked or note in view.title_notes]
