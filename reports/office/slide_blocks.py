@@ -31,6 +31,7 @@ from benchbrief.reports.office.slide_look import AIR, LARGE_PT, READ_PT, STATED_
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
     Area,
+    Kind,
 )
 from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import (
@@ -84,7 +85,7 @@ class BlockWriter(SlideWriter):
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
-        self.open(head)
+        self.open(head, kind=_kind_of(block))
         area = replace(self.content, height=self.content.height - spare)
         if texts:
             sizes = (READ_PT + 2, READ_PT, TEXT_PT)[isinstance(block, FigureView) :]
@@ -266,7 +267,7 @@ class BlockWriter(SlideWriter):
         """Draw a table in the largest type that fits, or split it over several slides. Each piece gets a new slide,
         except the first one if there is an `area`. Returns the height of the last piece."""
         grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
-        whole = self.masters.content
+        whole = self.masters.layout("table").content
         first = area or whole
         used = 0.0
         for number, piece in enumerate(across(grid, whole.width)):
@@ -282,18 +283,27 @@ class BlockWriter(SlideWriter):
                 part = f"({place + 1}/{len(pages)})" if len(pages) > 1 else ""
                 if area is None or place:
                     letters = dict(self.notes.letters)
-                    self.open(head, part)
+                    self.open(head, part, kind="table")
                     self.notes.letters |= letters
                 at = first if area is not None and not place else whole
-                plain = self.masters.is_ours
                 name = plain_text(head)
                 rows = piece.within(begin, end)
                 spare = at.height * _TABLE_SHARE - sum(row_heights(rows, widths, points, CELL_GAP, CELL_PAD))
                 pad = CELL_PAD + max(0.0, min(_MOST_PAD, spare / rows.rows / 2)) if len(pages) == 1 else CELL_PAD
-                used = add_grid(self.slide, rows, at, widths, points, name, plain=plain, pad=pad)
+                used = add_grid(self.slide, rows, at, widths, points, name, self.masters.table_style, pad)
                 if place < len(pages) - 1:
                     self.put(self.notes.told(marked_in(rows)), at.below(at.height - small), LEAST_PT)
         return used
+
+
+def _kind_of(block: Block) -> Kind:
+    match block:
+        case FigureView():
+            return "chart" if can_draw(block.native) else "picture"
+        case TableView() | FactsView():
+            return "table"
+        case _:
+            return ""
 
 
 def with_unit(title: Markup, block: Block) -> Markup:

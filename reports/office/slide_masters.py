@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from copy import deepcopy
+from dataclasses import field
+from typing import Any, Literal
 
 import pptx
 from pptx.dml.color import RGBColor
@@ -12,6 +14,8 @@ from pptx.opc.constants import RELATIONSHIP_TYPE
 from pptx.opc.oxml import serialize_part_xml
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
+from pptx.shapes.graphfrm import GraphicFrame
+from pptx.shapes.picture import Picture
 from pptx.util import Emu, Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -21,11 +25,26 @@ from benchbrief.reports.office.packages import opened
 
 LEAST_PT = 12.0
 """The smallest type size on a slide."""
+_MEDIUM_TABLE = "{5C22544A-7EE6-4342-B048-85BDC9FD1C3A}"
+"""PowerPoint's usual table style, `Medium Style 2 - Accent 1`."""
+_HEAD_PT, _BODY_PT = 32.0, 18.0
+"""The type sizes of titles and texts where a template does not say them."""
 _WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
 _TITLE_TOP, _TITLE_HEIGHT = 30.0, 72.0
 COVER = 254.0
 """The height of the band on our first slide."""
 TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
+Kind = Literal["text", "chart", "table", "picture", ""]
+"""What a slide mainly has, or "" for several things."""
+_PLACES: Mapping[Kind, tuple[str, tuple[Any, ...]]] = {
+    "text": ("Brief Text", (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)),
+    "chart": ("Brief Chart", (PP_PLACEHOLDER.CHART, PP_PLACEHOLDER.OBJECT)),
+    "table": ("Brief Table", (PP_PLACEHOLDER.TABLE, PP_PLACEHOLDER.OBJECT)),
+    "picture": ("Brief Picture", (PP_PLACEHOLDER.PICTURE, PP_PLACEHOLDER.OBJECT)),
+}
+"""The name of a house's layout for each kind of slide, and the placeholders that can take it, the best ones first."""
+_ANY = "Title and Content"
+"""PowerPoint's layout for any kind of slide."""
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "title": ("Brief Title", "Title Slide"),
     "titleOnly": ("Brief Slide", "Title Only"),
@@ -62,15 +81,29 @@ def area_of(shape: Any) -> Area:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """A layout of slides, the free area of these, and its placeholder for what they mainly have, if there is one."""
+
+    made: Any
+    content: Area
+    place: Any = None
+
+
+@dataclass(frozen=True)
 class Masters:
     """An open presentation, and the layouts of its first slide and of all others. `content` is the free area of the
-    latter."""
+    latter, `kinds` are layouts with a placeholder for one kind of slide, and `table_style` is that of a house."""
 
     presentation: Any
     first: Any
     others: Any
     content: Area
     is_ours: bool
+    kinds: Mapping[Kind, Layout] = field(default_factory=dict)
+    table_style: str = ""
+
+    def layout(self, kind: Kind) -> Layout:
+        return self.kinds.get(kind) or Layout(self.others, self.content)
 
     @property
     def height(self) -> float:
@@ -93,7 +126,46 @@ def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, acce
     _require(first, template[0], "subtitle", (PP_PLACEHOLDER.SUBTITLE, PP_PLACEHOLDER.BODY))
     for layout in (first, others):
         _require(layout, template[0], "title", TITLES)
-    return Masters(presentation, first, others, _content(presentation, others, template[0]), is_ours=False)
+    content = _content(presentation, others)
+    if not _has_room(content):
+        raise ReportError(
+            f"the layout `{others.name}` of {template[0]} leaves {int(content.width)} x {int(content.height)} points"
+            " for contents",
+            "give it a placeholder for contents of at least 300 x 160 points",
+        )
+    kinds = {kind: own for kind in _PLACES if (own := _layout_for(kind, presentation, others))}
+    return Masters(presentation, first, others, content, False, kinds, _table_style(presentation))
+
+
+def _layout_for(kind: Kind, presentation: Any, others: Any) -> Layout | None:
+    """Return the house's layout for a kind of slide: the one with our name for it, or else that of the other slides or
+    PowerPoint's own, if it has a placeholder with enough room."""
+    name, types = _PLACES[kind]
+    known = {layout.name.strip().casefold(): layout for layout in _layouts(presentation)}
+    by_type = {layout._element.get("type"): layout for layout in reversed(_layouts(presentation))}
+    usual = known.get(_ANY.casefold()) or by_type.get("obj")
+    is_own = others.name.strip().casefold() == _NAMES["titleOnly"][0].casefold()
+    for layout in filter(None, (known.get(name.casefold()), others, None if is_own else usual)):
+        place = next(filter(None, (placeholder(layout, (each,)) for each in types)), None)
+        if place is not None and placeholder(layout, TITLES) is not None and _has_room(area_of(place)):
+            return Layout(layout, area_of(place), place)
+    return None
+
+
+def _table_style(presentation: Any) -> str:
+    """Return the id of the style that new tables of a template have."""
+    parts = [
+        each.target_part for each in presentation.part.rels.values() if each.reltype == RELATIONSHIP_TYPE.TABLE_STYLES
+    ]
+    return str(parse_xml(parts[0].blob).get("def") or _MEDIUM_TABLE) if parts else _MEDIUM_TABLE
+
+
+def _has_room(area: Area) -> bool:
+    return area.width >= 300 and area.height >= 160
+
+
+def _layouts(presentation: Any) -> list[Any]:
+    return [layout for master in presentation.slide_masters for layout in master.slide_layouts]
 
 
 def _drop_slides(presentation: Any) -> None:
@@ -121,17 +193,34 @@ def placeholder(shapes: Any, kinds: tuple[Any, ...]) -> Any:
 
 def title_size(layout: Any) -> float:
     """Return the type size of a layout's title in points, as set by the layout or its master."""
-    own = placeholder(layout, TITLES)
-    styles = (own._element.txBody.find(qn("a:lstStyle")), layout.slide_master._element.find(f".//{qn('p:titleStyle')}"))
-    for style in styles:
-        for run in style.iter(qn("a:defRPr")) if style is not None else ():
-            if run.get("sz"):
-                return int(run.get("sz")) / 100
-    return 32.0
+    return type_size(layout, placeholder(layout, TITLES), "p:titleStyle") or _HEAD_PT
+
+
+def type_size(layout: Any, own: Any, style: str) -> float:
+    """Return the type size of a placeholder at its first level, as set by it or the master's style, or 0."""
+    styles = (own._element.txBody.find(qn("a:lstStyle")), layout.slide_master._element.find(f".//{qn(style)}"))
+    sizes = (run.get("sz") for each in styles if each is not None for run in each.iter(qn("a:defRPr")))
+    return next((int(size) / 100 for size in sizes if size), 0.0)
+
+
+def body_size(layout: Layout) -> float:
+    """Return the type size of a layout's placeholder for texts, or 0 if it has none."""
+    return (type_size(layout.made, layout.place, "p:bodyStyle") or _BODY_PT) if layout.place is not None else 0.0
+
+
+def take_place(shape: Any, place: Any) -> None:
+    """Make a shape the content of a layout's placeholder, if that may have content of its kind."""
+    own = deepcopy(place._element.xpath("./p:nvSpPr/p:nvPr/p:ph")[0])
+    if isinstance(shape, GraphicFrame):
+        what = "chart" if shape.has_chart else "tbl"
+    else:
+        what = "pic" if isinstance(shape, Picture) else "body"
+    if own.get("type", "obj") in ("obj", what):
+        shape._element.xpath("./*[1]/p:nvPr")[0].insert(0, own)
 
 
 def _layout(presentation: Any, file: str, kind: str) -> Any:
-    layouts = [layout for master in presentation.slide_masters for layout in master.slide_layouts]
+    layouts = _layouts(presentation)
     for name in _NAMES[kind]:
         for layout in layouts:
             if layout.name.strip().casefold() == name.casefold():
@@ -152,20 +241,14 @@ def _require(layout: Any, file: str, what: str, kinds: tuple[Any, ...]) -> None:
         )
 
 
-def _content(presentation: Any, layout: Any, file: str) -> Area:
+def _content(presentation: Any, layout: Any) -> Area:
     """Return a layout's free area: its placeholder for contents, or the space between title and foot."""
     found = placeholder(layout, CONTENTS)
     height = Emu(presentation.slide_height).pt
     title = area_of(placeholder(layout, TITLES))
     feet = [area_of(each).top for each in layout.placeholders if each.placeholder_format.type == PP_PLACEHOLDER.FOOTER]
     foot = min([top for top in feet if top > title.bottom], default=height - 36)
-    area = area_of(found) if found else Area(title.left, title.bottom + 6, title.width, foot - title.bottom - 12)
-    if area.width < 300 or area.height < 160:
-        raise ReportError(
-            f"the layout `{layout.name}` of {file} leaves {int(area.width)} x {int(area.height)} points for contents",
-            "give it a placeholder for contents of at least 300 x 160 points",
-        )
-    return area
+    return area_of(found) if found else Area(title.left, title.bottom + 6, title.width, foot - title.bottom - 12)
 
 
 def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:

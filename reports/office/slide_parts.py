@@ -30,6 +30,8 @@ HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
 _BESIDE_LATIN = re.compile(
     r"(?<=[A-Za-z0-9)%]) (?=[\u3041-\u30fa\u4e00-\u9fff])|(?<=[\u3041-\u30fa\u4e00-\u9fff]) (?=[A-Za-z0-9(])"
 )
+INSET = 7.2
+"""The room between the edge of a house's placeholder and its text, as PowerPoint has it."""
 _BETWEEN, _INDENT = 0.45, 1.3
 """The room between paragraphs, and the indent of items of lists, as multiples of the type's size."""
 
@@ -69,6 +71,28 @@ def add_text(
             mark = '<a:buAutoNum {} type="arabicPeriod"/>' if each.item == "number" else '<a:buChar {} char="•"/>'
             properties.append(parse_xml(mark.format(nsdecls("a"))))
         fill(made, each.runs, points, colour, bold=bold)
+    return box
+
+
+def add_body(slide: Any, area: Area, paragraphs: Sequence[Paragraph], points: float) -> Any:
+    """Add a box with paragraphs in the look of the placeholder that it takes. Without `points`, they also have its type
+    size."""
+    box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
+    box._element.nvSpPr.cNvSpPr.attrib.pop("txBox", None)
+    frame = box.text_frame
+    frame._txBody.replace(frame._txBody.bodyPr, parse_xml(f"<a:bodyPr {nsdecls('a')}><a:normAutofit/></a:bodyPr>"))
+    for place, each in enumerate(paragraphs):
+        made = frame.paragraphs[0] if place == 0 else frame.add_paragraph()
+        if each.item:
+            made.level = each.level
+        properties = made._p.get_or_add_pPr()
+        if each.item == "number":
+            properties.append(parse_xml(f'<a:buAutoNum {nsdecls("a")} type="arabicPeriod"/>'))
+        elif not each.item:  # or else it would have the house's sign of lists
+            properties.set("marL", "0")
+            properties.set("indent", "0")
+            properties.append(parse_xml(f"<a:buNone {nsdecls('a')}/>"))
+        fill(made, each.runs, points)
     return box
 
 
@@ -132,10 +156,11 @@ def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
 
 
 def add_grid(
-    slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, *, plain: bool, pad: float
+    slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, style: str, pad: float
 ) -> float:
-    """Add a table with a `pad` above and below each text, and return its height. A `plain` table has our look, and any
-    other has the look of the house's theme."""
+    """Add a table with a `pad` above and below each text, and return its height. It has the house's table `style`, or
+    our look without one."""
+    plain = not style
     heights = row_heights(grid, widths, points, CELL_GAP, pad)
     box = (Pt(area.left), Pt(area.top), Pt(sum(widths)), Pt(sum(heights)))
     frame = slide.shapes.add_table(grid.rows, grid.columns, *box)
@@ -143,8 +168,7 @@ def add_grid(
     frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(name[:2000]))
     table = frame.table
     table.horz_banding = not plain
-    if plain:
-        table._tbl.tblPr.find(qn("a:tableStyleId")).text = _PLAIN_TABLE
+    table._tbl.tblPr.find(qn("a:tableStyleId")).text = style or _PLAIN_TABLE
     for column, width in zip(table.columns, widths, strict=True):
         column.width = Pt(width)
     for row, height in zip(table.rows, heights, strict=True):

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 from pptx.enum.text import MSO_ANCHOR
+from pptx.oxml.ns import qn
 
 from benchbrief.compiler.briefs.colours import ACCENT
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -23,18 +24,22 @@ from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_cards import Card, CardLook, add_box, add_cards, add_number
 from benchbrief.reports.office.slide_look import AIR, GROUND, LARGE_PT, LINE_LESS, STATED_PT, TEXT_PT
 from benchbrief.reports.office.slide_masters import (
-    CONTENTS,
     LEAST_PT,
     TITLES,
     Area,
+    Kind,
     area_of,
+    body_size,
     masters_of,
     place_shape,
     placeholder,
+    take_place,
     title_size,
 )
 from benchbrief.reports.office.slide_notes import SlideNotes, marks_in
 from benchbrief.reports.office.slide_parts import (
+    INSET,
+    add_body,
     add_foot,
     add_text,
     fill_placeholder,
@@ -78,6 +83,8 @@ class SlideWriter:
     """The topics on the last slide of columns."""
     free: Area | None = None
     """The free space below the second column of the last slide of columns."""
+    vacant: Any = None
+    """The layout's placeholder for what the current slide mainly has."""
     closed: bool = False
     """Whether the headline is also shown at the end."""
 
@@ -102,13 +109,15 @@ class SlideWriter:
         part: str = "",
         within: Area | None = None,
         beside: tuple[Markup, Area] | None = None,
+        kind: Kind = "",
     ) -> Any:
         """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
-        that area, and a second title may be `beside` it in its own area."""
+        that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`."""
         self.close()
         self.notes.letters.clear()
         masters, self.used, self.free = self.masters, math.inf, None
-        self.slide = masters.presentation.slides.add_slide(masters.others)
+        layout = masters.layout(kind)
+        self.slide = masters.presentation.slides.add_slide(layout.made)
         said = Markup("{} {}").format(head, part) if part else escape(head)
         title = placeholder(self.slide, TITLES)
         if within and beside:
@@ -126,14 +135,14 @@ class SlideWriter:
             add_text(self.slide, other, shown, size, self.brand, bold=True, anchor=MSO_ANCHOR.BOTTOM)
         else:
             lines = self.entitle(title, said)
-        self.content = masters.content
+        self.content, self.vacant = layout.content, layout.place
         if masters.is_ours and lines == 1:
             self.content = replace(self.content.below(LINE_LESS), height=self.content.height + LINE_LESS)
             self.content = replace(self.content, top=masters.content.top - LINE_LESS)
-        content = placeholder(self.slide, CONTENTS)
-        if content is not None:
-            content._element.getparent().remove(content._element)
-        add_foot(self.slide, masters.others, " · ".join(tag.text for tag in self.view.origin), masters.content)
+        for each in list(self.slide.placeholders):
+            if each.placeholder_format.type not in TITLES:  # which would ask to be filled
+                each._element.getparent().remove(each._element)
+        add_foot(self.slide, layout.made, " · ".join(tag.text for tag in self.view.origin), layout.content)
         return self.slide
 
     def size_of(self, title: Markup, area: Area) -> float:
@@ -165,6 +174,7 @@ class SlideWriter:
         """Write the origin of the slide's numbers into its notes."""
         if self.slide is None:
             return
+        self.fill_place()
         view, words = self.view, self.words
         lines = [*self.aside]
         known = [self.numbers[each] for each in dict.fromkeys(self.shown) if each in self.numbers]
@@ -175,6 +185,13 @@ class SlideWriter:
             lines += [f"{origin}; plan SHA-256 {view.numbers.plan_sha256[:16]}"]
             self.slide.notes_slide.notes_text_frame.text = writable("\n".join(lines))
         self.shown, self.sources, self.aside = [], [], []
+
+    def fill_place(self) -> None:
+        """Let the slide's only chart, table or picture take the layout's placeholder, so that changes of the house's
+        layout hold for it."""
+        made = [each for each in self.slide.shapes if each._element.tag in (qn("p:graphicFrame"), qn("p:pic"))]
+        if self.vacant is not None and len(made) == 1:
+            take_place(made[0], self.vacant)
 
     def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         """Record the numbers in these runs, and return the runs with the letters of their footnotes."""
@@ -202,7 +219,10 @@ class SlideWriter:
         """
         if not said:
             return
-        area, most = self.masters.content, most or (STATED_PT if len(said) == 1 else LARGE_PT)
+        layout, most = self.masters.layout("text"), most or (STATED_PT if len(said) == 1 else LARGE_PT)
+        area, of_house = layout.content, body_size(layout)
+        if of_house:
+            area, most = replace(area, left=area.left + INSET, width=area.width - 2 * INSET), min(most, of_house)
         small = height_of_all(self.notes.told(marks_in((head, said, notes))), area.width, LEAST_PT)
         area = replace(area, height=area.height - small)
         if height_of_all(said, area.width, TEXT_PT) + spare <= area.height:
@@ -211,15 +231,25 @@ class SlideWriter:
         points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
         pages = paged(said, area.width, area.height, points)
         for place, page in enumerate(pages):
-            self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "")
+            self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "", kind="text")
             area = replace(area, top=self.content.top)
-            self.put(page, area, points)
+            self.put_body(page, area, points, of_house)
             self.used = height_of_all(page, area.width, points)
             own = marks_in((head, page, notes if place == len(pages) - 1 else ()))
-            foot = self.masters.content.bottom - small - (spare if place == len(pages) - 1 else 0.0)
+            foot = layout.content.bottom - small - (spare if place == len(pages) - 1 else 0.0)
             self.put(self.notes.told(own), Area(area.left, foot, area.width, small), LEAST_PT)
         if closes:
             self.close_with_headline(area.width, small)
+
+    def put_body(self, said: Sequence[Paragraph], area: Area, points: float, of_house: float) -> None:
+        """Write the texts of a slide that has no more, into the placeholder of a house's layout if it has one. They
+        have the type size `of_house` there if they fit in it."""
+        if not of_house:
+            self.put(said, area, points)
+            return
+        lettered = [replace(each, runs=self.seen(each.runs)) for each in said]
+        place = replace(area, left=area.left - INSET, width=area.width + 2 * INSET)
+        take_place(add_body(self.slide, place, lettered, points if points < of_house else 0.0), self.vacant)
 
     @property
     def look(self) -> CardLook:

@@ -92,7 +92,7 @@ def test_a_house_has_its_layouts_and_its_styles_used(tmp_path: Path) -> None:
     rendered = made(tmp_path / "out", "pptx", "docx", theme=theme)
     assert rendered.undrawn == ()
     slides = pptx.Presentation(str(tmp_path / "out/brief.pptx"))
-    assert {slide.slide_layout.name for slide in slides.slides} == {"Title Slide", "Title Only"}
+    assert {slide.slide_layout.name for slide in slides.slides} == {"Title Slide", "Title Only", "Title and Content"}
     assert "A sample" not in "".join(
         s.text_frame.text for slide in slides.slides for s in slide.shapes if s.has_text_frame
     )
@@ -100,6 +100,23 @@ def test_a_house_has_its_layouts_and_its_styles_used(tmp_path: Path) -> None:
     text = docx.Document(str(tmp_path / "out/brief.docx"))
     assert text.styles["Heading 1"].font.name == "House Serif"
     assert "A sample" not in "".join(each.text for each in text.paragraphs)
+
+
+def test_placeholders_of_a_house_hold_its_texts_charts_and_tables(tmp_path: Path) -> None:
+    house = pptx.Presentation()
+    layout = next(each for each in house.slide_layouts if each.name == "Content with Caption")
+    layout._element.cSld.set("name", "Brief Table")
+    layout.placeholders[1]._element.xpath("./p:nvSpPr/p:nvPr/p:ph")[0].set("type", "tbl")
+    theme = p.Theme(pptx=template(house, tmp_path / "house.potx"))
+    made(tmp_path / "out", "pptx", theme=theme, elements=briefs.quickstart()[1].elements)
+    slides = pptx.Presentation(str(tmp_path / "out/brief.pptx")).slides
+    shapes = [(slide.slide_layout.name, each) for slide in slides for each in slide.placeholders]
+    assert {layout for layout, each in shapes if each.has_table} == {"Brief Table"}
+    assert any(layout == "Title and Content" and each.has_chart for layout, each in shapes)
+    limits = next(slide for slide in slides if slide.shapes.title.text_frame.text == "Limits")
+    (body,) = (each for each in limits.placeholders if each.placeholder_format.idx == 1)
+    assert "measured once" in body.text_frame.text
+    assert not list(body._element.iter(qn("a:solidFill")))  # the house's colours hold
 
 
 def lacking(house: Any) -> None:
