@@ -213,6 +213,9 @@ class ToolSpec(ExtensionSpec):
     (`Measurement.steady`); `counted`, it does a number of operations and can't run for a time, so that its measured job
     is a `counted_job`, which includes warm-up and measurement.
 
+    With `threads_only_wait`, the threads of its workloads' closed loops do little but wait for operations. An import
+    is then refused if latencies fill far less time than the spec's threads have (Little's law).
+
     `stray_errors` is the share of failed operations that is accepted if the spec allows none. `arrivals` are the ways
     in which it can space an offered load, its usual way first; empty for a tool that does not tell. Every tool has the
     `closed` loop. `bounds` are the limits that a spec may set on a load.
@@ -266,6 +269,7 @@ class ToolSpec(ExtensionSpec):
     whole_seconds: bool = False
     ends_when_steady: bool = False
     counted: bool = False
+    threads_only_wait: bool = False
     stray_errors: float = 0.0
     fewest_threads: int = 0
     """The fewest threads that the tool needs on each host; 0 if it has no such limit."""

@@ -112,7 +112,7 @@ def _boundaries(results: Results, only: str = "") -> Iterator[str]:
         if key in read and hardware.power and only in ("", hardware.power[0].boundary):
             alike.setdefault((hardware.power[0].boundary, hardware.power[0].kind), []).append(hardware.label)
     for (boundary, kind), labels in alike.items():
-        meter = words["d_power_command"] if kind == "command" else kind
+        meter = words.get(f"d_meter_{kind}", kind)
         yield words[f"d_power_{boundary}"].format(hardware=words.locale.in_a_sentence(labels), meter=meter)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.compiler.registry import IMPORTER_SPECS
+from benchbrief.compiler.registry import IMPORTER_SPECS, TOOL_SPECS
 from benchbrief.model.events import MEASURE, PROBE, SAMPLES
 from benchbrief.model.measurement import Measurement, Together, transactions
 from benchbrief.model.message import Message
@@ -126,7 +126,7 @@ def _busy(
     A thread runs one operation at a time; with `io_depth`, each place in its queue does. The first and the last
     operation may reach beyond the window. Intended latencies include waiting times, which overlap, so at an offered
     load, the files must say that their latencies are service times. A `closed` loop is one whose outputs have settings
-    but no target; there, latencies fill much of the time (Little's law).
+    but no target; there, latencies fill much of the time (Little's law), if the tool's threads only wait.
     """
     if cell.threads is None or not files:
         return
@@ -146,7 +146,8 @@ def _busy(
         yield ImportProblem(str(files[min(files)]), None, f"its latencies add up to {busy:.4g} s, and {has}", hint)
     known = timed and len(timed) == sum(op.count > 0 for op in done) and not any(op.errors for op in done)
     mean = busy / max(1, sum(op.count for op in timed))
-    if workload.family == "ycsb" and known and closed and not offered and mean > _CLIENT_S:
+    tool = TOOL_SPECS.usable(workload.family)
+    if tool and tool.threads_only_wait and known and closed and not offered and mean > _CLIENT_S:
         least = _LEAST_BUSY * cell.threads * (seconds - _CONNECTING_S)
         if busy < least:
             ran = f"by its latencies and its rate about {busy / seconds:.2g} threads ran at once"

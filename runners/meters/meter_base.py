@@ -15,7 +15,7 @@ from benchbrief.model.plan import Probe
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput, Word
-from benchbrief.runners.meters.meter_points import FIGURES, MeterPoint, MeterReader, points_of
+from benchbrief.runners.meters.meter_points import MeterPoint, MeterReader, figures, points_of
 from benchbrief.runners.sampling import Reading, SampleStep, sampling_job
 from benchbrief.runners.seams import Node
 
@@ -37,7 +37,7 @@ def describe_failure(
     """Return the error for a trial reading without watts, or with the power `below_zero`."""
     meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
-    said = _last_line_of(output) if ended else say.meter_no_answer()
+    said = _last_line_of(output, kind.answer) if ended else say.meter_no_answer()
     if below_zero is not None:
         said = below_zero_words(below_zero)
     program, package = kind.tool
@@ -46,22 +46,22 @@ def describe_failure(
         return ToolMissing(
             say.power_unread(of=what, meter=meter.kind, said=said), say.hint_install_on(package=package, where=where)
         )
-    unit = re.search(r"Sensor Reading\s*:.*\)\s*(\S.*)", said)
-    if unit:
-        said = say.meter_unit(unit=unit[1].strip())
+    answer = re.match(kind.answer, said) if kind.answer else None
+    if answer and answer["unit"]:
+        said = say.meter_unit(unit=answer["unit"].strip())
     hint = next((each for pattern, each in kind.hints if re.search(pattern, said)), "")
     mend = say.hint_mend_meter_by(hint=hint, origin=meter.origin) if hint else say.hint_mend_meter(origin=meter.origin)
     return RunnerError(say.power_unread(of=what, meter=meter.kind, said=said), mend)
 
 
-def _last_line_of(output: JobOutput) -> str:
-    """Return the line that best explains a reading without watts: a sensor's reading, the last error, or the last
+def _last_line_of(output: JobOutput, answer: str) -> str:
+    """Return the line that best explains a reading without watts: the meter's `answer`, the last error, or the last
     output."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
     stdout = _lines(output.stdout)
     codes = [match[1] for line in stdout if (match := ENDED.fullmatch(line))]
     said = [line for line in stdout if not re.match(r"= |\.$|@ |meter |x [0-9]", line) and not ENDED.fullmatch(line)]
-    reading = next((line for line in said if line.lstrip().startswith("Sensor Reading")), "")
+    reading = next((line.lstrip() for line in said if answer and re.match(answer, line.lstrip())), "")
     streams = ([reading], errors, said)
     last = next((line.strip() for stream in streams for line in reversed(stream) if line.strip()), "")
     return last[:300] or say.meter_ended(code=codes[-1] if codes else output.exit_code)
@@ -76,11 +76,13 @@ class AnyMeter(ABC):
     """The base of all meters.
 
     `tool` has the name of the program that reads the meter, and of the Debian package that has the program. Each of
-    `hints` has a regular expression for the meter's output, and a text on what to do next.
+    `hints` has a regular expression for the meter's output, and a text on what to do next. `answer` is a regular
+    expression for the line that a reading is in, with the group `unit` if that may be another one than watts.
     """
 
     tool: ClassVar[tuple[str, str]] = ("", "")
     hints: ClassVar[tuple[tuple[str, str], ...]] = ()
+    answer: ClassVar[str] = ""
 
     @abstractmethod
     def trial(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node) -> Job:
@@ -107,7 +109,7 @@ class SampledMeter(AnyMeter):
 class Meter(SampledMeter):
     """A meter read by shell commands. If each prints one number of watts, a subclass only needs `reader`.
 
-    `figures` are regular expressions for the lines with watts, in addition to `meter_points.FIGURES`.
+    `figures` are regular expressions for the lines with watts, in addition to those of any meter.
     """
 
     counts: ClassVar[bool] = False
@@ -122,8 +124,8 @@ class Meter(SampledMeter):
         """Return a job that samples until it is stopped, or `rounds` times. The job ends at once when its header
         command fails."""
         reader = self.reader(points, node)
-        read, figures = _together(reader.reads), (*FIGURES, *self.figures)
-        return sampling_job(probe, read, reader.header, reader.env, reader.files, rounds, figures, self.counts)
+        read, kept = _together(reader.reads), (*figures(), *self.figures)
+        return sampling_job(probe, read, reader.header, reader.env, reader.files, rounds, kept, self.counts)
 
 
 class CountingMeter(Meter):
@@ -168,4 +170,4 @@ def sampler_job(module: str, env: Mapping[str, Word], name: str, timeout_s: floa
     """Return a background job on the controller that runs a module, which is a program that prints readings. The module
     should import little, as each job starts Python anew."""
     words = (sys.executable, "-P", "-m", module)
-    return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=FIGURES)
+    return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=figures())

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import cache
 
+from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.extension_spec import NAME
 from benchbrief.model.plan import PowerMeter, Reference
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
@@ -19,18 +22,18 @@ ANSWER_S = 10
 """How long a meter may take to answer, in seconds. A slower meter gives no reading."""
 
 
-FIGURES = (
-    r"= [0-9]{1,12}[.][0-9]{1,9}( [0-9]{1,12}[.][0-9]{1,3})?",
-    r"[.]",
-    r"@ [0-9]{1,4}",
-    r"meter (ipmi|snmp|redfish)",
-    r"x [0-9.e+-]{1,24}",
-    r'"?-?[0-9]{1,18}([.][0-9]{1,9})?"?',
-    r"[ \t]*Instantaneous power reading:[ \t]+-?[0-9]{1,6} Watts[ \t]*",
-    r"[ \t]*Power reading state is:[ \t]+(de)?activated[ \t]*",
-    r"[ \t]*Sensor Reading[ \t]*:[ \t]*-?[0-9]{1,6}([.][0-9]{1,6})?([ \t]*[(][^)]{0,40}[)])?[ \t]*(Watts)?[ \t]*",
-)
-"""Patterns that match the lines with watts: see `tasks.Job.figures`."""
+@cache
+def figures() -> tuple[str, ...]:
+    """Return patterns of the lines that any meter's job may print: see `tasks.Job.figures`."""
+    names = "|".join(name for name in METER_SPECS.names if NAME.fullmatch(name))
+    return (
+        r"= [0-9]{1,12}[.][0-9]{1,9}( [0-9]{1,12}[.][0-9]{1,3})?",
+        r"[.]",
+        r"@ [0-9]{1,4}",
+        f"meter ({names})",
+        r"x [0-9.e+-]{1,24}",
+        r'"?-?[0-9]{1,18}([.][0-9]{1,9})?"?',
+    )
 
 
 @dataclass(frozen=True)

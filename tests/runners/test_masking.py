@@ -18,12 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchbrief.extensions.meters.ipmi.ipmi_meter import Ipmi
 from benchbrief.extensions.tools.go_ycsb import go_ycsb_output
 from benchbrief.extensions.tools.ycsb import ycsb_output
 from benchbrief.extensions.tools.ycsb.ycsb_properties import escape
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN, MASK, Masking, Secret, hide, host_patterns
-from benchbrief.runners.meters.meter_points import FIGURES as OF_A_METER
+from benchbrief.runners.meters.meter_points import figures
 
 NASTY = ("hunter2", "back\\slash \"q'uote", "pä55wört€", "k€y\U0001f600/+&<a>", "50% off\t`id`$HOME", "Ünïcödeds")
 
@@ -96,7 +97,7 @@ def test_the_figures_of_tools_and_meters_are_left_as_they_are() -> None:
     meter = (
         "meter ipmi\n= 1795184780.123456789 812.54\n    Instantaneous power reading:                    42 Watts\n.\n"
     )
-    masking = Masking([Secret("42"), Secret("Watts"), Secret("1"), Secret("ipmi")], OF_A_METER)
+    masking = Masking([Secret("42"), Secret("Watts"), Secret("1"), Secret("ipmi")], (*figures(), *Ipmi.figures))
     assert masking.text(meter) == meter
     assert masking.text(f"{meter}42 Watts of ipmi\n") == f"{meter}*** *** of ***\n"
     ycsb = "[READ], Operations, 1000\n[READ], 99.9PercentileLatency(us), 5931\n[READ], Return=OK, 1000\n"

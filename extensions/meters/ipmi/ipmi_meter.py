@@ -16,6 +16,12 @@ _LISTED = "sdr"
 
 class Ipmi(Meter):
     tool = ("ipmitool", "ipmitool")
+    answer = r"Sensor Reading(?:\s*:.*\)\s*(?P<unit>\S.*))?"
+    figures = (
+        r"[ \t]*Instantaneous power reading:[ \t]+-?[0-9]{1,6} Watts[ \t]*",
+        r"[ \t]*Power reading state is:[ \t]+(de)?activated[ \t]*",
+        r"[ \t]*Sensor Reading[ \t]*:[ \t]*-?[0-9]{1,6}([.][0-9]{1,6})?([ \t]*[(][^)]{0,40}[)])?[ \t]*(Watts)?[ \t]*",
+    )
     hints = (
         (
             r"Unable to establish|RAKP|insufficient",

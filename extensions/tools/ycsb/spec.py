@@ -155,6 +155,7 @@ SPEC = ToolSpec(
             )
         ),
     },
+    threads_only_wait=True,
     shares=("read", "update", "insert", "scan", "read_modify_write"),
     writing=("update", "insert", "read_modify_write"),
     in_place=("update", "read_modify_write"),  # replaces one field by a value of the same length
