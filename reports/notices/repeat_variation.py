@@ -156,7 +156,7 @@ def _differences(results: Results) -> list[_Differences]:
         (first.label, second.label, [each for each in both if each.name.startswith(("throughput", "latency.p99["))])
         for sides in _contenders(results)
         if len(sides) <= MOST_COMPARED
-        for first, second, both in pairs(sides)
+        for first, second, both in pairs(sides, statistics=("p99",))
     ]
     outcomes = compare_all(both for _, _, both in found)
     tests = []

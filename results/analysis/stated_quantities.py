@@ -76,8 +76,8 @@ def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Ga
     for name, (read, _) in _MEASURES.items():
         if name in shown:
             yield name, read(side)
-    if any(name.startswith("latency.") for name in shown):
-        yield from ((name, each) for name, each in latencies(side).items() if name.partition("[")[0] in shown)
+    if statistics := sorted(name.removeprefix("latency.") for name in shown if name.startswith("latency.")):
+        yield from latencies(side, statistics).items()
 
 
 def _quantity(read: Reading) -> str:

@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from itertools import combinations
 from typing import TypeVar
 
-from benchbrief.compiler.metrics.lower_to_sql import sql_name
+from benchbrief.compiler.metrics.lower_to_sql import sql_name, sql_text
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
@@ -142,12 +142,13 @@ class Measurements:
 
     def __init__(self, side: Contender) -> None:
         self.level = strictest_level(side.plan)
-        self._cells: list[tuple[dict[str, DimKey | None], str, float]] = []
+        self._cells: list[tuple[dict[str, DimKey | None], dict[str, float]]] = []
         self._found: dict[tuple[str, ...], dict[PointKeys, dict[str, float]]] = {}
         self._dims = side.plan.point_dims
-        rows = side.store.sql(f"{_MEASUREMENTS.format(side.columns)} AND {side.condition}").rows
-        for *keys, measurement, seconds in rows:
-            self._cells.append((dict(zip(self._dims, keys, strict=True)), measurement, seconds))
+        rows = side.store.sql(f"{_MEASUREMENTS.format(side.columns)} AND {side.condition} GROUP BY ALL").rows
+        for *keys, measurements, seconds in rows:
+            there = dict(zip(measurements, seconds, strict=True))
+            self._cells.append((dict(zip(self._dims, keys, strict=True)), there))
 
     def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
         """Return the measurements at a point, and their total seconds. A point may have fewer dimensions than
@@ -155,8 +156,8 @@ class Measurements:
         dims = tuple(dim for dim, _ in point if dim in self._dims)
         if dims not in self._found:
             found = self._found[dims] = {}
-            for keys, measurement, seconds in self._cells:
-                found.setdefault(tuple((dim, keys[dim]) for dim in dims), {})[measurement] = seconds
+            for keys, measured in self._cells:
+                found.setdefault(tuple((dim, keys[dim]) for dim in dims), {}).update(measured)
         there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in dims), {})
         return frozenset(there), sum(there.values())
 
@@ -176,10 +177,10 @@ WITH outputs AS (
 ), shared AS (
     SELECT run_id, digests FROM outputs GROUP BY ALL HAVING count(*) > 1
 )
-SELECT {{}}, coalesce(
+SELECT {{}}, list(coalesce(
     o.digests || CASE WHEN s.digests IS NULL THEN '' ELSE ' ' || c.cell_id END,
     coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat
-), coalesce(c.measured_s, 0)
+) ORDER BY c.run_id, c.cell_id), list(coalesce(c.measured_s, 0) ORDER BY c.run_id, c.cell_id)
 FROM {at_levels("cells")} AS c LEFT JOIN outputs AS o ON o.run_id = c.run_id AND o.cell_id = c.cell_id
 LEFT JOIN shared AS s ON s.run_id = o.run_id AND s.digests = o.digests
 WHERE c.status = 'ok'"""  # noqa: S608  # our own names
@@ -198,11 +199,12 @@ def _counted(side: Contender, view: str, condition: str) -> Gathered:
     found = Gathered()
     match = " AND ".join(f"m.{name} IS NOT DISTINCT FROM c.{name}" for name in map(sql_name, side.plan.point_dims))
     rows = side.store.sql(
-        f"SELECT {side.columns}, m.value FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
-        f"ON {match} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {side.condition} ORDER BY ALL"
+        f"SELECT {side.columns}, list(m.value ORDER BY m.value) FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
+        f"ON {match} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {side.condition} "
+        "GROUP BY ALL ORDER BY ALL"
     ).rows
-    for *keys, value in rows:
-        found.repeats.setdefault(_point(side, dict(zip(side.plan.point_dims, keys, strict=True))), []).append(value)
+    for *keys, values in rows:
+        found.repeats.setdefault(_point(side, dict(zip(side.plan.point_dims, keys, strict=True))), []).extend(values)
     for point, values in found.repeats.items():
         known = [value for value in values if value is not None]
         found.values[point] = (statistics.fmean(known) if known else None, "")
@@ -217,24 +219,30 @@ def errors(side: Contender) -> Gathered:
     return _counted(side, "errors", "true")
 
 
-def latencies(side: Contender) -> dict[str, Gathered]:
-    """Return latencies by name (`latency.p99[read]`): merged over all repeats, and for each repeat."""
+def latencies(side: Contender, statistics: Iterable[str] | None = None) -> dict[str, Gathered]:
+    """Return latencies by name (`latency.p99[read]`): merged over all repeats, and for each repeat.
+
+    `statistics` are those to read, such as `p999`; by default, all but the lowest and the highest.
+    """
     sentences = read_sentences(side.store.sql(SENTENCES).rows)
     found: dict[str, Gathered] = {}
-    with side.store.each(  # repeats may be many, and their rows take far more memory than their values
-        f"SELECT {side.columns}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
+    wanted = "c.statistic NOT IN ('min', 'max')"
+    if statistics is not None:
+        wanted += f" AND list_contains([{', '.join(map(sql_text, statistics))}], replace(c.statistic, '.', ''))"
+    rows = side.store.sql(  # repeats may be many, and a row of its own for each takes far more memory
+        f"SELECT {side.columns}, c.operation, c.statistic, c.repeat IS NULL AS merged, "  # noqa: S608  # ours
+        "list(c.value_s ORDER BY c.repeat, c.value_s), coalesce(any_value(c.reason), '') "
         f"FROM {at_levels('latency')} AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
-        "AND c.statistic NOT IN ('min', 'max') "
-        f"AND {side.condition} ORDER BY ALL"
-    ) as rows:
-        for *keys, operation, statistic, repeat, value, reason in rows:
-            name = f"latency.{statistic.replace('.', '')}[{operation}]"
-            point = _point(side, dict(zip(side.plan.point_dims, keys, strict=True)))
-            gathered = found.setdefault(name, Gathered())
-            if repeat is None:
-                gathered.values[point] = (value, sentences.get(reason, reason))
-            else:
-                gathered.repeats.setdefault(point, []).append(value)
+        f"AND {wanted} AND {side.condition} GROUP BY ALL ORDER BY ALL"
+    ).rows
+    for *keys, operation, statistic, merged, values, reason in rows:
+        name = f"latency.{statistic.replace('.', '')}[{operation}]"
+        point = _point(side, dict(zip(side.plan.point_dims, keys, strict=True)))
+        gathered = found.setdefault(name, Gathered())
+        if merged:
+            gathered.values[point] = (values[-1], sentences.get(reason, reason))
+        else:
+            gathered.repeats.setdefault(point, []).extend(values)
     return found
 
 
@@ -309,15 +317,19 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
 
 
 def pairs(
-    sides: Sequence[Contender], *, metrics: bool = False, names: Sequence[str] = ()
+    sides: Sequence[Contender],
+    *,
+    metrics: bool = False,
+    names: Sequence[str] = (),
+    statistics: Iterable[str] | None = None,
 ) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
     """Yield each pair of contenders with the quantities that both have. Metrics are included only if asked for.
 
     Each contender is read once. `names` are the contenders' names in the texts of reasons; by default, these are their
-    labels.
+    labels. `statistics` are those of latencies to read; by default, all.
     """
     called = names or [side.label for side in sides]
-    measured = [_side(side, metrics) for side in sides]
+    measured = [_side(side, metrics, statistics) for side in sides]
     for (first, one), (second, other) in combinations(zip(measured, called, strict=True), 2):
         yield first.of, second.of, _in_common(first, second, names=(one, other))
 
@@ -328,7 +340,7 @@ def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
     yield from _in_common(found, found, without_errors=True)
 
 
-def _side(side: Contender, metrics: bool) -> _Side:
+def _side(side: Contender, metrics: bool, statistics: Iterable[str] | None = None) -> _Side:
     """Return the quantities that a contender measured, and its metrics that can be compared.
 
     A metric can be compared if it has the compared dimensions, and has one value for each repeat, reads searched rates,
@@ -343,7 +355,8 @@ def _side(side: Contender, metrics: bool) -> _Side:
         and each.percentile is not None
         and side.selected.keys() <= set(each.query.dims)
     }
-    found = {"throughput": throughput(side), **latencies(side), "errors": errors(side), SUSTAINED: sustained(side)}
+    latency = latencies(side, statistics)
+    found = {"throughput": throughput(side), **latency, "errors": errors(side), SUSTAINED: sustained(side)}
     return _Side(side, planned_repeats(side), Measurements(side), found, metrics_by_name)
 
 
