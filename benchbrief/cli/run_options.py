@@ -20,6 +20,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import first_of
 
 if TYPE_CHECKING:
     from benchbrief.model.events import Failing, Simulated
+    from benchbrief.model.extension_spec import Format
     from benchbrief.model.plan import Plan
     from benchbrief.results.store.store import Store
 
@@ -240,6 +241,26 @@ def require_runnable(plan: Plan, spec: Path | str, simulated: Simulated | None) 
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
     world_for(simulated).refuse(plan)
     refuse_unknown_hosts(simulated, plan)
+
+
+def formats_of(plan: Plan) -> tuple[Format, ...]:
+    """Return the formats that the reports of a plan ask for."""
+    return tuple(kind for report in plan.reports for kind in report.formats)
+
+
+def require_libraries(formats: tuple[Format, ...]) -> None:
+    """Stop before doing any work if a library for one of the formats is missing."""
+    if not formats:
+        return
+    from benchbrief.reports.brief_error import ReportError
+    from benchbrief.reports.office.office_formats import OFFICE_FORMATS
+
+    for kind in formats:
+        if kind in OFFICE_FORMATS:
+            try:
+                OFFICE_FORMATS[kind].require_library()
+            except ReportError as error:
+                raise fail(str(error), error.hint) from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from docx.oxml.ns import qn
 
 from benchbrief.cli.terminal import Stop
 from benchbrief.commands.results.report import command as report
+from benchbrief.commands.running.run import command as run
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.extension_spec import Format
 from benchbrief.reports.data.numbers_file import NumbersFile
@@ -22,6 +23,7 @@ from benchbrief.reports.render.render_report import Rendered, render
 from tests.reports import briefs
 from tests.support.tools import system_tool
 
+QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
 TO_EDIT: tuple[Format, ...] = tuple(OFFICE_FORMATS)
 PPTX_FIRST = [each if each == "pptx" else pytest.param(each, marks=pytest.mark.long) for each in TO_EDIT]
 
@@ -106,12 +108,18 @@ def test_what_is_missing_for_a_file_to_edit_is_said_with_the_command(
 
 
 @pytest.mark.parametrize("kind", TO_EDIT)
-def test_what_is_missing_is_said_before_the_run_is_looked_for(kind: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_said_before_anything_is_measured_or_looked_for(
+    tmp_path: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, OFFICE_FORMATS[kind].library, None)
-    ended = CliRunner().invoke(report, ["no-such-run", "--format", f"pdf,{kind}"])
-    assert isinstance(ended.exception, Stop)
-    assert ended.exception.exit_code == ExitCode.USAGE
-    assert ended.exception.hint == "install it: pip install 'benchbrief[office]'"
+    spec = tmp_path / "own.bench"
+    spec.write_text(re.sub(r"(report \w+.*{)", rf"\1\n  formats = [pdf, {kind}]", QUICKSTART.read_text()))
+    for command, *words in ((report, "no-such-run", "--format", f"pdf,{kind}"), (run, str(spec), "--simulate")):
+        ended = CliRunner().invoke(command, [*words, "--out", str(tmp_path / "runs")])
+        assert isinstance(ended.exception, Stop)
+        assert ended.exception.exit_code == ExitCode.USAGE
+        assert ended.exception.hint == "install it: pip install 'benchbrief[office]'"
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_document_leads_to_its_disclosure_and_keeps_its_limits_on_one_page(tmp_path: Path) -> None:

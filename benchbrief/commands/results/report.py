@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from benchbrief.cli.run_options import chosen_run, open_results, out_option, run_argument
+from benchbrief.cli.run_options import (
+    chosen_run,
+    formats_of,
+    open_results,
+    out_option,
+    require_libraries,
+    run_argument,
+)
 from benchbrief.cli.terminal import Stop, fail, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -100,7 +107,7 @@ def command(
     from benchbrief.running.make_brief import claims_of_briefs, making_brief, render_briefs, warn_of_holder
 
     to = _deposit_folder(deposit, to, licence)
-    _require_libraries(formats)
+    require_libraries(formats)
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
     own_languages = {report.name: report.language for report in plan.reports}
@@ -111,7 +118,7 @@ def command(
             keep_spec(run_dir, {**newer.spec.files, **newer.assets})
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
-    _require_libraries(() if html_only else formats or _formats_of(plan))
+    require_libraries(() if html_only else formats or formats_of(plan))
     if language is not None:
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
     warn_of_holder(plan)
@@ -147,25 +154,6 @@ def command(
     # Simulated numbers do not affect the exit code.
     if not simulated and (code := code_of_verdicts((*verdicts, *claims))):
         raise Stop(code)
-
-
-def _formats_of(plan: Plan) -> tuple[Format, ...]:
-    return tuple(kind for report in plan.reports for kind in report.formats)
-
-
-def _require_libraries(formats: tuple[Format, ...]) -> None:
-    """Stop before doing any work if a library for one of the formats is missing."""
-    if not formats:
-        return
-    from benchbrief.reports.brief_error import ReportError
-    from benchbrief.reports.office.office_formats import OFFICE_FORMATS
-
-    for kind in formats:
-        if kind in OFFICE_FORMATS:
-            try:
-                OFFICE_FORMATS[kind].require_library()
-            except ReportError as error:
-                raise fail(str(error), error.hint) from error
 
 
 def _signing_by(key: Path) -> Sign:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from benchbrief.cli.run_options import (
+    formats_of,
     out_option,
     removed_unbegun,
+    require_libraries,
     require_runnable,
     scheduler_options,
     simulate_options,
@@ -84,6 +86,7 @@ def command(
     checked = compile_or_stop(spec, profile, params, budget_s=budget)
     found = sum(each.severity == "warning" for each in checked.diagnostics)
     warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
+    require_libraries(() if asked["no_report"] else formats_of(checked.plan))
     run_dir, retake = _made(spec, checked.plan, out, simulated, fresh or scheduler is not None, progress)
     del checked  # a large fleet's spec takes more memory than the run
     if scheduler:
