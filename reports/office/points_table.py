@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.data.report_data import AskedStore, Results
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, AskedStore, Results
 from benchbrief.reports.text.number_format import unit_text
 
 _STATISTICS = ("mean", "p50", "p95", "p99", "p99.9", "max")
@@ -15,6 +15,7 @@ _MOST_LATENCIES = 60
 """The most columns of latencies, because an output may have any number of operations."""
 
 
+_UNPUBLISHED = f"coalesce(reason = {sql_text(NOT_PUBLISHED)}, false)"
 _OF_REPEATS = "phase IS NULL AND repeat IS NOT NULL AND source IS NULL AND reported"
 
 
@@ -28,12 +29,19 @@ class PointColumn:
 
 @dataclass(frozen=True)
 class PointsTable:
-    """The table of all points. `count` is the number of rows, and `left_out` of columns that did not fit."""
+    """The table of all points.
+
+    `count` is the number of rows, and `left_out` of columns that did not fit. The first `printed` rows are printed: all
+    but those whose numbers were not published. The columns from `named` up to `places` say what a row is about.
+    """
 
     columns: tuple[PointColumn, ...]
     count: int
     sql: str
     store: AskedStore
+    printed: int
+    named: int
+    places: int
     left_out: int = 0
 
     @contextmanager
@@ -68,8 +76,9 @@ def measured_points(results: Results) -> PointsTable:
         PointColumn(f"{words['xlsx_lasted']} (s)", is_number=True),
         *(PointColumn(f"{operation} {statistic} (s)", is_number=True) for operation, statistic in shown),
     ]
-    count = int(store.sql("SELECT count(*) FROM cells").rows[0][0])
-    return PointsTable(tuple(columns), count, _points_sql(shown), store, len(left_out))
+    ((count, printed),) = store.sql(f"SELECT count(*), count(*) FILTER (NOT {_UNPUBLISHED}) FROM cells").rows  # noqa: S608  # a constant
+    places = 7 + len(factors)
+    return PointsTable(tuple(columns), count, _points_sql(shown), store, printed, 1, places, len(left_out))
 
 
 def _in_order(latency: tuple[str, str]) -> tuple[str, int]:
@@ -95,35 +104,36 @@ def _points_sql(latencies: Sequence[tuple[str, str]]) -> str:
         FROM main.cells AS c JOIN measure.levels AS l USING (levels)
         LEFT JOIN (SELECT * FROM throughput WHERE phase IS NULL AND operation = 'all') AS t
         ON t.cell_id = c.cell_id AND t.run_id = c.run_id AND c.status = 'ok'
-        {latency}ORDER BY c.cell_id"""  # noqa: S608  # quoted names and texts
+        {latency}ORDER BY {_UNPUBLISHED.replace("reason", "c.reason")}, c.cell_id"""  # noqa: S608  # quoted names and texts
 
 
 def probed_means(results: Results) -> PointsTable:
     """Return a row for each measurement, node and measure of a probe, with the mean over the measured window."""
     words, store = results.words, results.store
     sql = (
-        "SELECT experiment, hardware, workload, threads, target, repeat, node, measure, value, unit "
+        "SELECT experiment, hardware, workload, node, measure, threads, target, repeat, value, unit "
         "FROM measure.mean JOIN (SELECT measure, any_value(unit) AS unit FROM samples GROUP BY measure) "
         "USING (measure) ORDER BY ALL"
     )
     columns = (
         *(PointColumn(words.dimension(dim)) for dim in ("experiment", "hardware", "workload")),
+        PointColumn(words["xlsx_node"]),
+        PointColumn(words["xlsx_measure"]),
         PointColumn(words.dimension("threads"), is_number=True),
         PointColumn(f"{words.dimension('target')} (ops/s)", is_number=True),
         PointColumn(words.dimension("repeat"), is_number=True),
-        PointColumn(words["xlsx_node"]),
-        PointColumn(words["xlsx_measure"]),
         PointColumn(words["xlsx_value"], is_number=True),
         PointColumn(words["xlsx_unit"]),
     )
     count = int(store.sql(f"SELECT count(*) FROM ({sql})").rows[0][0])  # noqa: S608  # the statement just above
-    return PointsTable(columns, count, sql, store)
+    return PointsTable(columns, count, sql, store, count, 0, len(columns))
 
 
 def labels_of(results: Results) -> Mapping[str, Mapping[str, str]]:
-    """Return the labels of hardware and workloads, by key."""
+    """Return the labels of hardware and workloads, by key, and the names of experiments."""
     plan = results.plan
     return {
+        "experiment": {key: key for key in plan.experiments},
         "hardware": {key: each.label for key, each in plan.hardware.items()},
         "workload": {key: each.label for key, each in plan.workloads.items()},
     }

@@ -71,8 +71,10 @@ _NO_FORMULAS = {
 }
 _MOST_LABELS = 8
 """The largest number of bars in a series whose values are written at them."""
-_LONG_NAME = 48
-"""The width of a column for names of measurements."""
+_LONG_NAME, _LONG_TEXT, _FIGURES = 48, 20, 13
+"""The widths of columns for names of measurements, for other texts of a long sheet, and for its numbers."""
+_PRINTED, _PRINT_SCALE = 205, 65
+"""The most characters that a printed row of a long sheet may have, and the scale in percent at which they fit."""
 _PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 
@@ -80,7 +82,9 @@ def written(brief: HandOver) -> bytes:
     """Return the workbook. Rows and pictures that are missing from it are added to the `faults` of the brief."""
     out = io.BytesIO()
     with TemporaryDirectory() as folder:
-        book = xlsxwriter.Workbook(out, {"constant_memory": True, "tmpdir": folder, **_NO_FORMULAS})
+        usual = {"font_name": typeface_of(brief.report), "font_size": 11}  # of the cells of long sheets
+        options = {"constant_memory": True, "tmpdir": folder, "default_format_properties": usual, **_NO_FORMULAS}
+        book = xlsxwriter.Workbook(out, options)
         results = Results(brief.plan, brief.store, brief.words)
         with written_as(brief.words.locale):
             writer = _Workbook(book, brief, results)
@@ -178,6 +182,7 @@ _LOOKS: Mapping[str, Mapping[str, object]] = {
     "soft": {"font_color": "#55626E", "text_wrap": True, "valign": "top"},
     "note": {"font_color": "#55626E"},
     "wrap": {"text_wrap": True, "valign": "top"},
+    "wrap_apart": {"text_wrap": True, "valign": "top", "align": "left", "indent": 1},
     "top": {"valign": "top"},
     "head": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "bg_color": "#EEF1F4"},
     "head_right": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "align": "right",
@@ -356,7 +361,7 @@ class _Workbook:
             *("xlsx_claim_high", "xlsx_claim_judged", "xlsx_claim_repeats", "xlsx_claim_notes", "xlsx_claim_name"),
             "xlsx_claim_digest",
         )
-        sheet.columns(46, 11, 9, 18, 11, 11, 22, 9, 46, 14, 20)
+        sheet.columns(34, 9, 8, 14, 10, 10, 18, 14, 36, 11, 13)
         sheet.line(*(words[head] for head in heads), style="head")
         for claim in self._claims:
             found = claim.verdict
@@ -373,6 +378,7 @@ class _Workbook:
                 found.claim.name,
                 claim.digest,
                 style="wrap",
+                styles={6: "wrap_apart", 8: "wrap_apart"},
             )
         sheet.sheet.freeze_panes(1, 1)
         sheet.sheet.repeat_rows(0)
@@ -453,6 +459,9 @@ class _Workbook:
         if figure.claim:
             sheet.line("", _line(figure.title_html) or figure.title, style="said")
         whole = all(chart.whole and chart.series for chart in figure.native)
+        if len(figure.native) > 1:  # charts below each other, none of which may be cut by the end of a page
+            sheet.sheet.set_portrait()
+            sheet.sheet.fit_to_pages(1, 1)
         if figure.native and not whole:
             sheet.line("", words["xlsx_picture"], style="note")
         sheet.line()
@@ -522,21 +531,27 @@ class _Workbook:
         """Write the head of a long table. Its rows are added after the workbook is finished."""
         room = MOST_ROWS - 2
         left_out = max(0, table.count - room)
-        first, *others = table.columns
-        sheet.columns(
-            _LONG_NAME if first.head == self._words["xlsx_measurement"] else 24,
-            *(14 if each.is_number else 24 for each in others),
-        )
+        names = self._names()
+        texts = {self._words.dimension(dim): labels.values() for dim, labels in labels_of(self._results).items()}
+        widths = [
+            _FIGURES if each.is_number else min(_LONG_TEXT, _width(texts.get(each.head, (each.head, "x" * 14))))
+            for each in table.columns
+        ]
+        sheet.columns(*([_LONG_NAME] if table.named else []), *widths[table.named :])
         if left_out:
             sheet.line(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"), style="origin")
             self._faults.append(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"))
         head = sheet.line(*(each.head for each in table.columns), styles={
             at: "head_right" if each.is_number else "head" for at, each in enumerate(table.columns)})  # fmt: skip
-        names = self._names()
         said = [names.get(each.head) for each in table.columns]
         self.long.append(LongRows(len(self._book.worksheets()), head + 2, table, room, said))
         sheet.sheet.freeze_panes(head + 1, 1)
         sheet.sheet.repeat_rows(head)
+        sheet.sheet.print_area(0, table.named, head + min(room, max(1, table.printed)), len(table.columns) - 1)
+        if sum(widths[table.named :]) > _PRINTED:  # further columns go to pages of their own
+            sheet.sheet.set_print_scale(_PRINT_SCALE)
+            sheet.sheet.repeat_columns(table.named, table.places - 1)
+            sheet.sheet.print_across()
         sheet.sheet.autofilter(head, 0, head + min(room, table.count), len(table.columns) - 1)
 
     def _names(self) -> dict[str, Callable[[str], str]]:

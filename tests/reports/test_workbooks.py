@@ -60,6 +60,18 @@ def test_no_text_becomes_a_formula_or_leads_out_of_the_workbook(hostile: Rendere
     assert quoted  # such a text stays one when its cell is edited
 
 
+def test_the_first_sheet_says_what_the_brief_says_and_leads_to_all_other_sheets(hostile: Rendered) -> None:
+    first = [text.cells for text in texts(hostile) if text.place.startswith("sheet Brief, row")]
+    assert first[:2] == [("=1+1",), ("=2",)]
+    assert ("Limits: 4 notes",) in first
+    listed = [cells[0] for cells in first[first.index(("Sheets",)) + 1 :]]
+    others = dict.fromkeys(re.match("sheet (.*), ", text.place)[1] for text in texts(hostile))  # type: ignore[index]  # each has a sheet
+    assert listed == list(others)[1:]
+    with zipfile.ZipFile(file_of(hostile, "xlsx")) as file:
+        links = re.findall(r'<hyperlink [^>]*location="([^"]*)"', file.read("xl/worksheets/sheet1.xml").decode())
+    assert links == [f"'{name}'!A1" for name in listed]
+
+
 def test_each_measurement_has_a_row_and_a_missing_value_its_reason(hostile: Rendered) -> None:
     points = [text.cells for text in texts(hostile) if text.place.startswith("sheet Points, row")]
     head, rows = points[0], points[1:]
@@ -76,7 +88,7 @@ def test_rows_are_read_as_they_were_written(hostile: Rendered) -> None:
     store = briefs.quickstart()[0].store()
     text = "=1+1 & <b> _x0041_ \x01"
     sql = f"SELECT '{text}' AS a, 0.1::DOUBLE + 0.2::DOUBLE AS b, NULL AS c, 'nan'::DOUBLE AS d, 12345678901.5 AS e"
-    rows = LongRows(1, 5000, PointsTable((PointColumn(""),) * 5, 1, sql, store), 10, (None,) * 5)
+    rows = LongRows(1, 5000, PointsTable((PointColumn(""),) * 5, 1, sql, store, 1, 0, 5), 10, (None,) * 5)
     content = with_long_rows(file_of(hostile, "xlsx").read_bytes(), [rows])
     (found,) = [each for each in texts_of(Package(content, "x")).texts if each.place.endswith("row 5000")]
     assert found.columns == (1, 2, 5)
