@@ -1,4 +1,4 @@
-"""Moves a stranger's plan to other hosts, since its own are not available here."""
+"""Moves someone else's plan to our hosts, because the plan's own hosts are not available here."""
 
 from __future__ import annotations
 

@@ -531,13 +531,13 @@ class PointChosen(Record):
 
 
 class HeldOutBegan(Record):
-    """The point that won a claim's extreme is being measured again, in the run `folder` inside this run's folder, after
-    everything else.
+    """The best point of a claim is being measured again, after all other cells, in the run `folder` inside this run's
+    folder.
 
     `places` tells where each extreme was found among `points`, and `value` is the claim's number at that time; `sha256`
     is the digest of its SQL. `attempt` counts how often the point was measured again, including in runs whose results
-    this one reuses. The winner is recorded as it was chosen. This record comes after the run's end, and another end
-    follows it.
+    this one reuses. The record keeps the winner as first chosen. It follows the run's end record, and a second end
+    record follows it.
     """
 
     type: Literal["held_out_began"] = "held_out_began"

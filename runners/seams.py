@@ -473,8 +473,8 @@ class KnowsChanges(Protocol):
         ...
 
     def doubt(self, cell: Cell) -> str:
-        """Return why a data set that should be there is not, after `holds` returned False, or "" if its absence is no
-        surprise."""
+        """Return why an expected data set is missing, or "" if that is no surprise. Called after `holds` returned
+        False."""
         ...
 
 

@@ -160,7 +160,7 @@ _SHOWN = 8
 
 
 class Share(click.ParamType[float]):
-    """`0.05` or `5%`, as a share from 0 to 1."""
+    """An option whose value is a share, written as `0.05` or `5%` and converted to a number from 0 to 1."""
 
     name = "share"
 

@@ -135,7 +135,8 @@ def _is_done(folder: Path) -> bool:
 
 
 def _attempts(run_dir: Path, record: RunRecord, claim: Claim) -> int:
-    """Return how often the claim was held out before, by this run or by the runs whose results it reuses."""
+    """Return how many times the claim's winning point has already been measured again, by this run or the runs whose
+    results it reuses."""
     runs = dict.fromkeys(each.reused_from for each in record.reused.values())
     found = [record, *(read_run(run_dir.parent / run) for run in runs if (run_dir.parent / run).is_dir())]
     return max((each.held_out[claim.name].attempt for each in found if claim.name in each.held_out), default=0)

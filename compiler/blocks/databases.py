@@ -579,7 +579,7 @@ class DatabaseSpec:
     open_options: dict[str, ast.Hole]
     """Options whose value is a fact of the hardware: `cache = "{cache}"`."""
     option_places: Mapping[str, Span]
-    """The place of each option."""
+    """Where the spec sets each option, for messages about the option."""
     options_file: str | None
     reset: Reset
     drop_caches: bool

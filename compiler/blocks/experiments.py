@@ -637,7 +637,7 @@ class _Experiment:
         """The factors that each workload uses, by the workload's name; the key "" has the database's."""
 
     def matrix(self) -> Matrix | None:
-        """Return the matrix, or None after a mistake."""
+        """Return the experiment's matrix, or None if the spec has a mistake in it."""
         units = self._hardware()
         loads = self._workloads()
         database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")

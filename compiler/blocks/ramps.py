@@ -429,7 +429,8 @@ _Points = list[tuple[float, Span]]
 
 @dataclass(frozen=True)
 class Ramps:
-    """The axis of an experiment and its ramp. `threads` are the threads of a `target` ramp."""
+    """An experiment's axis, and the ramp of values along it. If the axis is `target`, `threads` is the ramp of thread
+    counts."""
 
     axis: Axis
     ramp: Ramp

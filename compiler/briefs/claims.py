@@ -307,11 +307,10 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """Return the queries of both sides of a comparison by repeat, and whether it must hold at every point or at any
-    point.
+    """If a comparison has a highest or lowest value on one side, return the queries of both sides for each repeat and
+    each competing value, and whether the comparison must hold at every point or at any.
 
-    If one side is a highest or a lowest value, it is queried for all the values that compete. If both sides are such
-    values, or neither is, there are no queries.
+    There are no queries if both sides are such values, or neither is.
     """
     found = [_points_of(typer, side) for side in sides]
     if len([each for each in found if each]) != 1:

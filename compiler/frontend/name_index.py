@@ -196,7 +196,7 @@ class _Uses:
         self.found = found
 
     def _use(self, kind: Kind, name: ast.Name) -> bool:
-        """Add the use and return True if there is a symbol of that kind and name."""
+        """If a symbol of this kind and name exists, record this use of it and return True; otherwise return False."""
         symbol = Symbol(kind, name.text)
         if symbol not in self.found.nodes:
             return False

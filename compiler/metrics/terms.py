@@ -560,7 +560,7 @@ class Typed:
 
 
 def unit_of(typed: Typed) -> Unit | None:
-    """Return the unit for messages, or None for a condition."""
+    """Return an expression's unit, for use in messages, or None if the expression is a condition."""
     return typed.unit if typed.term.unit is not None else None
 
 

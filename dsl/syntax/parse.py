@@ -271,11 +271,11 @@ def parse(source: Source) -> ast.File:
 
 
 def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
-    """Return the tree of a text that replaces a text of the same length at `start` of a source. The tree's spans point
-    into the source.
+    """Parse a text that replaces an equally long part of a source, beginning at `start`. The tree's spans point into
+    the source.
 
     Raises SpecError with the first syntax error or, if that error is in a string, with all errors of the string. The
-    errors' spans point into the text. `whole` then gets the declarations that were read before the error.
+    errors' spans point into the text. On an error, the declarations read before it are added to `whole`.
     """
     values: list[Any] = []
     here = Source(source.name, text)

@@ -60,10 +60,10 @@ class TrendLine:
 
 
 class SuiteTrends(NamedTuple):
-    """The trends of a suite.
+    """A suite's trend lines, and how many runs they leave out.
 
-    `wrong_clocks` counts runs that are left out. `reused` counts runs from which the results of earlier runs are left
-    out.
+    `wrong_clocks` counts runs left out entirely; `reused` counts runs shown without the results they reuse from earlier
+    runs.
     """
 
     lines: tuple[TrendLine, ...] = ()

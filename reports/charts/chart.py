@@ -198,7 +198,7 @@ class ChartNote:
 
 @dataclass(frozen=True)
 class Reach:
-    """Values of other figures with the same measure, which a chart's axes must cover, too."""
+    """Values from other figures of the same measure that a chart's axes must cover besides its own."""
 
     left: tuple[float, ...] = ()
     right: tuple[float, ...] = ()

@@ -240,7 +240,8 @@ def _offered(
 
 
 def none_kept(results: Results) -> list[str]:
-    """If several loads were offered and all were missed, return their cells for use in a limit, or else []."""
+    """Return the cells that missed their offered load if there are several and all of them did, or else []. A limit in
+    the brief names them."""
     cells = _judged(results)
     return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
 

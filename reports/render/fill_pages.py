@@ -131,7 +131,7 @@ class _Pages:
 
     @property
     def last_share(self) -> float:
-        """Return the filled share of the last page."""
+        """Return how much of the last page is filled, as a share of its height."""
         return 1 - self.blanks[-1]
 
     @property

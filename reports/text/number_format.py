@@ -370,7 +370,8 @@ def spelled_unit(unit: str, follows: str) -> str:
 
 
 def belonging(unit: str, follows: str) -> str:
-    """Return the text after a number that belongs to it: its unit, a joined letter (`X`), or ""."""
+    """Return the start of `follows` that belongs to the number before it: the unit, or a suffix joined to the number
+    (such as "x" or "%"); otherwise ""."""
     spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
     found = spelled or _JOINED.match(follows)
     return found.group() if found else ""

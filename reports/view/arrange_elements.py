@@ -301,7 +301,8 @@ def balanced_width(text: str, points: float) -> str:
 
 
 def title_width(title: str, language: str) -> str:
-    """Return the width of the title of slides."""
+    """Return the width (such as "300pt") that gives a slide title lines of about equal length, or "none" if it fits on
+    one line."""
     return balanced_width(title, _JAPANESE_TITLE_PT if language == "ja" else _TITLE_PT)
 
 

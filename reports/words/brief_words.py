@@ -237,7 +237,7 @@ _SOME = {
 
 
 def words(language: str) -> Words:
-    """Return the words of a language. Raises KeyError if the language has no catalogue."""
+    """Return the catalogue of a brief's fixed words in a language. Raises KeyError if there is none."""
     return CATALOGUES[language]
 
 

@@ -139,10 +139,10 @@ def context_of(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) ->
 def parse_probe(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return one probe's samples on one host, inside a window in the time of the controller's clock.
+    """Return one probe's samples on one host within a time window, which is given in the controller's time.
 
     `job` is the probe's own job, or the measured job if the load generator reports the probe's measures. Raises
-    RunnerError if the output is not good.
+    RunnerError if the plan has no such probe or its output can't be read.
     """
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:

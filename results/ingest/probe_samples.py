@@ -423,5 +423,5 @@ def tool_samples(run_id: str, cell_id: str, tool: str, measured: CellMeasurement
 
 
 def _step(times: list[float]) -> float:
-    """Return the longest time between two readings of gauges, or 1 s if there is only one reading."""
+    """Return the longest gap between consecutive gauge readings in seconds, or 1 if there are fewer than two."""
     return max((after - before for before, after in pairwise(sorted(set(times)))), default=1.0)

@@ -275,7 +275,7 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
     """Return why a path leads out of the run's real directory, or "" if it does not.
 
-    A plain `name` in a folder that was already checked stays inside.
+    If `name` is given, its folder has already been checked; a plain file name then needs no further check.
     """
     if "/" not in name and name not in ("", os.curdir, os.pardir):
         return ""

@@ -187,9 +187,9 @@ _RESETS = {"snapshot": "copy"}
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
-    """Return a run's plan with the times that `bench plan` gave it, based on the folder's earlier runs.
+    """Return a run's plan with the times that `bench plan` estimated from earlier runs in the same folder.
 
-    A simulated run keeps the times in its plan.
+    A simulated run's plan is returned unchanged.
     """
     if is_simulated(run_dir):
         return plan

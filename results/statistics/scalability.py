@@ -55,8 +55,8 @@ class NoFit:
 
 
 def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
-    """Fit the law by non-linear least squares, with sigma from 0 to 1 and kappa of at least 0, because other values are
-    meaningless."""
+    """Fit the Universal Scalability Law by non-linear least squares, with 0 <= sigma <= 1 and kappa >= 0. Returns NoFit
+    with the reason if that is impossible."""
     if len(set(loads)) < FEWEST_POINTS:
         return NoFit(f"the law takes {FEWEST_POINTS} loads, and there are {len(set(loads))}")
     if not all(0 < value <= LARGEST for value in (*loads, *rates)):

@@ -35,9 +35,9 @@ class SortedPairs:
     def __getitem__(self, place: int) -> float:
         """Return the value at an index, which counts from 0, or from the end if negative.
 
-        The pairs of each single value of b are already in order. Each step leaves out the pairs that are on the wrong
-        side of the median of these rows' medians: D. B. Johnson and T. Mizoguchi, "Selecting the Kth Element in X + Y
-        and X1 + X2 + ... + Xm", SIAM Journal on Computing 7 (1978).
+        The pairs of each value of b form a sorted row. Each step computes the median of the rows' medians and drops the
+        pairs that can't contain the wanted one. Algorithm: D. B. Johnson and T. Mizoguchi, "Selecting the Kth Element
+        in X + Y and X1 + X2 + ... + Xm", SIAM Journal on Computing 7 (1978).
         """
         if place < 0:
             place += len(self)

@@ -77,7 +77,7 @@ class FileSystemSnapshots:
 
     @property
     def free(self) -> str:
-        """The script that prints the directory's free KiB and total KiB."""
+        """Return the script that prints the directory's free KiB and total KiB."""
         return self.calling("free\n")
 
     def calling(self, script: str) -> str:

@@ -79,7 +79,8 @@ def keep_submitted(run_dir: Path, submitted: SubmittedRun) -> None:
 
 
 def name_of_jobs(run_dir: Path) -> str:
-    """Return the name that only the jobs of this run have. A copy of a run has none until the copy itself is run."""
+    """Return the name shared by all of this run's jobs and by no others. A copy of a run has no jobs until the copy
+    itself is run."""
     return f"bench-{'' if original_of(run_dir) else owner_in(run_dir)}"
 
 

@@ -142,7 +142,7 @@ class _Search:
 class Searches:
     """The searches in a run, shared by its lanes. The cells of one search are in one lane, in rising order.
 
-    `record` is the run so far, in which the cells in `done` are good. `tell` writes to the journal.
+    `record` is the run so far, and `done` has the ids of its successful cells. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, done: set[str], tell: Callable[[j.AnyRecord], None]) -> None:

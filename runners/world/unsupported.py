@@ -67,8 +67,8 @@ def _require_file(path: Path, what: str, hint: str) -> None:
 
 
 def _refuse_missing_files(database: Database) -> None:
-    """Raises RunnerError if a file that a connection string names is missing on the controller, which connects to the
-    server too."""
+    """Raise RunnerError if a connection string names a file that the controller lacks. The controller connects to the
+    server too, so it needs the file."""
     hole = "\0"
     uri = "".join(part if isinstance(part, str) else hole for part in database.uri)
     named = [unquote(text) for text in _OPTION_FILE.findall(uri)]

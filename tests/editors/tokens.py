@@ -1,4 +1,4 @@
-"""The TextMate grammar's result for specs, by the tokeniser that VS Code uses."""
+"""Splits specs into tokens with our TextMate grammar and VS Code's own tokeniser."""
 
 from __future__ import annotations
 

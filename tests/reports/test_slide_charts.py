@@ -18,7 +18,7 @@ _AREA = Area(40, 100, 800, 380)
 
 
 def drawn(*traces: Trace) -> tuple[Any, Any]:
-    """Return a slide with a chart, and that chart."""
+    """Draw a chart of these traces on a new slide, and return the slide and its chart."""
     charts = native_charts([Chart(traces, WORKLOADS, "Throughput (ops/s)")])
     assert can_draw(charts)
     made = pptx.Presentation()

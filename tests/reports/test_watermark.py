@@ -195,7 +195,7 @@ def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Pa
 
 
 def _reds(image: Image.Image) -> int:
-    """Count the pixels of the marks' red."""
+    """Count the pixels that are as red as the watermark."""
     pixels = image.tobytes()
     return sum(red - green > 20 for red, green in zip(pixels[::3], pixels[1::3], strict=True))
 

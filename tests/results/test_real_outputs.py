@@ -1,4 +1,4 @@
-"""The store over db_bench's own output: our numbers compared with those printed."""
+"""Compares the numbers in our store with those that db_bench itself printed."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Other work on a host, with busy processes of our own."""
+"""Detection of other load on a host, with busy processes that the tests start."""
 
 from __future__ import annotations
 

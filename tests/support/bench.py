@@ -56,7 +56,7 @@ def records_of(run_dir: Path) -> list[dict[str, Any]]:
 
 
 def pages_of(run_dir: Path) -> str:
-    """Return the pages of a run's only brief and its disclosure, in this order."""
+    """Return the pages of a run's only brief and its disclosure, in that order."""
     pages = sorted(run_dir.glob("reports/*.html"), key=lambda page: len(page.name))
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 

@@ -124,7 +124,8 @@ SOURCE_OPTIONS = {
 
 @dataclass(frozen=True)
 class Choices:
-    """The options that every kind of import has. `said`, `told` and `facts` describe the source."""
+    """The options common to all kinds of import. `said` has the options that describe the source, by name; `told` and
+    `facts` are the values of --told and --facts."""
 
     spec: Path
     profile: str | None

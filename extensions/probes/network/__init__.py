@@ -1,1 +1,1 @@
-"""The traffic of a host's network interfaces."""
+"""A probe for the traffic of a host's network interfaces."""

@@ -1,1 +1,1 @@
-"""Snapshots with btrfs."""
+"""Snapshots of a loaded database on a btrfs file system."""

@@ -1,1 +1,1 @@
-"""Snapshots with LVM."""
+"""Snapshots of a loaded database on a thin logical volume of LVM."""

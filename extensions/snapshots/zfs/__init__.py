@@ -1,1 +1,1 @@
-"""Snapshots with ZFS."""
+"""Snapshots of a loaded database on a ZFS file system."""

@@ -69,7 +69,8 @@ def same(found: float | None, expected: object, factor: float) -> bool:
 
 
 def of_numbers(value: float | None) -> float | None:
-    """Return None for a quotient whose divisor is 0 but for the rounding of its sums."""
+    """Return the value, or None if it is so large (above 1e15) that its divisor must have been 0 apart from rounding
+    errors."""
     return None if value is None or abs(value) > 1e15 else value
 
 

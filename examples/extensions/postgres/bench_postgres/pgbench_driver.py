@@ -202,7 +202,7 @@ def operations_of(log: Transactions) -> tuple[Operation, ...]:
 
 
 def describe(*, offered: bool) -> dict[str, Message]:
-    """Describe how the numbers are defined."""
+    """Return how pgbench's latencies and percentiles are defined, with a rate `offered` or without one."""
     return {
         "latency": say.latency_both() if offered else say.latency_service(),
         "loop": say.loop_open() if offered else say.loop_closed(),

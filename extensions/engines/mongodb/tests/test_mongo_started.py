@@ -1,7 +1,7 @@
 """MongoDB servers that are started for a run, on hosts reached through a real sshd.
 
-No real mongod can be had here: `scripted` tests start processes that speak its command line and its wire protocol
-(tests/support/mongod_process.py); the others start the stand-in, which keeps real documents.
+No real mongod is available here, so `scripted` tests start processes that accept mongod's options and speak its wire
+protocol (tests/support/mongod_process.py); the others start the stand-in, which keeps real documents.
 """
 
 from __future__ import annotations

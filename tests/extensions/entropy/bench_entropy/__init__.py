@@ -1,1 +1,1 @@
-"""The probe `entropy`."""
+"""A probe that samples how much entropy the kernel has for random numbers."""

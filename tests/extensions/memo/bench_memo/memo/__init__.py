@@ -1,1 +1,1 @@
-"""The memo."""
+"""A template that lays out a brief as a memo."""
