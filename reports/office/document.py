@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Literal
 
 import docx
@@ -75,6 +76,8 @@ _HEADLINE_PT, _BOLD = 34.0, 1.12
 """The type of the headline's numbers, and how much wider than thought they are in bold."""
 _CARD_PT = 22.0
 """The type size of numbers in boxes that are side by side. Numbers that do not fit are written on lines instead."""
+_TEXT_PT, _SHORT_LIST = 10.0, 5
+"""The type of running text, and the most items of a list that is kept on one page."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 """The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
@@ -284,10 +287,13 @@ class _Writer:
 
     def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> list[Any]:
         """Write paragraphs in a style and return them. List items get the list style, with our own marks if that style
-        has none. Paragraphs that introduce a figure or a table stay on its page."""
+        has none. Paragraphs that introduce a figure or a table (`leads`) stay on its page, and so do the items of a
+        short list on one."""
         lists = {"bullet": "List Bullet", "number": "List Number"}
         numbering, count, written = None, 0, []
-        for each in said:
+        said = tuple(said)
+        short = sum(bool(each.item) for each in said) <= _SHORT_LIST
+        for each, following in zip_longest(said, said[1:]):
             count = count + 1 if each.item == "number" else 0
             own = self.document.styles[lists.get(each.item, style)]
             marked = not each.item or has_marks(own)
@@ -298,7 +304,8 @@ class _Writer:
                 set_numbering(made, numbering)
             if each.level:
                 made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
-            if leads:
+            made.paragraph_format.keep_together = True if each.item and short else None
+            if leads or (each.item and short and following and following.item):
                 made.paragraph_format.keep_with_next = True
             written.append(made)
         return written
@@ -309,7 +316,8 @@ class _Writer:
         for block in blocks:
             match block:
                 case TextView():
-                    self.write_paragraphs(paragraphs(block.html), leads=block.leads)
+                    said = paragraphs(block.html)
+                    self.write_paragraphs(said, leads=block.leads and not self.fills_lines(said))
                 case SectionView():
                     self.heading(block.title_html or block.title, block.level)
                     self.write_blocks(block.blocks)
@@ -329,6 +337,11 @@ class _Writer:
                     self.write_facts(block)
                 case DisclosureView():
                     self.write_disclosure(block)
+
+    def fills_lines(self, said: Iterable[Said]) -> bool:
+        """Return whether a text is so long that it may stand at the foot of a page, before its figure on the next."""
+        wide = sum(text_width(run.text, _TEXT_PT) for each in said for run in each.runs)
+        return wide > 2 * float(self.width.pt)
 
     def write_headline(self, block: HeadlineView) -> None:
         table = self.grid(1, len(block.numbers), lines=False)
@@ -635,7 +648,7 @@ class _Writer:
         if not self.brief.template:
             _set_font(styles["Normal"], family)
             normal = styles["Normal"].font
-            normal.size, normal.color.rgb = Pt(10), RGBColor.from_string(INK.lstrip("#").upper())
+            normal.size, normal.color.rgb = Pt(_TEXT_PT), RGBColor.from_string(INK.lstrip("#").upper())
             styles["Normal"].paragraph_format.space_after = Pt(4)
             styles["Normal"].paragraph_format.line_spacing = 1.1
         language = element("w:lang", val=_LANGUAGES.get(self.view.language, self.view.language))

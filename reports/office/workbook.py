@@ -539,12 +539,13 @@ class _Workbook:
         ]
         sheet.columns(*([_LONG_NAME] if table.named else []), *widths[table.named :])
         if left_out:
-            sheet.line(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"), style="origin")
-            self._faults.append(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"))
+            said = counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}")
+            sheet.line(*[""] * table.named, said, style="origin")  # in the first column that is printed
+            self._faults.append(said)
         head = sheet.line(*(each.head for each in table.columns), styles={
             at: "head_right" if each.is_number else "head" for at, each in enumerate(table.columns)})  # fmt: skip
-        said = [names.get(each.head) for each in table.columns]
-        self.long.append(LongRows(len(self._book.worksheets()), head + 2, table, room, said))
+        in_words = [names.get(each.head) for each in table.columns]
+        self.long.append(LongRows(len(self._book.worksheets()), head + 2, table, room, in_words))
         sheet.sheet.freeze_panes(head + 1, 1)
         sheet.sheet.repeat_rows(head)
         sheet.sheet.print_area(0, table.named, head + min(room, max(1, table.printed)), len(table.columns) - 1)
