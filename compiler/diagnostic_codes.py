@@ -15,7 +15,7 @@ from types import ModuleType
 
 import benchbrief.compiler
 import benchbrief.dsl
-from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, SNAPSHOT_SPECS, own_families
+from benchbrief.compiler.explanation_holes import filled
 from benchbrief.dsl.diagnostics.diagnostic import Problem, Severity
 from benchbrief.dsl.lazy_dataclass import dataclass
 
@@ -69,26 +69,4 @@ def _info_of(problem: type[Problem]) -> CodeInfo:
             problem.code, problem.severity, re.sub(r"(?<!^)(?=[A-Z])", " ", problem.__name__).capitalize(), ""
         )
     title, _, text = file.read_text(encoding="utf-8").partition("\n")
-    filled = _HOLE.sub(lambda hole: _HOLES[hole[1]](), text.strip())
-    return CodeInfo(problem.code, problem.severity, title.removeprefix("# "), filled + "\n")
-
-
-def _resets() -> str:
-    lines = []
-    for engine in ENGINE_SPECS.own.values():
-        names = (*engine.resets, *(SNAPSHOT_SPECS.own if engine.snapshots else ()))
-        lines.append(f"- {engine.label}: {', '.join(f'`{name}`' for name in names)}")
-    return "\n".join(lines)
-
-
-def _meters() -> str:
-    return ", ".join(f"`{name}`" for name in METER_SPECS.own)
-
-
-def _workloads() -> str:
-    return ", ".join(f"`{name}.{next(iter(family.workloads))}`" for name, family in own_families().items())
-
-
-_HOLE = re.compile(r"@(resets|meters|workloads)@")
-_HOLES = {"resets": _resets, "meters": _meters, "workloads": _workloads}
-"""What explanations say of the extensions that there are."""
+    return CodeInfo(problem.code, problem.severity, title.removeprefix("# "), filled(text.strip()) + "\n")
