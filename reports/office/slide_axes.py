@@ -25,6 +25,11 @@ _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
 MOST_STEPS = 10
 """The most steps of an x axis with ticks only at the values."""
 _BETWEEN_TICKS = 12.0
+HEADING_PT, _HEADING_LINE, _OVER_PLOT = 13.0, 17.0, 10.0
+"""The type of a panel's heading, the height of its lines, and the room below it."""
+_HEADING_SHARE, _BOLDER, _UNDER_NAME = 0.9, 1.06, 4.0
+"""The most of a panel's width that a heading takes, how much wider bold letters are, and the room below the name of the
+x axis."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,23 @@ class Plot:
         return self.area.bottom - self.area.height * (value - self.low) / (self.high - self.low)
 
 
-def place_plot(
-    made: Any, chart: NativeChart, area: Area, ends: tuple[float, float], points: float, above: float
-) -> Plot:
-    """Place the axes of a chart within its area, with `above` points free over its highest bar."""
+@dataclass(frozen=True)
+class Margins:
+    """The room around the plot of a chart: for its axes, for its `heading`, and for the numbers `over` its bars."""
+
+    left: float
+    right: float
+    below: float
+    heading: float
+    over: float
+
+    @property
+    def top(self) -> float:
+        return self.heading + self.over
+
+
+def margins_of(chart: NativeChart, area: Area, ends: tuple[float, float], points: float, above: float) -> Margins:
+    """Return the room that a chart in an area needs around its plot, with `above` points free over its highest bar."""
     low, high = ends
     log = chart.log_left and low > 0
     written = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)] if log else []
@@ -52,28 +70,69 @@ def place_plot(
     lines = max((lines_of(name, slot, points) for name in chart.categories), default=1)
     lines += any(series.mark == "range" for series in chart.series)  # whose categories have places of their own
     below = (lines + bool(chart.x_title)) * points * LINE_HEIGHT + (14 if chart.x_title else 8)
-    head = 15.0 + lines_of(chart.heading, area.width * 0.8, 13.0, bold=True) * 17 if chart.heading else 8.0
-    share = 1.0
+    heading = len(heading_lines(chart, area)) * _HEADING_LINE + _OVER_PLOT
+    over = 0.0
     if above and low == 0:
-        most = max(value for series in chart.series for value in reach(series))
-        share = most / high
-        whole = area.height - head - below
-        head += max(0.0, (above - whole * (1 - share)) / share)
-    inner = Area(area.left + ticks, area.top + head, area.width - ticks - right, area.height - head - below)
-    shares = {
-        "x": (inner.left - area.left) / area.width,
-        "y": (inner.top - area.top) / area.height,
-        "w": inner.width / area.width,
-        "h": inner.height / area.height,
-    }
-    said = "".join(f'<c:{name} val="{share:.10g}"/>' for name, share in shares.items())
-    plot = made._chartSpace.find(f".//{qn('c:plotArea')}")
-    for old in plot.findall(qn("c:layout")):
-        plot.remove(old)
-    modes = '<c:layoutTarget val="inner"/><c:xMode val="edge"/><c:yMode val="edge"/>'
-    layout = f"<c:layout {nsdecls('c')}><c:manualLayout>{modes}{said}</c:manualLayout></c:layout>"
-    plot.insert(0, parse_xml(layout))
+        share = max(value for series in chart.series for value in reach(series)) / high
+        over = max(0.0, (above - (area.height - heading - below) * (1 - share)) / share)
+    return Margins(ticks, right, below, heading, over)
+
+
+def largest(margins: Sequence[Margins]) -> Margins:
+    """Return the room that each of several panels needs at the most, so that their plots are of one size."""
+    sides = ("left", "right", "below", "heading", "over")
+    return Margins(*(max(getattr(each, side) for each in margins) for side in sides))
+
+
+def heading_lines(chart: NativeChart, area: Area) -> list[str]:
+    """Return the lines of a panel's heading."""
+    lines: list[str] = []
+    for word in chart.heading.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, HEADING_PT) * _BOLDER > area.width * _HEADING_SHARE:
+            lines.append(word)
+        else:
+            lines[-1:] = [longer]
+    return lines
+
+
+def place_plot(
+    made: Any, chart: NativeChart, area: Area, ends: tuple[float, float], margins: Margins, points: float
+) -> Plot:
+    """Place the axes of a chart within its area, with its heading and the name of its x axis centred on them."""
+    low, high = ends
+    width, height = area.width - margins.left - margins.right, area.height - margins.top - margins.below
+    inner = Area(area.left + margins.left, area.top + margins.top, width, height)
+    _lay_out(made._chartSpace.find(f".//{qn('c:plotArea')}"), inner, area)
+    middle = margins.left + width / 2
+    if lines := heading_lines(chart, area):
+        left = middle - max(text_width(line, HEADING_PT) for line in lines) * _BOLDER / 2
+        top = margins.heading - _OVER_PLOT - len(lines) * _HEADING_LINE
+        _lay_out(made.chart_title._element, Area(area.left + max(0.0, left), area.top + max(0.0, top), 0.0, 0.0), area)
+    if chart.x_title:
+        left = middle - text_width(chart.x_title, points) / 2
+        top = area.bottom - points * LINE_HEIGHT - _UNDER_NAME
+        _lay_out(made.category_axis.axis_title._element, Area(area.left + max(0.0, left), top, 0.0, 0.0), area)
     return Plot(inner, low, high)
+
+
+def _lay_out(element: Any, place: Area, area: Area) -> None:
+    """Give a part of a chart its place in the chart's area. A heading has no size of its own."""
+    shares = {"x": (place.left - area.left) / area.width, "y": (place.top - area.top) / area.height}
+    inner = ""
+    if place.width:
+        inner = '<c:layoutTarget val="inner"/>'
+        shares |= {"w": place.width / area.width, "h": place.height / area.height}
+    said = "".join(f'<c:{name} val="{share:.10g}"/>' for name, share in shares.items())
+    for old in element.findall(qn("c:layout")):
+        element.remove(old)
+    modes = f'{inner}<c:xMode val="edge"/><c:yMode val="edge"/>'
+    layout = parse_xml(f"<c:layout {nsdecls('c')}><c:manualLayout>{modes}{said}</c:manualLayout></c:layout>")
+    text = element.find(qn("c:tx"))
+    if text is None:
+        element.insert(0, layout)
+    else:
+        text.addnext(layout)
 
 
 def reach(series: NativeSeries) -> list[float]:

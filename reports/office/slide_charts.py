@@ -11,10 +11,21 @@ from typing import Any
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Pt
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import SOFT, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.rich_text import Paragraph, Run
-from benchbrief.reports.office.slide_axes import MOST_STEPS, place_plot, reach, set_axes
+from benchbrief.reports.office.slide_axes import (
+    HEADING_PT,
+    MOST_STEPS,
+    Margins,
+    heading_lines,
+    largest,
+    margins_of,
+    place_plot,
+    reach,
+    set_axes,
+)
 from benchbrief.reports.office.slide_chart_data import data_of
 from benchbrief.reports.office.slide_marks import (
     APART,
@@ -106,11 +117,15 @@ def add_charts(
     rows = math.ceil(len(charts) / columns)
     gap = 10.0
     width, height = (area.width - gap * (columns - 1)) / columns, (area.height - gap * (rows - 1)) / rows
+    panels = []
     for place, chart in enumerate(charts):
         left, top = area.left + (place % columns) * (width + gap), area.top + (place // columns) * (height + gap)
         own = Area(left, top, width, height)
         points = _ALONE_PT if alone else LEAST_PT
-        _add(slide, chart, own, values, f"{name} {chart.heading}".strip(), alt, points, ink)
+        panels.append(_add(slide, chart, own, values, f"{name} {chart.heading}".strip(), alt, points, ink))
+    needed = [panel.margins for panel in panels if panel.margins]
+    for panel in panels:
+        _finish(slide, panel, largest(needed) if needed else None, ink)
 
 
 def _fits(chart: NativeChart, width: float) -> bool:
@@ -153,6 +168,25 @@ def _bounds(series: NativeSeries) -> bool:
     return not series.is_ideal or series.is_level
 
 
+@dataclass(frozen=True)
+class _Panel:
+    """A chart on a slide whose marks are not drawn yet. `ends` are those of its value axis, if we choose them."""
+
+    made: Any
+    chart: NativeChart
+    brackets: tuple[NativeSeries, ...]
+    area: Area
+    points: float
+    ends: tuple[float, float] | None
+    is_labelled: bool
+
+    @property
+    def margins(self) -> Margins | None:
+        numbers = self.points * 1.4 if self.is_labelled else 0.0
+        above = numbers + _BRACKETS * bool(self.brackets) + BRACKET * len(self.brackets)
+        return margins_of(self.chart, self.area, self.ends, self.points, above) if self.ends else None
+
+
 def _add(
     slide: Any,
     chart: NativeChart,
@@ -162,10 +196,9 @@ def _add(
     alt: str,
     points: float,
     ink: str,
-) -> None:
-    brackets = [each for each in chart.series if each.mark == "bracket" and any(each.labels)]
+) -> _Panel:
+    brackets = tuple(each for each in chart.series if each.mark == "bracket" and any(each.labels))
     chart = replace(chart, series=tuple(each for each in _in_order(chart) if each.mark != "bracket"))
-    is_bars = chart.series[0].mark in ("bar", "range")
     kind = _KINDS[chart.series[0].mark, bool(chart.categories)]
     box = (Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
     frame = slide.shapes.add_chart(kind, *box, data_of(chart))
@@ -178,15 +211,21 @@ def _add(
     made.has_title = bool(chart.heading)
     if chart.heading:
         text = made.chart_title.text_frame
-        text.text = writable(chart.heading)
-        text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(13), True
+        text.text = "\v".join(map(writable, heading_lines(chart, area)))
+        text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(HEADING_PT), True
     made.has_legend = False  # its key is above the chart
     ends = set_axes(made, chart, shared, points, ink, area.width)
-    has_intervals = any(series.has_intervals for series in chart.series)
     numbers = sum(len(each.values) for each in chart.series if not each.is_level)
-    labelled = is_bars and not has_intervals and numbers <= _MOST_LABELS
-    above = (points * 1.4 if labelled else 0.0) + (_BRACKETS * bool(brackets) + BRACKET * len(brackets))
-    plot = place_plot(made, chart, area, ends, points, above) if ends else None
+    has_intervals = any(series.has_intervals for series in chart.series)
+    is_labelled = chart.series[0].mark in ("bar", "range") and not has_intervals and numbers <= _MOST_LABELS
+    return _Panel(made, chart, brackets, area, points, ends, is_labelled)
+
+
+def _finish(slide: Any, panel: _Panel, margins: Margins | None, ink: str) -> None:
+    """Place the plot of a panel, and draw its marks."""
+    made, chart, points, ends = panel.made, panel.chart, panel.points, panel.ends
+    is_bars = chart.series[0].mark in ("bar", "range")
+    plot = place_plot(made, chart, panel.area, ends, margins, points) if ends and margins else None
     if chart.series[0].mark == "range":
         made.plots[0].gap_width, made.plots[0].overlap = _RANGE_GAP, 100
         if plot:
@@ -196,13 +235,13 @@ def _add(
         made.plots[0].gap_width, made.plots[0].overlap = gap, -APART
         _set_looks(made, chart)
         for bars in [Bars(chart, plot, gap)] if plot else ():
-            if labelled:
+            if panel.is_labelled:
                 label_bars(made, bars, points)
-            for level, bracket in enumerate(brackets):
-                draw_bracket(slide, bracket, bars, level, labelled * points * 1.3, ink)
+            for level, bracket in enumerate(panel.brackets):
+                draw_bracket(slide, bracket, bars, level, panel.is_labelled * points * 1.3, ink)
     else:
         _set_looks(made, chart)
-        if not has_intervals and (chart.categories or points > LEAST_PT):
+        if not any(series.has_intervals for series in chart.series) and (chart.categories or points > LEAST_PT):
             label_ends(made, chart, ends[1] if ends else 0.0, points)
     if is_bars:
         draw_levels(made, chart)
