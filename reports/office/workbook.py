@@ -128,15 +128,26 @@ class _Sheet:
         self.sheet.write_string(self.row, 0, cell_text(text), self.styles.of(style))
         self.row += 1
 
-    def _height(self, cell: object, style: str, column: int) -> float:
-        """Return the height in points that a cell needs."""
+    def across(self, text: str, columns: int) -> None:
+        """Write a soft line below a table of so many columns, as wide as they are unless they are narrow."""
+        wide = sum(self.widths.get(column, 0.0) for column in range(columns))
+        if wide < _WIDEST or columns < 2:
+            self.line("", text, style="note")
+            return
+        self.sheet.merge_range(self.row, 0, self.row, columns - 1, "", self.styles.of("soft"))
+        self.sheet.set_row(self.row, min(_HIGHEST, max(_ROW, self._height(text, "soft", 0, wide))))
+        self.text(0, cell_text(text), "soft")
+        self.row += 1
+
+    def _height(self, cell: object, style: str, column: int, wide: float = 0.0) -> float:
+        """Return the height in points that a cell needs in its column, or in a `wide` one."""
         look = _LOOKS[style]
         size = float(str(look.get("font_size", 11))) * 1.36
         if not isinstance(cell, str) or "text_wrap" not in look:
             return size if cell not in ("", None) else 0.0
-        room = max(1.0, self.widths.get(column, 8.43) - _SIDES)
-        wide = map(_characters, cell.split("\n"))
-        lines = sum(1 if each <= room else math.ceil(each * _WRAPPED / room) for each in wide)
+        room = max(1.0, (wide or self.widths.get(column, 8.43)) - _SIDES)
+        long = map(_characters, cell.split("\n"))
+        lines = sum(1 if each <= room else math.ceil(each * _WRAPPED / room) for each in long)
         return lines * size
 
     def cell(self, column: int, cell: object, style: str = "") -> None:
@@ -350,7 +361,7 @@ class _Workbook:
 
     def _notes(self, sheet: _Sheet, notes: Iterable[Footnote], style: str = "soft") -> None:
         for note in notes:
-            sheet.line("", f"{note_letter(note.number)}  {_line(note.text)}", style=style)
+            sheet.line("", _noted(note), style=style)
 
     # --- claims --------------------------------------------------------------------------------------------------
 
@@ -390,9 +401,10 @@ class _Workbook:
         sheet.line(f"{self._words['table']} {table.number}", _line(table.title_html) or table.title, style="heading")
         sheet.line()
         self._table(sheet, table, widths=True)
-        self._below(sheet, table.note, table.notes)
-        if table.heat or table.compared:
-            sheet.line("", " ".join(filter(None, (table.heat, table.compared))), style="note")
+        sheet.line()
+        told = " ".join(filter(None, (table.heat, table.compared)))
+        for text in filter(None, (*_lines(table.note), *map(_noted, table.notes), told)):
+            sheet.across(text, 1 + len(table.columns))
         self._sources(sheet, (each.expression for each in table.sources))
 
     def _table(self, sheet: _Sheet, table: TableView, *, widths: bool = False) -> None:
@@ -777,6 +789,10 @@ def _lines(html: object) -> list[str]:
         text = "".join(run.text for run in paragraph.runs if not run.raised).replace("\n", " ").strip()
         found.append(f"• {text}" if paragraph.item else text)
     return found
+
+
+def _noted(note: Footnote) -> str:
+    return f"{note_letter(note.number)}  {_line(note.text)}"
 
 
 def _line(html: object) -> str:
