@@ -1,4 +1,4 @@
-"""A run from plan to brief, on one screen: measure, store, evaluate, render."""
+"""Takes a run from plan to brief, on one screen: measure, store, evaluate, render."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The time that the rules on claims and titles add to checking a spec of 10,000 lines, with rounds that alternate
-between all rules and none.
+"""Measures the time that the rules on claims and titles add to checking a spec of 10,000 lines, with rounds that
+alternate between all rules and none.
 
 Both run in one process, whose processor time counts. The spec is that of `hcl`, with ten claims behind it.
 """

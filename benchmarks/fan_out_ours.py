@@ -1,4 +1,5 @@
-"""The benchbrief part of the fan-out, in a process of its own that imports only what it needs, like the other tools."""
+"""Runs the benchbrief part of the fan-out, in a process of its own that imports only what it needs, like the other
+tools."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The time to render the briefs of the quickstart and the examples as PDF and HTML from stored results, imports
-included.
+"""Measures the time to render the briefs of the quickstart and the examples as PDF and HTML from stored results,
+imports included.
 
 The results are simulated: a brief costs what its figures, tables and pages do, and not what was measured for it.
 """

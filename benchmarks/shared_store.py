@@ -1,4 +1,4 @@
-"""The time to push a run of 1 GB to a shared store, and to query one run out of 10,000.
+"""Measures the time to push a run of 1 GB to a shared store, and to query one run out of 10,000.
 
 The push goes to gofakes3, a server on this machine that keeps its data in memory. It is compared with boto3 alone
 sending the same files as `aws s3 cp --recursive` does: several at once, those above 16 MB in parts. Both are separate

@@ -1,4 +1,5 @@
-"""Making a static site of 1,000 nightly runs: the time and memory of the first build, and of adding one more night.
+"""Measures making a static site of 1,000 nightly runs: the time and memory of the first build, and of adding one more
+night.
 
 The runs are made up (`tests/support/nights.py`), with their plans, journals, raw outputs and tables.
 """

@@ -1,4 +1,4 @@
-"""How well the gate and the trends find changes in simulated nights, and how long reading 10,000 runs takes.
+"""Measures how well the gate and the trends find changes in simulated nights, and how long reading 10,000 runs takes.
 
 Nights are draws of a normal distribution with 2 % noise, of 20 series and two control series, 40 nights before the
 first that is judged. They are processed like real ones, by series, changes and the rule of the gate, with suspicious

@@ -1,4 +1,4 @@
-"""The time and memory that writing a workbook with 100,000 points takes.
+"""Measures the time and memory that writing a workbook with 100,000 points takes.
 
 The points are those of a simulated run of the quickstart, each repeated many times. Here the store's tables are in
 memory, whereas those of a large run are read from their files.

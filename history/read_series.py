@@ -1,4 +1,5 @@
-"""Series of a quantity: the values that the runs measured at a point, separated by environment and by definition."""
+"""Reads the series of a quantity: the values that the runs measured at a point, separated by environment and by
+definition."""
 
 from __future__ import annotations
 

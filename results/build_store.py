@@ -1,4 +1,4 @@
-"""Building the store: Parquet tables and a DuckDB file over them, completely or not at all.
+"""Builds the store: Parquet tables and a DuckDB file over them, completely or not at all.
 
 Everything is written to `store/.building` under a lock that only builders take, and renamed into place at the end. All
 tables of one build carry the build's id, so a reader that opens the store between two renames notices, and reads again.

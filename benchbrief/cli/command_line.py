@@ -1,4 +1,4 @@
-"""The `bench` command: its subcommands, and the meaning of its exit codes.
+"""Defines the `bench` command: its subcommands, and the meaning of its exit codes.
 
 Each subcommand is a module in `commands/`, imported only when it is called, so that `bench --help` starts fast.
 """

@@ -1,4 +1,4 @@
-"""Command help that groups the options under headings."""
+"""Shows command help with the options grouped under headings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output and errors of all commands: exit codes, colour, and how errors are shown."""
+"""Prints the output and errors of all commands: exit codes, colour, and how errors are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files for build servers: JUnit XML, and Markdown for a job's page."""
+"""Writes files for build servers: JUnit XML, and Markdown for a job's page."""
 
 from __future__ import annotations
 

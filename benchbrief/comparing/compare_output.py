@@ -1,4 +1,4 @@
-"""The output of `bench compare` on a terminal, as JSON, as Markdown, and as the cases of a JUnit file."""
+"""Formats the output of `bench compare` for a terminal, as JSON, as Markdown, and as the cases of a JUnit file."""
 
 from __future__ import annotations
 

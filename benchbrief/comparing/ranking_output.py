@@ -1,4 +1,5 @@
-"""The output of `bench compare` for three or more contenders: on a terminal, as JSON, as Markdown, as JUnit cases."""
+"""Formats the output of `bench compare` for three or more contenders: for a terminal, as JSON, as Markdown, as JUnit
+cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of `bench reproduce`: the verdicts as text, as JSON, and for build servers."""
+"""Formats the verdicts of `bench reproduce` as text, as JSON, and for build servers."""
 
 from __future__ import annotations
 

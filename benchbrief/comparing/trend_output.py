@@ -1,4 +1,4 @@
-"""The output of `bench trend` on a terminal and as JSON. Also names the spec fields that broke a series."""
+"""Formats the output of `bench trend` for a terminal and as JSON. Also names the spec fields that broke a series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live screen of a run: its cells, hosts and numbers, in as many lines as the terminal has."""
+"""Draws the live screen of a run: its cells, hosts and numbers, in as many lines as the terminal has."""
 
 from __future__ import annotations
 

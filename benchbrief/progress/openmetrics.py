@@ -1,4 +1,4 @@
-"""A run's state as OpenMetrics text, for a Prometheus server or node_exporter's textfile collector.
+"""Writes a run's state as OpenMetrics text, for a Prometheus server or node_exporter's textfile collector.
 
 See https://github.com/prometheus/OpenMetrics (text format 1.0). The textfile collector reads the older Prometheus text
 format. Therefore all families are gauges and counters, which that format has too, and no sample has a timestamp, which

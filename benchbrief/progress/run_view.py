@@ -1,4 +1,4 @@
-"""The state of a running run, derived from its plan and its journal records so far."""
+"""Derives the state of a running run from its plan and its journal records so far."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The final output of `bench run` and `bench resume`: results, failures with reasons, the brief, and what to type
-next."""
+"""Prints the final output of `bench run` and `bench resume`: results, failures with reasons, the brief, and what to
+type next."""
 
 from __future__ import annotations
 

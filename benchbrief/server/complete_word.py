@@ -1,4 +1,4 @@
-"""Completion: the words that the checker would accept at the cursor, best first."""
+"""Completes words: finds the words that the checker would accept at the cursor, best first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hover texts: the documentation of the word under the cursor, or the final value of a name."""
+"""Makes hover texts: the documentation of the word under the cursor, or the final value of a name."""
 
 from __future__ import annotations
 

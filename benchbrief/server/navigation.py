@@ -1,4 +1,4 @@
-"""Definitions, references, highlights and renaming, all based on the index of names."""
+"""Finds definitions, references and highlights, renames names, and outlines files, all based on the index of names."""
 
 from __future__ import annotations
 

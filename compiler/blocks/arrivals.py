@@ -1,4 +1,4 @@
-"""The spacing of an offered load's operations: `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`,
+"""Reads how an offered load's operations are spaced: `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`,
 `trace("arrivals.txt")`."""
 
 from __future__ import annotations

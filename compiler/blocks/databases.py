@@ -1,4 +1,4 @@
-"""Databases: their declaration, the options of their engines, and the database of each hardware group."""
+"""Reads databases: their declaration, the options of their engines, and the database of each hardware group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Experiments: the hardware, database, client, workloads and points that belong together, and whether they fit."""
+"""Reads experiments: the hardware, database, client, workloads and points that belong together, and checks whether they
+fit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks on the uses of factors: whether their names are free, whether they are used in allowed places, and which
-factors nothing uses."""
+"""Checks the uses of factors: whether their names are free, whether they are used in allowed places, and which factors
+nothing uses."""
 
 from __future__ import annotations
 

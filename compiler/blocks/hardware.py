@@ -1,4 +1,4 @@
-"""Readers of hosts, of hardware groups with their variants, and of clients."""
+"""Reads hosts, hardware groups with their variants, and clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Host patterns: `eco-[1-3].lab`, `root@db-[01-12].lab:2222`, `r[1-2]n[1,4-6]`, `[::1]:22`."""
+"""Expands host patterns: `eco-[1-3].lab`, `root@db-[01-12].lab:2222`, `r[1-2]n[1,4-6]`, `[::1]:22`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, read according to the specs of their
-kinds."""
+"""Reads power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, according to the specs of their kinds."""
 
 from __future__ import annotations
 

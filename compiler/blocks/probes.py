@@ -1,4 +1,4 @@
-"""Probes: samplers that run beside the measurement, for each hardware group."""
+"""Reads probes, which sample each hardware group beside the measurement."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The points of an experiment: ramps, searches for a knee or a highest rate, and references to another experiment's
-knee.
+"""Reads the points of an experiment: ramps, searches for a knee or a highest rate, and references to another
+experiment's knee.
 
 A ramp such as `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)` is counted before its points are made.
 """

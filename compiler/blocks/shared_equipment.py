@@ -1,4 +1,5 @@
-"""Equipment besides hosts that hardware groups share, so that using one group would disturb a measurement on another.
+"""Finds equipment besides hosts that hardware groups share, so that using one group would disturb a measurement on
+another.
 
 Two groups that share nothing may be worked on side by side. Hosts have locks of their own (`Cell.locks`). This module
 finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. The

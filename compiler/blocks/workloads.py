@@ -1,4 +1,4 @@
-"""Workloads: a tool's workload with the changes that the spec makes, as settings for a driver."""
+"""Reads workloads: a tool's workload with the changes that the spec makes, as settings for a driver."""
 
 from __future__ import annotations
 

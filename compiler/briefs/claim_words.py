@@ -1,4 +1,4 @@
-"""The words in claims that show what a sentence promises about its number, in English and Japanese.
+"""Finds the words in claims that show what a sentence promises about its number, in English and Japanese.
 
 Each table is small, and covers words right before or right behind the number. Unknown words are not a mistake. Patterns
 are texts, which `re` compiles at their first use and keeps, since most specs need none.

@@ -1,4 +1,4 @@
-"""Claims: what a brief says about a number, and the rules that can be checked from the spec alone.
+"""Reads claims (what a brief says about a number), and checks the rules that need nothing but the spec.
 
 `claim gain "Up to {value:.0f}X the work of {hdd}" { value = max(ratio over threads) }` states one number. This module
 finds the number's base, its direction and its range, and checks the words against them. Rules that need the data, about

@@ -1,4 +1,4 @@
-"""The author's own footnotes: `footnote "src" = "..."` in a report, and their marks `[^src]` in its texts."""
+"""Reads the author's own footnotes: `footnote "src" = "..."` in a report, and their marks `[^src]` in its texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies of a report's blocks, and texts with holes: names become labels, and expressions become computed
+"""Reads the bodies of a report's blocks, and texts with holes: names become labels, and expressions become computed
 numbers."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Results that a title, headline, callout or figure states without a `claim`, typed by hand or computed."""
+"""Warns of results that a title, headline, callout or figure states without a `claim`, typed by hand or computed."""
 
 from __future__ import annotations
 

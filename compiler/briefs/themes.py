@@ -1,4 +1,4 @@
-"""The house style of a report: its `theme` block, and the folder of `parts` that replace parts of the layout.
+"""Reads the house style of a report: its `theme` block, and the folder of `parts` that replace parts of the layout.
 
 The check reads the files, and the plan names them by their SHA-256, so that a run can keep them.
 """

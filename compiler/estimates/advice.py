@@ -1,4 +1,4 @@
-"""Advice to make a plan shorter: changes of the spec, each with the time that it saves by itself.
+"""Advises how to make a plan shorter: changes of the spec, each with the time that it saves by itself.
 
 If a budget bounds the time, a change may save none, but let every point be measured more often within the budget.
 

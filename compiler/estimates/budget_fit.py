@@ -1,4 +1,4 @@
-"""Estimates before a run of what fits in a budget: how often all points can be measured."""
+"""Estimates before a run what fits in a budget: how often all points can be measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The length of a plan. Cells on shared hosts or equipment run one after another, all others side by side.
+"""Estimates how long a plan takes. Cells on shared hosts or equipment run one after another, all others side by side.
 
 Searches, and repeats that may end early, count in full, so that the estimate is an upper bound. The last cell of a
 group of hosts has no cool-down.

@@ -1,4 +1,4 @@
-"""The cost of each factor: the time that an experiment takes beyond the time for the factor's first level."""
+"""Computes the cost of each factor: the time that an experiment takes beyond the time for the factor's first level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The factors of a plan in words: the measured levels, and the time that they cost."""
+"""Describes the factors of a plan in words: the measured levels, and the time that they cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan in words, for `bench plan`: systems, matrix, order, times, metrics and reports."""
+"""Describes a plan in words, for `bench plan`: systems, matrix, order, times, metrics and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of an experiment in words, for `bench plan`: its points, loads, lengths, probes and events."""
+"""Describes the rules of an experiment in words, for `bench plan`: its points, loads, lengths, probes and events."""
 
 from __future__ import annotations
 

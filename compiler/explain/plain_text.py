@@ -1,4 +1,4 @@
-"""Plain text for terminals: aligned tables, wrapped words, durations and sizes."""
+"""Writes plain text for terminals: aligned tables, wrapped words, durations and sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings about thin evidence: cells that are measured once or not at all, and percentiles of too few operations."""
+"""Warns of thin evidence: cells that are measured once or not at all, and percentiles of too few operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as single lines of a list, from a shared store or a folder."""
+"""Lists runs as single lines, from a shared store or a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copying a run to a shared store and back. A push sends the files first and the manifest last. A pull copies the whole
+"""Copies a run to a shared store and back. A push sends the files first and the manifest last. A pull copies the whole
 run's folder, byte for byte, or nothing."""
 
 from __future__ import annotations

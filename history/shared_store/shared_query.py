@@ -1,4 +1,5 @@
-"""SQL over the runs of a shared store. Tables and views are as for a single run, with an additional column `run`.
+"""Answers SQL over the runs of a shared store. Tables and views are as for a single run, with an additional column
+`run`.
 
 A table is read only for the runs that the query asks for: DuckDB passes the conditions on `run` to `_Table`, which
 reads only the manifests and files of these runs.

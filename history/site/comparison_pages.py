@@ -1,4 +1,4 @@
-"""Tables of rankings and of compared pairs for a page."""
+"""Makes tables of rankings and of compared pairs for a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of a site: numbers, dates, file names, points, and changes with their certainty and cause."""
+"""Writes the texts of a site: numbers, dates, file names, points, and changes with their certainty and cause."""
 
 from __future__ import annotations
 

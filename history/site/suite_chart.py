@@ -1,4 +1,5 @@
-"""A small chart of one quantity over the runs, as SVG, with a line for each comparable part and the part's changes."""
+"""Draws a small chart of one quantity over the runs, as SVG, with a line for each comparable part and the part's
+changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Series over many runs as a single HTML page that needs no network and no script."""
+"""Shows series over many runs in a single HTML page that needs no network and no script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of a chart in pixels: the size of the plot area, the ticks and the legend."""
+"""Lays out a chart in pixels: the size of the plot area, the ticks and the legend."""
 
 from __future__ import annotations
 

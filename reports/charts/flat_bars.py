@@ -1,4 +1,4 @@
-"""Horizontal bars, one below the other, for categories with names too long to fit below upright bars."""
+"""Draws horizontal bars, one below the other, for categories with names too long to fit below upright bars."""
 
 from __future__ import annotations
 

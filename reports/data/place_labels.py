@@ -1,4 +1,4 @@
-"""The names of places in a brief: levels of factors, and the hardware or levels that a sentence is about."""
+"""Names places in a brief: levels of factors, and the hardware or levels that a sentence is about."""
 
 from __future__ import annotations
 

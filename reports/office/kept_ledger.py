@@ -1,4 +1,4 @@
-"""The ledger inside an office file: a separate part, which programs keep when they save the file.
+"""Keeps the ledger inside an office file, in a separate part, which programs keep when they save the file.
 
 The part contains the file of the brief's numbers, and the texts of the office file as it was made, so that edited
 numbers can be found.

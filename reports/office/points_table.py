@@ -1,4 +1,4 @@
-"""All points of a run as rows for a sheet: one row for each planned measurement, with its results."""
+"""Lists all points of a run as rows for a sheet: one row for each planned measurement, with its results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Verdicts on a brief's claims: the number of each claim, how certain the number is, and whether the repeats decide
-that there is a difference.
+"""Judges a brief's claims: the number of each claim, how certain the number is, and whether the repeats decide that
+there is a difference.
 
 All claims of a brief are decided together, so the 5 % chance of an error is divided among their intervals, by C. E.
 Bonferroni's inequality (see `model/budgets.py`). The interval of a highest or lowest value comes from the repeats at

@@ -1,4 +1,4 @@
-"""Verdicts on a spec's expectations: whether each holds, and whether the repeats decide it."""
+"""Judges a spec's expectations: whether each holds, and whether the repeats decide it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Comparison of several contenders: a test of each pair, and a ranking at each point that shows which contenders
-differ.
+"""Compares several contenders: a test of each pair, and a ranking at each point that shows which contenders differ.
 
 All pairs at all points of a quantity are one family of tests (`comparison.compare_all`), corrected together by Holm's
 procedure. Contenders that no test distinguishes share a letter: H.-P. Piepho, "An Algorithm for a Letter-Based

@@ -1,4 +1,4 @@
-"""Checks of imported files: problems of a file, whether it is complete and from the named tool, and what times it
+"""Checks imported files: problems of a file, whether it is complete and from the named tool, and what times it
 contains."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The measurement of one cell, parsed again from the raw outputs of all its load generators."""
+"""Parses the measurement of one cell again, from the raw outputs of all its load generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All rows of one cell except its latencies, which belong to the rows of its point."""
+"""Makes all rows of one cell except its latencies, which belong to the rows of its point."""
 
 from __future__ import annotations
 

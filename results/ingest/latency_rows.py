@@ -1,4 +1,4 @@
-"""Latency statistics of one or more distributions. Distributions are merged by their buckets, never averaged."""
+"""Computes latency statistics of one or more distributions. Distributions are merged by their buckets, never averaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evidence of a run: its plan, its journal, and how each planned cell ended.
+"""Reads the evidence of a run: its plan, its journal, and how each planned cell ended.
 
 A cell's last verdict decides. A cell is missing if it never started, or if it started again after its last verdict and
 never ended. The journal is read once, record by record, and only the parts that the tables need are kept, because the

@@ -1,4 +1,4 @@
-"""The time that a run took, according to its journal, as seconds by activity for each attempt at a cell."""
+"""Computes how long a run took, according to its journal, as seconds by activity for each attempt at a cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change points of a series, by E-divisive means with a t test.
+"""Finds change points of a series, by E-divisive means with a t test.
 
 The statistic and the division are from D. S. Matteson and N. A. James, "A Nonparametric Approach for Multiple Change
 Point Analysis of Multivariate Data", Journal of the American Statistical Association 109 (2014). Their use on nightly

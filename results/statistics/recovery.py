@@ -1,4 +1,5 @@
-"""The effect of an event on throughput and latency: the dip, the outage, and the time until each has recovered.
+"""Measures the effect of an event on throughput and latency: the dip, the outage, and the time until each has
+recovered.
 
 The throughput comes from the load generators, as samples of about a second, each with its rate. An event has these
 results:

@@ -1,4 +1,4 @@
-"""The Universal Scalability Law, fitted to a ramp of load.
+"""Fits the Universal Scalability Law to a ramp of load.
 
 N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4: X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
 N is the load (threads), lambda is the throughput of one thread, sigma is the serial share of the work (contention), and

@@ -1,4 +1,4 @@
-"""Tests of whether two sets of repeats differ, intervals of ratios, and correction for multiple tests.
+"""Tests whether two sets of repeats differ, computes intervals of ratios, and corrects for multiple tests.
 
 A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show how
 much another measurement may differ.

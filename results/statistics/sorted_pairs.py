@@ -1,4 +1,5 @@
-"""The sorted differences or ratios of all pairs from two sets of values, without keeping all of them in memory.
+"""Gives access to the sorted differences or ratios of all pairs from two sets of values, without keeping all of them in
+memory.
 
 Thousands of repeats make many millions of pairs, but an interval needs only four of these.
 """

@@ -1,4 +1,4 @@
-"""The address at which a server on a host listens, and how other hosts reach it.
+"""Computes the address at which a server on a host listens, and how other hosts reach it.
 
 The plan's name for a host may be known only to this machine, through ~/.ssh/config. Other hosts then use the address
 over which SSH reached the host.

@@ -1,4 +1,4 @@
-"""Clocks: how far each host's clock is ahead of the controller's, and whether a clock was set during a cell's
+"""Reads clocks: how far each host's clock is ahead of the controller's, and whether a clock was set during a cell's
 measurement.
 
 The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the round

@@ -1,5 +1,5 @@
-"""Connections to the hosts of a run, opened on first use, kept open, and closed together. Many hosts are called in
-parallel."""
+"""Connects to the hosts of a run. Connections are opened on first use, kept open, and closed together. Many hosts are
+called in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orphans on a host: jobs, processes and claims whose controllers are gone."""
+"""Finds and ends orphans on a host: jobs, processes and claims whose controllers are gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disturbances of a measurement on its host: other processes, and data that a load left in the page cache."""
+"""Finds disturbances of a measurement on its host: other processes, and data that a load left in the page cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where to look for tools on a host, and how to distinguish them from other programs of the same name.
+"""Finds tools on a host, and distinguishes them from other programs of the same name.
 
 If the spec gives a path, only that path counts. Otherwise, the places are, in this order: $BENCHBRIEF_TOOLS (several
 folders, separated by colons); `.tools` in the working directory, in a folder above it, or beside the source checkout;

@@ -1,4 +1,4 @@
-"""A run's journal as a file: reading it, writing it, and locking it."""
+"""Reads, writes and locks a run's journal file."""
 
 from __future__ import annotations
 

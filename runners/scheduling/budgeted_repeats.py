@@ -1,4 +1,4 @@
-"""Budgets during a run: each point is measured once, and then the budget's rule chooses the points to repeat.
+"""Spends budgets during a run: each point is measured once, and then the budget's rule chooses the points to repeat.
 
 All decisions follow from the journal: verdicts, and the time that cells have taken. So a resumed run decides as the
 interrupted run did, and counts the time that was spent before. Each lane has the whole budget for itself, as lanes work

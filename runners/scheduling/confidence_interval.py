@@ -1,4 +1,4 @@
-"""Student's confidence interval of a mean."""
+"""Computes Student's confidence interval of a mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knee searches during a run: which point is the knee, which cells are no longer needed, and which cells wait.
+"""Searches for knees during a run: which point is the knee, which cells are no longer needed, and which cells wait.
 
 All decisions follow from the journal's records about the cells (their throughput and latency), so that a resumed run
 decides as the interrupted run did. A point counts when each of its repeats is good. Its throughput is their mean

@@ -1,4 +1,4 @@
-"""Adaptive ramps during a run: which points of a curve are measured, and in which order.
+"""Chooses the points of adaptive ramps during a run: which points of a curve are measured, and in which order.
 
 All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
 did. A point has been tried once all its cells have their verdicts. Its value is the mean throughput of its good

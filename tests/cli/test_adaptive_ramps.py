@@ -1,4 +1,4 @@
-"""Adaptive ramps in real runs of db_bench: the choice and its display, a killed controller, and a later run."""
+"""Tests adaptive ramps in real runs of db_bench: the choice and its display, a killed controller, and a later run."""
 
 from __future__ import annotations
 

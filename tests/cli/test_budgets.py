@@ -1,4 +1,5 @@
-"""A budget as users see it: what fits is shown before the run, what was spent after it, and the rule in the brief."""
+"""Tests a budget as users see it: what fits is shown before the run, what was spent after it, and the rule in the
+brief."""
 
 from __future__ import annotations
 

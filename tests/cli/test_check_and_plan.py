@@ -1,4 +1,4 @@
-"""`bench check` and `bench plan`: they run nothing, and report all mistakes at once."""
+"""Tests `bench check` and `bench plan`: they run nothing, and report all mistakes at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for every command: it is documented, it has help, and mistyped input gives one clear line."""
+"""Tests rules for every command: it is documented, it has help, and mistyped input gives one clear line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench compare` of three or more contenders: its output, files and exit codes."""
+"""Tests `bench compare` of three or more contenders: its output, files and exit codes."""
 
 from __future__ import annotations
 

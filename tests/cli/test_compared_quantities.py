@@ -1,4 +1,4 @@
-"""Numbers and settings as `bench compare` prints them."""
+"""Tests numbers and settings as `bench compare` prints them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flipped bits in the files of a finished run: whatever matters is noticed or repaired, and never believed."""
+"""Tests flipped bits in the files of a finished run: whatever matters is noticed or repaired, and never believed."""
 
 from __future__ import annotations
 

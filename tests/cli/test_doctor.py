@@ -1,4 +1,4 @@
-"""`bench doctor`: what is missing, and how to install it."""
+"""Tests `bench doctor`: what is missing, and how to install it."""
 
 from __future__ import annotations
 

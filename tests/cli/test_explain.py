@@ -1,4 +1,4 @@
-"""`bench explain`."""
+"""Tests `bench explain`."""
 
 from __future__ import annotations
 

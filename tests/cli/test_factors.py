@@ -1,4 +1,4 @@
-"""Runs at the levels of factors, with real db_bench: loading, display, resuming, reuse and comparison."""
+"""Tests runs at the levels of factors, with real db_bench: loading, display, resuming, reuse and comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench` with real fio on a file and a device, here and over SSH, killed and resumed, and simulated."""
+"""Tests `bench` with real fio on a file and a device, here and over SSH, killed and resumed, and simulated."""
 
 from __future__ import annotations
 

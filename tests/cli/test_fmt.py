@@ -1,4 +1,4 @@
-"""`bench fmt`: what it writes, what it only shows, and what it leaves unchanged."""
+"""Tests `bench fmt`: what it writes, what it only shows, and what it leaves unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench check --format`: the output for code hosts and editors."""
+"""Tests `bench check --format`: the output for code hosts and editors."""
 
 from __future__ import annotations
 

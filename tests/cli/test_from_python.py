@@ -1,4 +1,4 @@
-"""`import benchbrief as bb`: notebooks and scripts get the same numbers, figures and errors as commands."""
+"""Tests `import benchbrief as bb`: notebooks and scripts get the same numbers, figures and errors as commands."""
 
 from __future__ import annotations
 

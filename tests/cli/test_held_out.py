@@ -1,4 +1,4 @@
-"""Held-out repeats of claims: the winning point is measured again, and the claim uses only these repeats."""
+"""Tests held-out repeats of claims: the winning point is measured again, and the claim uses only these repeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench import`: its output, the files that it keeps, and every place where the run is marked as imported."""
+"""Tests `bench import`: its output, the files that it keeps, and every place where the run is marked as imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs with factors, as shown by `bench query`, `compare`, `trend`, `site` and Python."""
+"""Tests runs with factors, as shown by `bench query`, `compare`, `trend`, `site` and Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live screen and the plain lines, for terminals of all sizes and any number of cells and hosts."""
+"""Tests the live screen and the plain lines, for terminals of all sizes and any number of cells and hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements of `bench compare` about the loads of two contenders, based on their plans."""
+"""Tests the statements of `bench compare` about the loads of two contenders, based on their plans."""
 
 from __future__ import annotations
 

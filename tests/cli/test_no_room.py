@@ -1,4 +1,4 @@
-"""Files without room: exit code 5 means that results are kept, and is used only if they are."""
+"""Tests files without room: exit code 5 means that results are kept, and is used only if they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench plan --diff`, against runs and against git revisions."""
+"""Tests `bench plan --diff`, against runs and against git revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power and several load generators from the command line, in real runs with commands as meters."""
+"""Tests power and several load generators from the command line, in real runs with commands as meters."""
 
 from __future__ import annotations
 

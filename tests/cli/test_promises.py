@@ -1,4 +1,5 @@
-"""Searches for a promise in real runs with openload on a server: their output, a killed controller, and a later run.
+"""Tests searches for a promise in real runs with openload on a server: their output, a killed controller, and a later
+run.
 
 A busy machine may break any promise, so a test holds what was found to what was measured, and not to a rate.
 """

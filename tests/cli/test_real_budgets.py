@@ -1,4 +1,4 @@
-"""Budgets in real runs of db_bench: points without room, a later run, and a killed controller."""
+"""Tests budgets in real runs of db_bench: points without room, a later run, and a killed controller."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`bench reproduce`: from a brief alone to a run and to verdicts, running nothing of a stranger's spec without showing
-it."""
+"""Tests `bench reproduce`: from a brief alone to a run and to verdicts, running nothing of a stranger's spec without
+showing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that look at a finished run: query, status, report, rebuild."""
+"""Tests the commands that look at a finished run: query, status, report, rebuild."""
 
 from __future__ import annotations
 

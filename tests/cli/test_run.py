@@ -1,4 +1,4 @@
-"""`bench run` with real db_bench, as users see it."""
+"""Tests `bench run` with real db_bench, as users see it."""
 
 from __future__ import annotations
 

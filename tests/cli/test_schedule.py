@@ -1,4 +1,4 @@
-"""Cells with real db_bench: the steps between them, a failed cell, and repeats that end by themselves."""
+"""Tests cells with real db_bench: the steps between them, a failed cell, and repeats that end by themselves."""
 
 from __future__ import annotations
 

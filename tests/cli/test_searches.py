@@ -1,4 +1,4 @@
-"""Knee searches, and cells that wait for their results, with real db_bench and real YCSB."""
+"""Tests knee searches, and cells that wait for their results, with real db_bench and real YCSB."""
 
 from __future__ import annotations
 

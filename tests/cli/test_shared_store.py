@@ -1,4 +1,4 @@
-"""The commands for a shared store, as users type them."""
+"""Tests the commands for a shared store, as users type them."""
 
 import json
 import shutil

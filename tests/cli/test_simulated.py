@@ -1,4 +1,4 @@
-"""`bench run --simulate`: from the spec to the brief without a host, and every place that says so."""
+"""Tests `bench run --simulate`: from the spec to the brief without a host, and every place that says so."""
 
 from __future__ import annotations
 

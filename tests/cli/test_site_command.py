@@ -1,4 +1,4 @@
-"""`bench site` on the command line: its output and its refusals."""
+"""Tests `bench site` on the command line: its output and its refusals."""
 
 from __future__ import annotations
 

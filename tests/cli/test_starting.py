@@ -1,4 +1,4 @@
-"""Ctrl-C, or a closed terminal, while `bench` starts: it is always obeyed, with one line."""
+"""Tests Ctrl-C, or a closed terminal, while `bench` starts: it is always obeyed, with one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view of a user on a real terminal."""
+"""Tests what a user sees on a real terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench trend` and `bench gate` on simulated runs: a step, its second measurement, and the control beside it."""
+"""Tests `bench trend` and `bench gate` on simulated runs: a step, its second measurement, and the control beside it."""
 
 from __future__ import annotations
 

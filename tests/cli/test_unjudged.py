@@ -1,5 +1,5 @@
-"""A run whose lane ends without verdicts on all cells. A lane that skips a cell simulates this bug, to check that a run
-with missing cells is never called done."""
+"""Tests a run whose lane ends without verdicts on all cells. A lane that skips a cell simulates this bug, to check that
+a run with missing cells is never called done."""
 
 from __future__ import annotations
 

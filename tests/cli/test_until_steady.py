@@ -1,4 +1,4 @@
-"""Measuring until steady on the command line, with simulated runs: status, journal, and comparisons."""
+"""Tests measuring until steady on the command line, with simulated runs: status, journal, and comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench verify`: a brief's numbers compared with the store, the raw outputs, and the document itself."""
+"""Tests `bench verify`: a brief's numbers compared with the store, the raw outputs, and the document itself."""
 
 from __future__ import annotations
 

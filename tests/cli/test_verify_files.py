@@ -1,4 +1,4 @@
-"""`bench verify`: checks against the journal of the brief's files and of the run's own files."""
+"""Tests `bench verify`: checks against the journal of the brief's files and of the run's own files."""
 
 from __future__ import annotations
 

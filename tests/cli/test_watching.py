@@ -1,4 +1,4 @@
-"""Watching a run in progress: on its own screen, from other shells, and by a metrics collector."""
+"""Tests watching a run in progress: on its own screen, from other shells, and by a metrics collector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench words`, and `bench report --language`."""
+"""Tests `bench words`, and `bench report --language`."""
 
 from __future__ import annotations
 

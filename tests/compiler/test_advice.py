@@ -1,4 +1,4 @@
-"""The changes to a spec that `bench plan` advises, with the time that they save."""
+"""Tests the changes to a spec that `bench plan` advises, with the time that they save."""
 
 from __future__ import annotations
 

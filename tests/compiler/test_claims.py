@@ -1,4 +1,4 @@
-"""Claims: the words of a sentence are checked against its number."""
+"""Tests claims: the words of a sentence are checked against its number."""
 
 from __future__ import annotations
 

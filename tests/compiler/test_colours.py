@@ -1,4 +1,4 @@
-"""The colours of a house style: parsing, visibility on white, and distinguishability."""
+"""Tests the colours of a house style: parsing, visibility on white, and distinguishability."""
 
 from __future__ import annotations
 

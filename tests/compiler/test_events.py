@@ -1,4 +1,4 @@
-"""Events of an experiment: their effects on cells, hashes, data sets and profiles."""
+"""Tests events of an experiment: their effects on cells, hashes, data sets and profiles."""
 
 from __future__ import annotations
 

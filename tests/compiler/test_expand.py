@@ -1,4 +1,4 @@
-"""Cells: their ids, order, hashes, steps, data sets and estimates."""
+"""Tests cells: their ids, order, hashes, steps, data sets and estimates."""
 
 from __future__ import annotations
 

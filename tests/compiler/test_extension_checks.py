@@ -1,4 +1,4 @@
-"""Findings about a plan from an engine's or a load generator's own `check`."""
+"""Tests findings about a plan from an engine's or a load generator's own `check`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Factors: the cells of their levels, with identity and order, and what commands and knees get from them."""
+"""Tests factors: the cells of their levels, with identity and order, and what commands and knees get from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of names: the meaning of each name in every place where names are possible."""
+"""Tests the index of names: the meaning of each name in every place where names are possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The estimated time of a load, by the number of load threads."""
+"""Tests the estimated time of a load, by the number of load threads."""
 
 from __future__ import annotations
 

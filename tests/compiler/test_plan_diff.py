@@ -1,4 +1,4 @@
-"""The difference in words for each pair of specs in `diffs/`, and rules for every difference."""
+"""Tests the difference in words for each pair of specs in `diffs/`, and rules for every difference."""
 
 from __future__ import annotations
 

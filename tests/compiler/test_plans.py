@@ -1,4 +1,4 @@
-"""The plan that `bench plan` shows for each spec in `plans/`."""
+"""Tests the plan that `bench plan` shows for each spec in `plans/`."""
 
 from __future__ import annotations
 

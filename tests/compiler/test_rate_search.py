@@ -1,4 +1,4 @@
-"""The rule of a search for a promise: its next measurement, and its conclusion."""
+"""Tests the rule of a search for a promise: its next measurement, and its conclusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The effects of workloads on their data sets, and which cells therefore load again."""
+"""Tests the effects of workloads on their data sets, and which cells therefore load again."""
 
 from __future__ import annotations
 

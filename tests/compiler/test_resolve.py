@@ -1,4 +1,4 @@
-"""The results of declarations: ramps, workloads, hardware keys, inheritance, profiles, parameters, imports."""
+"""Tests the results of declarations: ramps, workloads, hardware keys, inheritance, profiles, parameters, imports."""
 
 from __future__ import annotations
 

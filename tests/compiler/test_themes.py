@@ -1,4 +1,4 @@
-"""The allowed contents of a house's style sheet: a brief loads nothing."""
+"""Tests the allowed contents of a house's style sheet: a brief loads nothing."""
 
 from __future__ import annotations
 

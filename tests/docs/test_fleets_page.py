@@ -1,4 +1,4 @@
-"""The samples for build servers and schedulers on the page about fleets: valid files, and existing codes."""
+"""Tests the samples for build servers and schedulers on the page about fleets: valid files, and existing codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mistake in a text, with the complete message for its author.
+"""Tests every mistake in a text, with the complete message for its author.
 
 Each `errors/<code>-<what>.bench` holds one mistake; the `.err` beside it is what is shown.
 """

@@ -1,4 +1,4 @@
-"""The canonical layout: pairs of texts, and rules for every readable text."""
+"""Tests the canonical layout: pairs of texts, and rules for every readable text."""
 
 from __future__ import annotations
 

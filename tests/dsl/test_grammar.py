@@ -1,4 +1,4 @@
-"""For each rule of the grammar: what it accepts, with which result, and what it refuses."""
+"""Tests for each rule of the grammar: what it accepts, with which result, and what it refuses."""
 
 from __future__ import annotations
 

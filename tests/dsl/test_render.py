@@ -1,5 +1,5 @@
-"""The look of a diagnostic: underlines, wide characters, escapes, long lines, spans over several lines,
-colours, JSON."""
+"""Tests the look of a diagnostic: underlines, wide characters, escapes, long lines, spans over several lines, colours,
+JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The meaning of quoted texts: lines, escapes and holes."""
+"""Tests the meaning of quoted texts: lines, escapes and holes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neovim with the settings in editors/neovim: file type, highlighting, and the language server."""
+"""Tests Neovim with the settings in editors/neovim: file type, highlighting, and the language server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The VS Code extension: its package, the program that it starts, and its snippets, which are valid specs."""
+"""Tests the VS Code extension: its package, the program that it starts, and its snippets, which are valid specs."""
 
 from __future__ import annotations
 

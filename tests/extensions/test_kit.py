@@ -1,4 +1,4 @@
-"""The package written by `bench extensions new`, and the findings of `bench extensions try` about it."""
+"""Tests the package written by `bench extensions new`, and the findings of `bench extensions try` about it."""
 
 from __future__ import annotations
 

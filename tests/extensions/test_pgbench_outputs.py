@@ -1,4 +1,4 @@
-"""pgbench's outputs and logs, recorded from version 15: they are read, summed up, and refused if they contradict
+"""Tests pgbench's outputs and logs, recorded from version 15: they are read, summed up, and refused if they contradict
 themselves."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PostgreSQL and pgbench, from a package of their own, with a real server and a real standby."""
+"""Tests PostgreSQL and pgbench, from a package of their own, with a real server and a real standby."""
 
 from __future__ import annotations
 

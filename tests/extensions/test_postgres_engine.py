@@ -1,4 +1,4 @@
-"""The engine of the PostgreSQL package, in this process, with a real server and a real standby."""
+"""Tests the engine of the PostgreSQL package, in this process, with a real server and a real standby."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offers of `benchbrief.extend` to extensions, compared with the listing in `surface.txt`."""
+"""Compares the names that `benchbrief.extend` offers to extensions with the listing in `surface.txt`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forbidden contents of a load generator's spec."""
+"""Tests what a load generator's spec must not contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One load from two hosts, each with its own sshd, into one server: it is split and added up, and fails as a whole."""
+"""Tests one load from two hosts, each with its own sshd, into one server: it is split and added up, and fails as a
+whole."""
 
 from __future__ import annotations
 

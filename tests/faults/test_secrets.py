@@ -1,4 +1,4 @@
-"""Secrets: the spec has references, and only processes that need the values get them."""
+"""Tests secrets: the spec has references, and only processes that need the values get them."""
 
 from __future__ import annotations
 

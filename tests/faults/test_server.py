@@ -1,4 +1,4 @@
-"""MongoDB servers that die during the measurement."""
+"""Tests MongoDB servers that die during the measurement."""
 
 from __future__ import annotations
 

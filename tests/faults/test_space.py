@@ -1,4 +1,4 @@
-"""Full disks: a host's fails its cells, and the controller's stops the run before anything is lost."""
+"""Tests full disks: a host's fails its cells, and the controller's stops the run before anything is lost."""
 
 from __future__ import annotations
 

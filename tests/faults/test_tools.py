@@ -1,4 +1,4 @@
-"""Tools that exit with code 0 although they measured nothing, or something else."""
+"""Tests tools that exit with code 0 although they measured nothing, or something else."""
 
 from __future__ import annotations
 

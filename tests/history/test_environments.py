@@ -1,4 +1,4 @@
-"""What makes a different environment: the content of a file, but not its folder."""
+"""Tests what makes a different environment: the content of a file, but not its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bars beside the values of a comparison's page."""
+"""Tests the bars beside the values of a comparison's page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Series of many runs: which values belong together, which are separated, and which are left out with a note."""
+"""Tests series of many runs: which values belong together, which are separated, and which are left out with a note."""
 
 from __future__ import annotations
 

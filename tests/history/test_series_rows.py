@@ -1,4 +1,4 @@
-"""A run's series file: its information on each quantity, and what puts the values of two runs into one series."""
+"""Tests a run's series file: its information on each quantity, and what puts the values of two runs into one series."""
 
 from __future__ import annotations
 

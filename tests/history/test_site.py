@@ -1,5 +1,5 @@
-"""The static site: the contents of its pages, what can't get into them, what is rebuilt, and which files it leaves
-alone."""
+"""Tests the static site: the contents of its pages, what can't get into them, what is rebuilt, and which files it
+leaves alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a trend in a browser: axe's findings, its width on a phone, and what can't get into it."""
+"""Tests the page of a trend in a browser: axe's findings, its width on a phone, and what can't get into it."""
 
 from __future__ import annotations
 

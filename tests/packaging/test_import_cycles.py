@@ -1,4 +1,4 @@
-"""Import cycles: there are none between modules, and none between sub-rooms."""
+"""Tests import cycles: there are none between modules, and none between sub-rooms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rooms' rules: allowed imports, the place of each library, and that each package is installed."""
+"""Tests the rooms' rules: allowed imports, the place of each library, and that each package is installed."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Charts of every kind and odd shape, for tests that look at pixels and boxes."""
+"""Makes charts of every kind and odd shape, for tests that look at pixels and boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated results for any plan: each cell is measured and each probe sampled, with repeatable numbers."""
+"""Generates results for any plan: each cell is measured and each probe sampled, with repeatable numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mark = best`: which values are bold, by direction and by repeats, and the line below the table."""
+"""Tests `mark = best`: which values are bold, by direction and by repeats, and the line below the table."""
 
 from __future__ import annotations
 

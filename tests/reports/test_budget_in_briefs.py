@@ -1,4 +1,4 @@
-"""A brief's statements about a budget: every text has the level of the intervals that are drawn."""
+"""Tests a brief's statements about a budget: every text has the level of the intervals that are drawn."""
 
 from __future__ import annotations
 

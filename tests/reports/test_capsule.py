@@ -1,5 +1,5 @@
-"""The capsule of a brief: it has everything needed to measure again, in the same bytes each time, and a hostile one is
-refused with a clear message before use."""
+"""Tests the capsule of a brief: it has everything needed to measure again, in the same bytes each time, and a hostile
+one is refused with a clear message before use."""
 
 from __future__ import annotations
 

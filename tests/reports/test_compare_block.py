@@ -1,4 +1,4 @@
-"""`compare` in a brief: letters beside the numbers, their meaning, and the detection of a wrong one."""
+"""Tests `compare` in a brief: letters beside the numbers, their meaning, and the detection of a wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brackets, ranges and other comparing marks, from the spec to the drawing, the data and the alternative text."""
+"""Tests brackets, ranges and other comparing marks, from the spec to the drawing, the data and the alternative text."""
 
 from __future__ import annotations
 

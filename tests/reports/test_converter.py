@@ -1,4 +1,4 @@
-"""The chart converter's process: the effect on a brief if it ends, hangs or refuses."""
+"""Tests the chart converter's process: the effect on a brief if it ends, hangs or refuses."""
 
 from __future__ import annotations
 

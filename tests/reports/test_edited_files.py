@@ -1,4 +1,4 @@
-"""Office files edited by people or programs: `bench verify` finds each number that was changed."""
+"""Tests office files edited by people or programs: `bench verify` finds each number that was changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a brief: the command that measures it again, and a line on trademarks."""
+"""Tests the end of a brief: the command that measures it again, and a line on trademarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every example's report over generated results: the compiler's queries and the reports fit together.
+"""Tests every example's report over generated results: the compiler's queries and the reports fit together.
 
 Three more are read as a whole in `tests/examples/test_pages.py`.
 """

@@ -1,4 +1,4 @@
-"""Factors in a brief: the settings that an experiment varies, in every element and in both languages."""
+"""Tests factors in a brief: the settings that an experiment varies, in every element and in both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Briefs as files to edit: each has all numbers of the ledger, opens in LibreOffice, and is the same each time."""
+"""Tests briefs as files to edit: each has all numbers of the ledger, opens in LibreOffice, and is the same each time."""
 
 from __future__ import annotations
 

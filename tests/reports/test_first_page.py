@@ -1,4 +1,5 @@
-"""The first and the last page of a brief: a figure, one line of limits before it, sizes of text, full pages, PDF/UA."""
+"""Tests the first and the last page of a brief: a figure, one line of limits before it, sizes of text, full pages,
+PDF/UA."""
 
 from __future__ import annotations
 

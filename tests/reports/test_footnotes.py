@@ -1,4 +1,4 @@
-"""The author's own footnotes in a brief."""
+"""Tests the author's own footnotes in a brief."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The head of a brief: computed numbers in its title and subtitle, and numbers in large type."""
+"""Tests the head of a brief: computed numbers in its title and subtitle, and numbers in large type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heat tables: their shades distinguish values, keep texts readable (also in grey), and stay accessible."""
+"""Tests heat tables: their shades distinguish values, keep texts readable (also in grey), and stay accessible."""
 
 from __future__ import annotations
 

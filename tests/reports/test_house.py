@@ -1,4 +1,4 @@
-"""A user's house style: colours, logo, style sheet, parts of a layout, and the confinement of templates."""
+"""Tests a user's house style: colours, logo, style sheet, parts of a layout, and the confinement of templates."""
 
 from __future__ import annotations
 

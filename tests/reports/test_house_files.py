@@ -1,4 +1,5 @@
-"""Presentations and documents with a house's templates and any kind of text. Anything that does not fit is reported."""
+"""Tests presentations and documents with a house's templates and any kind of text. Anything that does not fit is
+reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML brief in a real browser: what its script does and may do, and that everybody can read it."""
+"""Tests the HTML brief in a real browser: what its script does and may do, and that everybody can read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of base measures for people."""
+"""Tests names of base measures for people."""
 
 from __future__ import annotations
 

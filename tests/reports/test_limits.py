@@ -1,4 +1,4 @@
-"""Limits of a brief's numbers: each is found in a store with the fault, and none in one without."""
+"""Tests limits of a brief's numbers: each is found in a store with the fault, and none in one without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ticks of logarithmic axes and of a search's offered loads, also for the largest and smallest numbers."""
+"""Tests ticks of logarithmic axes and of a search's offered loads, also for the largest and smallest numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A brief as Markdown: texts stay texts, links have targets, and a table has one head."""
+"""Tests a brief as Markdown: texts stay texts, links have targets, and a table has one head."""
 
 from __future__ import annotations
 

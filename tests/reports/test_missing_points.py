@@ -1,4 +1,4 @@
-"""A figure's footnotes about missing points, lines through time, and marks."""
+"""Tests a figure's footnotes about missing points, lines through time, and marks."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 

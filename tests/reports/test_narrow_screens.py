@@ -1,4 +1,4 @@
-"""A brief on a phone: only tables, figures and listings scroll sideways, each in its own box."""
+"""Tests a brief on a phone: only tables, figures and listings scroll sideways, each in its own box."""
 
 from __future__ import annotations
 

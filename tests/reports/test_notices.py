@@ -1,4 +1,4 @@
-"""Our own sentences in a brief: conditions with their numbers, code marked as code, and possible signs."""
+"""Tests our own sentences in a brief: conditions with their numbers, code marked as code, and possible signs."""
 
 from __future__ import annotations
 

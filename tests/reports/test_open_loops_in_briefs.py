@@ -1,5 +1,5 @@
-"""A brief's statements about an open loop: what was accepted and seen, the rates of a staircase, and a search on page
-1."""
+"""Tests a brief's statements about an open loop: what was accepted and seen, the rates of a staircase, and a search on
+page 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contents of a page: the result before its limits, headings with their contents, whole slides."""
+"""Tests the contents of a page: the result before its limits, headings with their contents, whole slides."""
 
 from __future__ import annotations
 

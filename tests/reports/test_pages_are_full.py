@@ -1,4 +1,4 @@
-"""Page fill of whole briefs, in both languages and on all papers: few blanks, and no heading alone."""
+"""Tests page fill of whole briefs, in both languages and on all papers: few blanks, and no heading alone."""
 
 from __future__ import annotations
 

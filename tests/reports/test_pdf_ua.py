@@ -1,4 +1,4 @@
-"""The PDFs of every layout checked against PDF/UA-1 by veraPDF, and as a screen reader sees them, with one start of
+"""Checks the PDFs of every layout against PDF/UA-1 with veraPDF, and as a screen reader sees them, with one start of
 Java."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statements of tables, figures and texts about the points that their values come from: a fixed one, and a ramp's
+"""Tests statements of tables, figures and texts about the points that their values come from: a fixed one, and a ramp's
 unmeasured ones."""
 
 from __future__ import annotations

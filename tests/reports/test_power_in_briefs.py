@@ -1,4 +1,4 @@
-"""The disclosure's statements about watts: nothing about missing meters, and nothing about what was not sampled."""
+"""Tests the disclosure's statements about watts: nothing about missing meters, and nothing about what was not sampled."""
 
 from __future__ import annotations
 

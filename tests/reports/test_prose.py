@@ -1,4 +1,4 @@
-"""Markdown with computed numbers: what an author may write, and what nobody may."""
+"""Tests Markdown with computed numbers: what an author may write, and what nobody may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A range published by a source, beside the one computed from its figures."""
+"""Tests a range published by a source, beside the one computed from its figures."""
 
 from __future__ import annotations
 

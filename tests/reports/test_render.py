@@ -1,4 +1,4 @@
-"""Whole reports: the page, the PDF, and the statements that no reader may miss."""
+"""Tests whole reports: the page, the PDF, and the statements that no reader may miss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A brief's own statements about repeats: how far apart they are, and which differences are within noise."""
+"""Tests a brief's own statements about repeats: how far apart they are, and which differences are within noise."""
 
 from __future__ import annotations
 

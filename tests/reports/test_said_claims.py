@@ -1,4 +1,4 @@
-"""Claims in a brief: decided ones are stated, as precisely as the data allow, and others are not."""
+"""Tests claims in a brief: decided ones are stated, as precisely as the data allow, and others are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search for a promise in a figure and the disclosure: verdicts on rates, limits, and the rate found."""
+"""Tests a search for a promise in a figure and the disclosure: verdicts on rates, limits, and the rate found."""
 
 from __future__ import annotations
 

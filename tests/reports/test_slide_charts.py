@@ -1,4 +1,4 @@
-"""Charts of slides, beyond plain bars and lines, in the file that PowerPoint opens."""
+"""Tests charts of slides, beyond plain bars and lines, in the file that PowerPoint opens."""
 
 from __future__ import annotations
 

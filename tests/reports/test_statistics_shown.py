@@ -1,4 +1,4 @@
-"""A brief's statistics of repeats and curves, compared with numpy and scipy on the same numbers."""
+"""Tests a brief's statistics of repeats and curves, compared with numpy and scipy on the same numbers."""
 
 from __future__ import annotations
 

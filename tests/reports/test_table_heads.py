@@ -1,4 +1,4 @@
-"""Tables with several metrics and several keys across: their heads, and their width on the page."""
+"""Tests tables with several metrics and several keys across: their heads, and their width on the page."""
 
 from __future__ import annotations
 

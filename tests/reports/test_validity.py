@@ -1,4 +1,4 @@
-"""The limits of a run's measurements in the words of the brief."""
+"""Tests the limits of a run's measurements in the words of the brief."""
 
 from __future__ import annotations
 

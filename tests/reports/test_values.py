@@ -1,4 +1,4 @@
-"""Numbers for people."""
+"""Tests how numbers are written for people."""
 
 from __future__ import annotations
 

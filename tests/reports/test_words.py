@@ -1,4 +1,4 @@
-"""The word catalogues."""
+"""Tests the word catalogues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workbooks: numbers are real numbers that look as in the brief, and a text is always a text."""
+"""Tests workbooks: numbers are real numbers that look as in the brief, and a text is always a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive ramps of a later run with more points: which earlier results are reused, and what else is measured."""
+"""Tests adaptive ramps of a later run with more points: which earlier results are reused, and what else is measured."""
 
 from __future__ import annotations
 

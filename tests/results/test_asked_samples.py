@@ -1,4 +1,4 @@
-"""A budget's use of probes: metrics over them by name, and measures that a report reads without a metric."""
+"""Tests a budget's use of probes: metrics over them by name, and measures that a report reads without a metric."""
 
 from __future__ import annotations
 

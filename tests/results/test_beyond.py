@@ -1,4 +1,4 @@
-"""Percentiles that few operations decide."""
+"""Tests percentiles that few operations decide."""
 
 from __future__ import annotations
 

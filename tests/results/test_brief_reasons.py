@@ -1,4 +1,4 @@
-"""Reasons with several findings, shortened to the first one."""
+"""Tests reasons with several findings, shortened to the first one."""
 
 from __future__ import annotations
 

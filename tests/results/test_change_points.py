@@ -1,5 +1,5 @@
-"""Changes in a series, compared with apache-otava and ruptures (`oracles/record.py`), and with the effect of noise
-alone."""
+"""Compares the changes found in a series with those of apache-otava and ruptures (`oracles/record.py`), and tests the
+effect of noise alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts of comparisons, from repeats made for each."""
+"""Tests verdicts of comparisons, from repeats made for each."""
 
 from __future__ import annotations
 

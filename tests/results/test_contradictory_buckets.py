@@ -1,4 +1,4 @@
-"""Outputs with printed buckets, halves or sizes that contradict each other."""
+"""Tests outputs with printed buckets, halves or sizes that contradict each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expectations of a spec about significance and intervals, with numbers made for each."""
+"""Tests expectations of a spec about significance and intervals, with numbers made for each."""
 
 from __future__ import annotations
 

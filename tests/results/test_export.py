@@ -1,4 +1,4 @@
-"""Answers as text, JSON, CSV and Parquet."""
+"""Tests answers as text, JSON, CSV and Parquet."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Factors, the settings that an experiment varies, in the tables and views."""
+"""Tests factors, the settings that an experiment varies, in the tables and views."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The language's functions of repeats and curves on a simulated run, compared with its individual numbers."""
+"""Tests the language's functions of repeats and curves on a simulated run, compared with its individual numbers."""
 
 from __future__ import annotations
 

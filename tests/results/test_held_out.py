@@ -1,5 +1,5 @@
-"""The purpose of held-out repeats: the highest of many noisy points is too high, and claims about it are too often
-wrong."""
+"""Shows the purpose of held-out repeats: the highest of many noisy points is too high, and claims about it are too
+often wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The histogram logs of a YCSB output: which of those beside it count as its own, and the messages about the others.
+"""Tests the histogram logs of a YCSB output: which of those beside it count as its own, and the messages about the
+others.
 
 The outputs and the logs are what YCSB 0.17 wrote.
 """

@@ -1,4 +1,5 @@
-"""Finished outputs of tools, recorded from real ones or in their formats: each is imported to its cell, or refused."""
+"""Tests finished outputs of tools, recorded from real ones or in their formats: each is imported to its cell, or
+refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's journal and raw outputs in the store: throughput, latencies, and unusable data."""
+"""Tests a run's journal and raw outputs in the store: throughput, latencies, and unusable data."""
 
 from dataclasses import replace
 from pathlib import Path

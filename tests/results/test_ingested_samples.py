@@ -1,4 +1,4 @@
-"""Probes' samples, clocks and server counters in the store."""
+"""Tests probes' samples, clocks and server counters in the store."""
 
 import re
 from collections.abc import Sequence

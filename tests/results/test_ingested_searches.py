@@ -1,4 +1,4 @@
-"""A knee search in the store: points that were not needed, and cells that waited."""
+"""Tests a knee search in the store: points that were not needed, and cells that waited."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Latency statistics of several distributions together."""
+"""Tests latency statistics of several distributions together."""
 
 from __future__ import annotations
 

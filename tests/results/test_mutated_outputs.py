@@ -1,4 +1,4 @@
-"""Real outputs with random changes: each change of a fact is refused or reported.
+"""Tests real outputs with random changes: each change of a fact is refused or reported.
 
 The facts are read by separate rules, and not by the parsers under test. The recordings are of the real tools. The
 changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a slipped decimal

@@ -1,4 +1,4 @@
-"""Outputs as printed by tools that might be refused for a wrong reason, or believed too much."""
+"""Tests outputs as printed by tools that might be refused for a wrong reason, or believed too much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event's effect on the throughput, for samples with a known answer."""
+"""Tests an event's effect on the throughput, for samples with a known answer."""
 
 from __future__ import annotations
 

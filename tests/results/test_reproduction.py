@@ -1,4 +1,4 @@
-"""The verdicts on a reproduction: as reliable as stated, on random numbers, and honest if nothing is decided.
+"""Tests the verdicts on a reproduction: as reliable as stated, on random numbers, and honest if nothing is decided.
 
 `benchmarks reproduction` draws more.
 """

@@ -1,4 +1,4 @@
-"""Logs of samples beside an imported measurement: which disks and which day they are for."""
+"""Tests logs of samples beside an imported measurement: which disks and which day they are for."""
 
 from __future__ import annotations
 

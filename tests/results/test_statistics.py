@@ -1,4 +1,4 @@
-"""Spread over repeats, and a spec's expectations."""
+"""Tests spread over repeats, and a spec's expectations."""
 
 import math
 import statistics

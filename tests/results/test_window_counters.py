@@ -1,4 +1,4 @@
-"""A server's counters at the ends of the measured window, between readings."""
+"""Tests a server's counters at the ends of the measured window, between readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of an earlier run's cell, as written in the journal of the run that reuses its result."""
+"""Tests records of an earlier run's cell, as written in the journal of the run that reuses its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a server's counters beside a measurement."""
+"""Tests reading a server's counters beside a measurement."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Observed facts, and facts that contradict a declaration: from this machine, and as printed by machines that
-we lack."""
+"""Tests observed facts, and facts that contradict a declaration: from this machine, and as printed by machines that we
+lack."""
 
 from __future__ import annotations
 

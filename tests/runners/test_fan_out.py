@@ -1,4 +1,4 @@
-"""Calls to many hosts: in order, with a limit on parallel ones, and with separate failures."""
+"""Tests calls to many hosts: in order, with a limit on parallel ones, and with separate failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging histograms and reading percentiles from them, compared with exact percentiles of the same data."""
+"""Tests merging histograms and reading percentiles from them, compared with exact percentiles of the same data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The next point of an adaptive ramp, as a function of the measurements."""
+"""Tests the next point of an adaptive ramp, as a function of the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells that fall behind the load that they should offer."""
+"""Tests cells that fall behind the load that they should offer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells of an interrupted run according to its journal: which are done, and how far the others got."""
+"""Tests the cells of an interrupted run according to its journal: which are done, and how far the others got."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contents of a run's directory."""
+"""Tests the contents of a run's directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences of a run: codes with arguments, and their words in each language."""
+"""Tests the sentences of a run: codes with arguments, and their words in each language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SNIA's rule for a steady throughput."""
+"""Tests SNIA's rule for a steady throughput."""
 
 from __future__ import annotations
 

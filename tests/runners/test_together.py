@@ -1,4 +1,4 @@
-"""Several load generators of one cell treated as one: the rate, its time, and the remarks."""
+"""Tests several load generators of one cell treated as one: the rate, its time, and the remarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MSER-5: how much of a measured window is a transient."""
+"""Tests MSER-5: how much of a measured window is a transient."""
 
 from __future__ import annotations
 

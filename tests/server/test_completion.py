@@ -1,4 +1,4 @@
-"""Completion in texts during typing, over the real protocol. `|` is the cursor."""
+"""Tests completion in texts during typing, over the real protocol. `|` is the cursor."""
 
 from __future__ import annotations
 

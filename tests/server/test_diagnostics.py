@@ -1,4 +1,4 @@
-"""Diagnostics while typing, over the real protocol."""
+"""Tests diagnostics while typing, over the real protocol."""
 
 from __future__ import annotations
 

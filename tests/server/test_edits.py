@@ -1,4 +1,4 @@
-"""Formatting and quick fixes, over the real protocol."""
+"""Tests formatting and quick fixes, over the real protocol."""
 
 from __future__ import annotations
 

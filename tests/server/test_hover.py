@@ -1,4 +1,4 @@
-"""The hover text of the word under the cursor, over the real protocol."""
+"""Tests the hover text of the word under the cursor, over the real protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions, references, highlights, renaming and outlines, over the real protocol."""
+"""Tests definitions, references, highlights, renaming and outlines, over the real protocol."""
 
 from __future__ import annotations
 

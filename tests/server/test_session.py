@@ -1,4 +1,4 @@
-"""The life of a session: its start, its end, and events that must not end it."""
+"""Tests the life of a session: its start, its end, and events that must not end it."""
 
 from __future__ import annotations
 

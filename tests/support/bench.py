@@ -1,4 +1,4 @@
-"""The installed `bench`, run as by a user, with its own folder and home."""
+"""Runs the installed `bench` as a user would, with its own folder and home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fresh virtual environments, made within a second."""
+"""Makes fresh virtual environments within a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A brief's page as text for golden files: its words and structure, without parts covered by other tests."""
+"""Writes a brief's page as text for golden files: its words and structure, without parts covered by other tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a finished PDF fills its pages: blank space, and the places of marks and footnotes."""
+"""Measures how a finished PDF fills its pages: blank space, and the places of marks and footnotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports of this machine that nobody listens on."""
+"""Finds ports of this machine that nobody listens on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests, run as a plain user, and a real standby that replicates from it.
+"""Starts a real PostgreSQL server for tests, run as a plain user, and a real standby that replicates from it.
 
 with postgres() as server, standby_of(server):
     psql(server, "SELECT 1")

@@ -1,4 +1,4 @@
-"""A real Redis server for tests, which no run starts."""
+"""Starts a real Redis server for tests, independent of any run."""
 
 from __future__ import annotations
 

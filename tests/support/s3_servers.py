@@ -1,4 +1,4 @@
-"""Real servers for S3, each of a different origin: moto's in Python, and gofakes3 in Go."""
+"""Starts real servers for S3, each of a different origin: moto's in Python, and gofakes3 in Go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real Slurm for tests: slurmctld and a slurmd for each node, on the loopback, with its own configuration.
+"""Starts a real Slurm for tests: slurmctld and a slurmd for each node, on the loopback, with its own configuration.
 
 with slurm(["db-1", "db-2"]) as cluster:
     bench.env.update(cluster.env)

@@ -1,4 +1,4 @@
-"""A real sshd for tests, with its own port, host key and user key, and a home directory for its client.
+"""Starts a real sshd for tests, with its own port, host key and user key, and a home directory for its client.
 
 with sshd() as server:
     monkeypatch.setenv("HOME", str(server.home))

@@ -1,4 +1,4 @@
-"""The places of the real tools that `make setup` installs."""
+"""Finds the real tools that `make setup` installs."""
 
 import os
 import shutil

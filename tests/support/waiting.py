@@ -1,4 +1,4 @@
-"""Waiting for a condition, not for a time."""
+"""Waits for a condition, not for a time."""
 
 from __future__ import annotations
 

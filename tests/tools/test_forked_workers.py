@@ -1,4 +1,4 @@
-"""The processes that run the tests: handling of those that fail, and of those that die."""
+"""Tests the processes that run the tests: handling of those that fail, and of those that die."""
 
 from __future__ import annotations
 

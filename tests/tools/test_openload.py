@@ -1,4 +1,4 @@
-"""The load generator in loadgen/: its own tests in Go, and its programs against real servers."""
+"""Tests the load generator in loadgen/: its own tests in Go, and its programs against real servers."""
 
 import json
 import os

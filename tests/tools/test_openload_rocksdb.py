@@ -1,4 +1,4 @@
-"""openload-rocksdb on real databases, beside db_bench."""
+"""Tests openload-rocksdb on real databases, beside db_bench."""
 
 import os
 import shutil

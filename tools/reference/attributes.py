@@ -1,4 +1,4 @@
-"""The attributes of a block as a table."""
+"""Makes the table of a block's attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of blocks and their attributes."""
+"""Makes the page of blocks and their attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the command line, from the commands' own help."""
+"""Makes the page of the command line, from the commands' own help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of measures, dimensions and functions."""
+"""Makes the page of measures, dimensions and functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of our extensions: `README.md` in the folder of each, whose tables are made from its `spec.py`.
+"""Makes the pages of our extensions: `README.md` in the folder of each, whose tables are made from its `spec.py`.
 
 The text above the line `MADE` is written by hand.
 """

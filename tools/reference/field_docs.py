@@ -1,4 +1,4 @@
-"""The texts on the fields of a module's classes, from the string after a field or the comment beside it."""
+"""Finds the texts on the fields of a module's classes: the string after a field, or the comment beside it."""
 
 from __future__ import annotations
 

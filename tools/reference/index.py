@@ -1,4 +1,4 @@
-"""The first page of the reference."""
+"""Makes the first page of the reference."""
 
 from __future__ import annotations
 

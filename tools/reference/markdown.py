@@ -1,4 +1,4 @@
-"""Markdown, and the handwritten texts that accompany the tables."""
+"""Writes Markdown, and reads the handwritten texts that accompany the tables."""
 
 from __future__ import annotations
 

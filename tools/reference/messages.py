@@ -1,4 +1,4 @@
-"""The page of errors and warnings."""
+"""Makes the page of errors and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of reports."""
+"""Makes the page of reports."""
 
 from __future__ import annotations
 

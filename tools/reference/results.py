@@ -1,4 +1,4 @@
-"""The page of the tables and views for `bench query`, from the store's own schema."""
+"""Makes the page of the tables and views for `bench query`, from the store's own schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The page on `benchbrief.extend`: the contents of each of its modules ("doors") by kind, with a line on each name."""
+"""Makes the page on `benchbrief.extend`: the contents of each of its modules ("doors") by kind, with a line on each
+name."""
 
 from __future__ import annotations
 

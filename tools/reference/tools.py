@@ -1,4 +1,4 @@
-"""The page of engines, load generators, probes, power meters and importers."""
+"""Makes the page of engines, load generators, probes, power meters and importers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of units."""
+"""Makes the page of units."""
 
 from __future__ import annotations
 

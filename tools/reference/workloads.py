@@ -1,4 +1,4 @@
-"""The page of named workloads."""
+"""Makes the page of named workloads."""
 
 from __future__ import annotations
 

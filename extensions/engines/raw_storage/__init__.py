@@ -1,1 +1,1 @@
-"""Raw storage: a file or a block device without a database."""
+"""An engine for raw storage: a file or a block device without a database."""

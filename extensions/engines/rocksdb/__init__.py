@@ -1,1 +1,1 @@
-"""RocksDB: a library in the load generator's process."""
+"""An engine for RocksDB, which is a library in the load generator's process."""

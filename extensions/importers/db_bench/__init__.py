@@ -1,1 +1,1 @@
-"""The importer of db_bench's standard output."""
+"""Imports db_bench's standard output."""

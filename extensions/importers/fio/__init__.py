@@ -1,1 +1,1 @@
-"""The importer of fio's JSON output."""
+"""Imports fio's JSON output."""

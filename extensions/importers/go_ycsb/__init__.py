@@ -1,1 +1,1 @@
-"""The importer of go-ycsb's output in its plain style."""
+"""Imports go-ycsb's output in its plain style."""

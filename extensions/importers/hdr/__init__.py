@@ -1,1 +1,1 @@
-"""The importer of HdrHistogram's interval logs."""
+"""Imports HdrHistogram's interval logs."""

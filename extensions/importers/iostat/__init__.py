@@ -1,1 +1,1 @@
-"""The importer of iostat's reports, as text or JSON."""
+"""Imports iostat's reports, as text or JSON."""

@@ -1,1 +1,1 @@
-"""The importer of ipmitool's power readings."""
+"""Imports ipmitool's power readings."""

@@ -1,1 +1,1 @@
-"""The importer of openload's records, with the histogram logs beside them."""
+"""Imports openload's records, with the histogram logs beside them."""

@@ -1,1 +1,1 @@
-"""The importer of published figures in a CSV file."""
+"""Imports published figures from a CSV file."""

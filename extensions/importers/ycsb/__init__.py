@@ -1,1 +1,1 @@
-"""The importer of YCSB's outputs, its raw latencies, and its histogram logs."""
+"""Imports YCSB's outputs, its raw latencies, and its histogram logs."""

@@ -1,1 +1,1 @@
-"""Power from a user's command that prints watts."""
+"""A power meter that runs a user's command, which prints watts."""

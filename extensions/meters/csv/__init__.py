@@ -1,1 +1,1 @@
-"""Power from logs that meters write themselves."""
+"""A power meter that reads logs which meters write themselves."""

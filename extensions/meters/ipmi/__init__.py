@@ -1,1 +1,1 @@
-"""Power from BMCs, read with ipmitool."""
+"""A power meter that reads BMCs with ipmitool."""

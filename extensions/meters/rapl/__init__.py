@@ -1,1 +1,1 @@
-"""Power from the energy counters of CPU packages."""
+"""A power meter that reads the energy counters of CPU packages."""

@@ -1,1 +1,1 @@
-"""Power from BMCs, by Redfish."""
+"""A power meter that reads BMCs by Redfish."""

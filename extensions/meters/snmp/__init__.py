@@ -1,1 +1,1 @@
-"""Power from PDUs, read by SNMP."""
+"""A power meter that reads PDUs by SNMP."""

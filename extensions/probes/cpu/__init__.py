@@ -1,1 +1,1 @@
-"""The load on a host's processors."""
+"""A probe for the load on a host's processors."""

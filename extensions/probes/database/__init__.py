@@ -1,1 +1,1 @@
-"""A database server's own counters."""
+"""A probe for a database server's own counters."""

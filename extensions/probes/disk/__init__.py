@@ -1,1 +1,1 @@
-"""The activity of a host's block devices."""
+"""A probe for the activity of a host's block devices."""

@@ -1,1 +1,1 @@
-"""A host's use of memory."""
+"""A probe for a host's use of memory."""

@@ -1,1 +1,1 @@
-"""The power that hosts draw, according to their meters."""
+"""A probe for the power that hosts draw, according to their meters."""

@@ -1,1 +1,1 @@
-"""A host's TCP connections."""
+"""A probe for a host's TCP connections."""

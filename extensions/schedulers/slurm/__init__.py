@@ -1,1 +1,1 @@
-"""Lanes as batch jobs of Slurm (https://slurm.schedmd.com/)."""
+"""Runs lanes as batch jobs of Slurm (https://slurm.schedmd.com/)."""

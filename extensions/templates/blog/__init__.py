@@ -1,1 +1,1 @@
-"""The layout and style of a blog post."""
+"""A template that lays out a brief as a blog post."""

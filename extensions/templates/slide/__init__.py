@@ -1,1 +1,1 @@
-"""The layout and style of slides."""
+"""A template that lays out a brief as slides."""

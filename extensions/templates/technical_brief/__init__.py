@@ -1,1 +1,1 @@
-"""The layout and style of a technical brief."""
+"""A template that lays out a brief as a technical brief."""

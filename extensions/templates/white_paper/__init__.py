@@ -1,1 +1,1 @@
-"""The layout and style of a white paper."""
+"""A template that lays out a brief as a white paper."""

@@ -1,1 +1,1 @@
-"""db_bench, RocksDB's load generator."""
+"""Runs db_bench, RocksDB's load generator."""

@@ -1,1 +1,1 @@
-"""fio, the load generator for files and block devices."""
+"""Runs fio, the load generator for files and block devices."""

@@ -1,1 +1,1 @@
-"""go-ycsb, YCSB's workloads in Go."""
+"""Runs go-ycsb, which has YCSB's workloads in Go."""

@@ -1,1 +1,1 @@
-"""openload: the project's own open-loop load generator."""
+"""Runs openload, the project's own open-loop load generator."""

@@ -1,1 +1,1 @@
-"""openload on RocksDB, which is a library in the openload process."""
+"""Runs openload on RocksDB, which is a library in the openload process."""

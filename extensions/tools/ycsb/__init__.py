@@ -1,1 +1,1 @@
-"""YCSB, the original version in Java."""
+"""Runs YCSB, the original version in Java."""

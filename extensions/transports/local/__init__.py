@@ -1,1 +1,1 @@
-"""The transport to the controller itself."""
+"""Runs commands on the controller itself, for `hosts = local`."""

@@ -1,1 +1,1 @@
-"""SSH connections to hosts, always with a verified host key, and the commands run over them."""
+"""Connects to hosts over SSH, always with a verified host key, and runs commands there."""

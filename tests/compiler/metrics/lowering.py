@@ -1,4 +1,4 @@
-"""Lowering a few lines beside the declarations of `world.bench`."""
+"""Lowers a few lines beside the declarations of `world.bench`."""
 
 from __future__ import annotations
 

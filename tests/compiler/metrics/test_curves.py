@@ -1,4 +1,4 @@
-"""Steady states, knees and saturation: the SQL agrees with the rules on data that cover all their cases."""
+"""Tests steady states, knees and saturation: the SQL agrees with the rules on data that cover all their cases."""
 
 from __future__ import annotations
 

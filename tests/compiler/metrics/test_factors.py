@@ -1,4 +1,4 @@
-"""Results of expressions over factors, computed from the views of a small store."""
+"""Tests results of expressions over factors, computed from the views of a small store."""
 
 from __future__ import annotations
 

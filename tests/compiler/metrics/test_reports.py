@@ -1,4 +1,4 @@
-"""The lowering of a report's elements to the plan."""
+"""Tests the lowering of a report's elements to the plan."""
 
 from __future__ import annotations
 

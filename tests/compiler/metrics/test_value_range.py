@@ -1,4 +1,4 @@
-"""The possible range of an expression's values."""
+"""Tests the possible range of an expression's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL over runs of a shared store that vary different factors, or none."""
+"""Tests SQL over runs of a shared store that vary different factors, or none."""
 
 from pathlib import Path
 

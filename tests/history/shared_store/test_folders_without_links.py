@@ -1,4 +1,4 @@
-"""Folders on a file system without hard links, such as exFAT. `os.link` fails in the same way."""
+"""Tests folders on a file system without hard links, such as exFAT. `os.link` fails in the same way."""
 
 import ctypes
 import errno

@@ -1,4 +1,4 @@
-"""Stores with runs by a stranger: one bad entry is named and left out, and everything else is shown."""
+"""Tests stores with runs by a stranger: one bad entry is named and left out, and everything else is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The cache of a store's manifests: nothing is fetched twice, and nothing is shown that is no longer in the store."""
+"""Tests the cache of a store's manifests: nothing is fetched twice, and nothing is shown that is no longer in the
+store."""
 
 from collections.abc import Callable
 from pathlib import Path

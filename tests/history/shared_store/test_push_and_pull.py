@@ -1,4 +1,4 @@
-"""Pushing a run to a folder and to two S3 servers, and pulling it."""
+"""Tests pushing a run to a folder and to two S3 servers, and pulling it."""
 
 import hashlib
 import json

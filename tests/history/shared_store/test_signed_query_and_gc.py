@@ -1,4 +1,4 @@
-"""Signatures, SQL over a store's runs, and what `bench gc` removes."""
+"""Tests signatures, SQL over a store's runs, and what `bench gc` removes."""
 
 import multiprocessing
 import os

@@ -1,4 +1,5 @@
-"""Trends of a shared store (a folder and two S3 servers), with runs that come later, and with an unreachable store."""
+"""Tests trends of a shared store (a folder and two S3 servers), with runs that come later, and with an unreachable
+store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gauges' description. See `plain_tools.py`."""
+"""Describes the gauges. See `plain_tools.py`."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The invariants of tools' numbers: each recording of a good run satisfies all of them."""
+"""Tests the invariants of tools' numbers: each recording of a good run satisfies all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The division of a load over load generators, threads and batches."""
+"""Tests the division of a load over load generators, threads and batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drivers and engines together with real tools and servers, through the local transport."""
+"""Tests the drivers and engines together with real tools and servers, through the local transport."""
 
 from __future__ import annotations
 

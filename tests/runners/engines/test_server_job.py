@@ -1,4 +1,4 @@
-"""The process of a server that a run starts."""
+"""Tests the process of a server that a run starts."""
 
 from __future__ import annotations
 

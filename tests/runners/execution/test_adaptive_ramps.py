@@ -1,4 +1,4 @@
-"""Adaptive ramps by the journal: which points are measured, also by a resumed run."""
+"""Tests adaptive ramps by the journal: which points are measured, also by a resumed run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a cell's jobs continue without their controller."""
+"""Tests how long a cell's jobs continue without their controller."""
 
 from __future__ import annotations
 

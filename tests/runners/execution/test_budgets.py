@@ -1,4 +1,4 @@
-"""A budget: each point is measured once, then repeats go where intervals are widest, by the journal."""
+"""Tests a budget: each point is measured once, then repeats go where intervals are widest, by the journal."""
 
 from __future__ import annotations
 

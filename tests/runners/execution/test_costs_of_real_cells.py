@@ -1,4 +1,4 @@
-"""The cost of a measured cell besides its load generator, counted instead of timed. For times, see `python -m
+"""Tests the cost of a measured cell besides its load generator, counted instead of timed. For times, see `python -m
 benchmarks overhead`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events during real load: a server that is stopped for a known time, and events that fail."""
+"""Tests events during real load: a server that is stopped for a known time, and events that fail."""
 
 from __future__ import annotations
 

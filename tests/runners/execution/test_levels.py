@@ -1,4 +1,4 @@
-"""Runs with factors: each level has its own searches, points, repeats, data sets and servers."""
+"""Tests runs with factors: each level has its own searches, points, repeats, data sets and servers."""
 
 from __future__ import annotations
 

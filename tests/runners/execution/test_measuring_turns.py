@@ -1,4 +1,5 @@
-"""Turns at measuring: one cell has the turn, the one that waited longest is next, and a resumed one keeps its turn."""
+"""Tests turns at measuring: one cell has the turn, the one that waited longest is next, and a resumed one keeps its
+turn."""
 
 from __future__ import annotations
 

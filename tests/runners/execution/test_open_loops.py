@@ -1,4 +1,4 @@
-"""Open loops on RocksDB, from a spec to its brief: each spacing of a load, and possible failures."""
+"""Tests open loops on RocksDB, from a spec to its brief: each spacing of a load, and possible failures."""
 
 from __future__ import annotations
 

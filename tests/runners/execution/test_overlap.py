@@ -1,5 +1,5 @@
-"""`overlap = loading`: one hardware group loads while another is measured, on real hosts, and no two are measured at
-once."""
+"""Tests `overlap = loading`: one hardware group loads while another is measured, on real hosts, and no two are measured
+at once."""
 
 from __future__ import annotations
 

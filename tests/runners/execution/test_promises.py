@@ -1,4 +1,4 @@
-"""Searches for promises by the journal: which rates are measured, also by a resumed run."""
+"""Tests searches for promises by the journal: which rates are measured, also by a resumed run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server queried during a measurement: its failures are not confused with failures elsewhere."""
+"""Tests a server queried during a measurement: its failures are not confused with failures elsewhere."""
 
 from __future__ import annotations
 

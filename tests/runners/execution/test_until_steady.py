@@ -1,4 +1,4 @@
-"""Real measurements until steady, over a real sshd: an early end, a killed controller, and the longest time."""
+"""Tests real measurements until steady, over a real sshd: an early end, a killed controller, and the longest time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging lanes that ran separately: each cell counts once, whatever the order, and wrong folders are refused."""
+"""Tests merging lanes that ran separately: each cell counts once, whatever the order, and wrong folders are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The probes of the kernel's files, run for real on this machine and with output from other machines."""
+"""Tests the probes of the kernel's files, run for real on this machine and with output from other machines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The cost of a simulated cell with its tables, counted instead of timed. For times, see `python -m
-benchmarks fleet`."""
+"""Tests the cost of a simulated cell with its tables, counted instead of timed. For times, see `python -m benchmarks
+fleet`."""
 
 from __future__ import annotations
 

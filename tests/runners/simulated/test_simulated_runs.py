@@ -1,4 +1,4 @@
-"""Whole plans run by the executor on simulated hosts: the results, and that nothing real is contacted."""
+"""Tests whole plans run by the executor on simulated hosts: the results, and that nothing real is contacted."""
 
 from __future__ import annotations
 

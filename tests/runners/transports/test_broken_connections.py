@@ -1,4 +1,4 @@
-"""Broken connections: running jobs continue, queries are repeated, and a lasting break is an error."""
+"""Tests broken connections: running jobs continue, queries are repeated, and a lasting break is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports of a host, reached from the controller."""
+"""Tests ports of a host, reached from the controller."""
 
 from __future__ import annotations
 

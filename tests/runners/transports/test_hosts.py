@@ -1,4 +1,4 @@
-"""The pool of a run's hosts."""
+"""Tests the pool of a run's hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detached jobs, on every transport."""
+"""Tests detached jobs, on every transport."""
 
 from __future__ import annotations
 

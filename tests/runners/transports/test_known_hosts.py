@@ -1,4 +1,4 @@
-"""known_hosts files, by OpenSSH's rules, compared with `ssh-keygen -F` if possible."""
+"""Tests known_hosts files, by OpenSSH's rules, compared with `ssh-keygen -F` if possible."""
 
 from __future__ import annotations
 

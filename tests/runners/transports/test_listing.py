@@ -1,4 +1,4 @@
-"""A host's listing of a directory: no name is silently lost, and nothing in it is trusted."""
+"""Tests a host's listing of a directory: no name is silently lost, and nothing in it is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short commands and files, on every transport."""
+"""Tests short commands and files, on every transport."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connecting: which host keys count, the route, and the error messages."""
+"""Tests connecting: which host keys count, the route, and the error messages."""
 
 from __future__ import annotations
 

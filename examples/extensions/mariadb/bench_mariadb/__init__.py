@@ -1,1 +1,1 @@
-"""MariaDB and sysbench for benchbrief."""
+"""Extends benchbrief with MariaDB and sysbench."""

@@ -1,1 +1,1 @@
-"""PostgreSQL and pgbench for benchbrief."""
+"""Extends benchbrief with PostgreSQL and pgbench."""

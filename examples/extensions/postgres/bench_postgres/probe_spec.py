@@ -1,4 +1,4 @@
-"""The description of the probe."""
+"""Describes the probe of a PostgreSQL server."""
 
 from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 

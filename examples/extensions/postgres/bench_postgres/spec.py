@@ -1,4 +1,4 @@
-"""Descriptions of the engine, the load generator and the importer."""
+"""Describes the engine, the load generator and the importer."""
 
 from benchbrief.extend.spec import (
     Attribute,

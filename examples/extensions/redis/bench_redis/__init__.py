@@ -1,1 +1,1 @@
-"""Redis for benchbrief."""
+"""Extends benchbrief with Redis."""

@@ -1,4 +1,4 @@
-"""Parsing MongoDB connection strings and putting them together again without loss."""
+"""Tests parsing MongoDB connection strings and putting them together again without loss."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""MongoDB: the embedded stand-in and attached servers. Tests with `scripted` in their names replace a server that is
-not available here."""
+"""Tests MongoDB: the embedded stand-in and attached servers. Tests with `scripted` in their names replace a server that
+is not available here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes to MongoDB's records by other clients that leave the number of records unchanged."""
+"""Tests changes to MongoDB's records by other clients that leave the number of records unchanged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`bench import fio`: complete output of real fio is read; output that is cut, changed, or of
-another job is refused."""
+"""Tests `bench import fio`: complete output of real fio is read; output that is cut, changed, or of another job is
+refused."""
 
 from __future__ import annotations
 

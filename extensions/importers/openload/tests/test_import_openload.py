@@ -1,4 +1,4 @@
-"""`bench import openload`: real outputs are read as by the driver, and outputs that openload itself refused stay
+"""Tests `bench import openload`: real outputs are read as by the driver, and outputs that openload itself refused stay
 refused."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Tables of published figures: what is read from them, what is refused, and that the briefs show the right numbers."""
+"""Tests tables of published figures: what is read from them, what is refused, and that the briefs show the right
+numbers."""
 
 from __future__ import annotations
 

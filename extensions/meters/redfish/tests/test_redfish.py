@@ -1,4 +1,4 @@
-"""Power by Redfish, from sushy-static and from a service that requires a login, over real TLS."""
+"""Tests power by Redfish, from sushy-static and from a service that requires a login, over real TLS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power by SNMP: a real agent (snmpd), queried with SNMPv2c and SNMPv3 by a real snmpget."""
+"""Tests power by SNMP: a real agent (snmpd), queried with SNMPv2c and SNMPv3 by a real snmpget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TCP probe, run for real on this machine and with output from other machines."""
+"""Tests the TCP probe, run for real on this machine and with output from other machines."""
 
 from __future__ import annotations
 

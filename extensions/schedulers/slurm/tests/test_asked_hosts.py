@@ -1,4 +1,4 @@
-"""Hosts requested from Slurm by feature: a lane binds its nodes when it begins, and the brief discloses them."""
+"""Tests hosts requested from Slurm by feature: a lane binds its nodes when it begins, and the brief discloses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Faults of a real Slurm: whatever is killed, requeued, drained or run twice, each cell is measured and counts once."""
+"""Tests faults of a real Slurm: whatever is killed, requeued, drained or run twice, each cell is measured and counts
+once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reset = btrfs` on a full file system, with a real btrfs of its own."""
+"""Tests `reset = btrfs` on a full file system, with a real btrfs of its own."""
 
 from __future__ import annotations
 

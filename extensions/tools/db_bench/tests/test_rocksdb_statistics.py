@@ -1,4 +1,4 @@
-"""RocksDB's statistics as the probe `database` reports them, from a recording of db_bench and from the real tool."""
+"""Tests RocksDB's statistics as the probe `database` reports them, from a recording of db_bench and from the real tool."""
 
 from __future__ import annotations
 

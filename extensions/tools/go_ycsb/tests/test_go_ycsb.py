@@ -1,4 +1,4 @@
-"""What go-ycsb's output proves: recorded from v1.0.1, which was interrupted at the end of its time."""
+"""Tests what go-ycsb's output proves: recorded from v1.0.1, which was interrupted at the end of its time."""
 
 from __future__ import annotations
 

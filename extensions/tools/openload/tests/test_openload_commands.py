@@ -1,4 +1,4 @@
-"""openload's command lines, and how it proves a load."""
+"""Tests openload's command lines, and how it proves a load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""openload on RocksDB: its command line, and measurements with the real program and library."""
+"""Tests openload on RocksDB: its command line, and measurements with the real program and library."""
 
 from __future__ import annotations
 

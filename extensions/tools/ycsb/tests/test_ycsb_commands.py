@@ -1,4 +1,4 @@
-"""YCSB's command lines, and how it proves a load."""
+"""Tests YCSB's command lines, and how it proves a load."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The power meter `hwmon`."""
+"""A power meter that reads the kernel's `hwmon` sensors."""

@@ -1,1 +1,1 @@
-"""Templates of briefs."""
+"""A package with templates of briefs."""

@@ -1,1 +1,1 @@
-"""Network namespaces for benchbrief."""
+"""A transport that runs commands in network namespaces."""

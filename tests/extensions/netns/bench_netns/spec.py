@@ -1,4 +1,4 @@
-"""The description of the transport, and of one with broken code."""
+"""Describes the transport, and one with broken code."""
 
 from dataclasses import replace
 

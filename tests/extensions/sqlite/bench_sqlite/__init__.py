@@ -1,1 +1,1 @@
-"""SQLite for benchbrief."""
+"""Extends benchbrief with SQLite."""

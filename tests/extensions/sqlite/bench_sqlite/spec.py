@@ -1,4 +1,4 @@
-"""The descriptions of the engine and its load generator."""
+"""Describes the engine and its load generator."""
 
 from benchbrief.extend.spec import (
     Attribute,

@@ -1,1 +1,1 @@
-"""The importer `sysbench`."""
+"""Imports sysbench's plain output."""

@@ -1,4 +1,4 @@
-"""sysbench's plain output: https://github.com/akopytov/sysbench.
+"""Imports sysbench's plain output: https://github.com/akopytov/sysbench.
 
 Number of threads: 8
 

@@ -1,1 +1,1 @@
-"""A template with a mistake."""
+"""A template with a mistake, which can't be used."""
