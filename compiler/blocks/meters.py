@@ -1,4 +1,4 @@
-"""Reads power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, according to the specs of their kinds."""
+"""Reads power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, by the specs of their kinds."""
 
 from __future__ import annotations
 

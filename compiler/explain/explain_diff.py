@@ -1,4 +1,4 @@
-"""Describes the difference between two plans in words, with the user's units. Cells with the same change share a line."""
+"""Describes the difference between two plans in words, with the user's units. Cells that changed alike share a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places the texts in and around the plot area of a chart: names along the axes, and numbers and labels at the marks."""
+"""Places the texts in and around a chart's plot area: names along the axes, and numbers and labels at the marks."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class Group:
         return -math.inf if self.open is None else -self.open
 
     def need(self) -> float:
-        """Return how much the group needs another repeat: infinity if an interval is missing, and 0 if none is needed."""
+        """Return how much the group needs another repeat: infinity if an interval is missing, 0 if it needs none."""
         if not self.asked:
             return 0.0
         widest = max((self._width(point) for point in self.points), default=0.0)

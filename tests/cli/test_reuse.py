@@ -1,4 +1,4 @@
-"""Tests a second `bench run` with real db_bench: what it reuses from the first, what it measures again, and its output."""
+"""Tests a second `bench run` with real db_bench: what it reuses from the first, what it repeats, and its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the configuration in a brief for customers: a line with what all sides share, and a table of the differences."""
+"""Tests the configuration in a brief for customers: a line with what all sides share, and a table of differences."""
 
 from __future__ import annotations
 

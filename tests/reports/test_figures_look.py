@@ -1,4 +1,4 @@
-"""Tests the look of figures: unchanged pixel by pixel, without overlaps, and in colours that everyone can distinguish."""
+"""Tests the look of figures: unchanged pixel by pixel, without overlaps, and in colours that all can distinguish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests briefs as files to edit: each has all numbers of the ledger, opens in LibreOffice, and is the same each time."""
+"""Tests briefs as files to edit: each has all the ledger's numbers, opens in LibreOffice, and is always the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the disclosure's statements about watts: nothing about missing meters, and nothing about what was not sampled."""
+"""Tests the disclosure's statements about watts: nothing about missing meters, and nothing about unsampled values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests knee searches by the journal: the knee, cells that are not needed, and cells that must wait, and for how long."""
+"""Tests knee searches by the journal: the knee, cells that are not needed, and which cells must wait and how long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests RocksDB's statistics as the probe `database` reports them, from a recording of db_bench and from the real tool."""
+"""Tests RocksDB's statistics as reported by the probe `database`, from a recording of db_bench and the real tool."""
 
 from __future__ import annotations
 
