@@ -314,7 +314,7 @@ class _Block:
     load_s: float
     load_timeout_s: float
     warm_up_s: float
-    """The seconds of warm-up; 0 for a load, which has none."""
+    """The seconds of warm-up, which are 0 for a load."""
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]

@@ -30,7 +30,8 @@ class MeasureKind:
     """A base measure, with the view that has its values and the dimensions that it has on request.
 
     `across_nodes` is the function that combines several nodes' values into one, unless an expression asks for nodes.
-    The measure is sampled by the probe `probe` or reported by the load generator `tool`, and `said` describes it there.
+    The measure is sampled by the probe `probe` or reported by the load generator `tool`, whose spec describes it in
+    `said`.
     """
 
     name: str

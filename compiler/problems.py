@@ -29,8 +29,8 @@ _MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause 
 
 
 class Findings:
-    """The findings so far, each once and in order, up to a maximum. Beyond it, only the fact that there are more is
-    noted."""
+    """All findings that have been reported, each once and in order, up to a maximum. After the maximum, only the fact
+    that there are more is recorded."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}

@@ -32,7 +32,8 @@ _METRIC_UNIT = rf"(?:1(?=/)|{_UNIT})(?:[/*]{_UNIT})*"
 
 
 def _rule(match: str, name: str = "", **captures: str | Rule) -> Rule:
-    """A match; `_1="scope"` names its first group, `_1={...}` goes on inside of it."""
+    """Make a rule that matches `match`; `_1="scope"` names the match's first group, and `_1={...}` applies rules inside
+    that group."""
     rule: Rule = {"name": f"{name}.bench"} if name else {}
     rule["match"] = match
     if captures:

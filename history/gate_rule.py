@@ -378,7 +378,8 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return the direction that is worse: the one that the series declares, or else the direction of its change."""
+    """Return the direction in which a change is worse: the one that the series declares, or else the direction of the
+    change itself."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

@@ -107,7 +107,7 @@ def _with_defaults(table: pa.Table) -> pa.Table:
 
 
 def _problem(table: pa.Table, run_id: str) -> str:
-    """Return the problem with the values, or "" if they are good. Raises ValueError, RecursionError."""
+    """Return the problem with the values, or "" if there is no problem. Raises ValueError, RecursionError."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

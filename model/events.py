@@ -512,7 +512,7 @@ class PointChosen(Record):
     """An adaptive ramp chose its next point, which all its curves share. It is the `number`th point that the ramp
     tries.
 
-    The choice follows from the verdicts of earlier cells, and is recorded as it was made.
+    The choice follows from the verdicts of earlier cells. The record keeps it as it was first made.
     """
 
     type: Literal["point_chosen"] = "point_chosen"

@@ -93,9 +93,9 @@ class CellHistory:
 class Left:
     """An attempt without a verdict, with how far its controller got before it was killed or stopped.
 
-    `start` is the start of the controller that started the attempt. `over` are the steps that have ended, `collected`
-    the outputs that were stored, by job and host, `readings` those of server counters, and `said` the texts of its
-    remarks.
+    `start` is the start of the controller that started the attempt. `over` has the steps that have ended, `collected`
+    has the stored outputs, by job and host, `readings` has the readings of server counters, and `said` has the texts of
+    its remarks.
     """
 
     cell: str

@@ -45,7 +45,7 @@ _KEEPING = frozenset(
 
 
 def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]:
-    """Return the unit of each column of an answer to `sql`, or "" if it has none or it is unknown."""
+    """Return the unit of each column of an answer to `sql`, or "" if the column has no unit or an unknown one."""
     unknown = ("",) * len(answer.columns)
     try:
         ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run

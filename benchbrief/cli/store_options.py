@@ -27,13 +27,14 @@ def from_option(function: F) -> F:
 
 
 def byte_progress(what: str, *, quiet: bool) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show progress in bytes on a terminal. Yields a function that takes the bytes done so far and the total."""
+    """Show progress in bytes on a terminal. Yields a function to call with the number of bytes already done and the
+    total."""
     return _progress(one_line(what), quiet, "DownloadColumn", "TransferSpeedColumn")
 
 
 def run_progress(what: str, *, quiet: bool = False) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show on a terminal how many runs have been read. Yields a function that takes the runs done so far and the
-    total."""
+    """Show on a terminal how many runs have been read. Yields a function to call with the number of runs already read
+    and the total."""
     return _progress(what, quiet, "MofNCompleteColumn")
 
 

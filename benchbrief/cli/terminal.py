@@ -191,8 +191,8 @@ ENDS = (
 
 
 class Stop(BenchError):
-    """Ends the command with `exit_code` after all messages have been shown. With `--json`, the printed error also
-    contains `told`."""
+    """Ends the command with `exit_code` after all messages have been shown. With `--json`, the printed error also has
+    the fields `told`."""
 
     code = "stop"
 

@@ -319,8 +319,8 @@ def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = 
     """Yield the cases of a JUnit file. A worse point is a failure. A point that can't be judged is skipped, or is a
     failure with `strict`.
 
-    The first case of a point has B's measured seconds there. The point's other cases have none, because a build server
-    adds the seconds up.
+    Only the first case of a point has a duration, the seconds for which B was measured, because a build server adds
+    durations up.
     """
     timed = set()
     for row in outcome.comparisons:

@@ -172,10 +172,10 @@ _NOT_MADE = "what was measured is kept; its tables or its brief could not be mad
 
 def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
     """Yield a case for each expectation and claim, and for each cell that failed or did not fit in a budget. If there
-    are no such cells, one case stands for all cells.
+    are no such cells, one case represents all cells.
 
-    A cell's seconds are those of its last attempt; a verdict has none. A verdict that can't be known is an error, as it
-    is for the exit code. Expectations and claims of a simulated run are skipped, since nothing was measured.
+    A cell's seconds are those of its last attempt; verdicts have no seconds. A verdict that can't be known is an error,
+    as it is for the exit code. Expectations and claims of a simulated run are skipped, since nothing was measured.
     """
     took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
     good = [each for each in evidence.verdicts if each.status == "ok"]

@@ -50,8 +50,8 @@ _SHORTEST_NAME = 12
 class Progress:
     """Follows the journal and tells the user what is running, each cell's result, and how long the run will take.
 
-    Everything goes to standard error, so that standard output stays free for results. If nobody can read it any more,
-    the run goes on in silence.
+    Everything goes to standard error, so that standard output stays free for results. If standard error is closed, the
+    run continues in silence.
     """
 
     def __init__(self, *, quiet: bool = False, heartbeat_s: Sequence[float] = HEARTBEAT_S) -> None:

@@ -157,7 +157,7 @@ class NothingBegun(RunnerError):
 def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
     """Run all lanes that are not good yet, then merge them. The caller holds `driving_alone`. Raises RunnerError.
 
-    A signal cancels the jobs. If this process is killed, the jobs go on.
+    A signal cancels the jobs. If this process is killed, the jobs continue.
     """
     tails, driver = LaneTails(run_dir), LaneDriver(run_dir, plan, progress.note)
     with (

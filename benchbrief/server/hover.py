@@ -99,7 +99,7 @@ def _declared_unit(view: View, offset: int) -> ast.Name | None:
 
 
 def _token_at(view: View, offset: int) -> TypedToken | None:
-    """Return the word or number at an offset, or ending there. Comments and plain texts have none."""
+    """Return the word or number that contains an offset or ends there. Comments and plain texts are not searched."""
     text = view.file.text.text
     cursor = cursor_at(text, offset)
     if cursor.inside in ("comment", "text", "format"):

@@ -36,7 +36,7 @@ _KINDS = {
 
 
 def outline(view: View) -> list[types.DocumentSymbol]:
-    """Return the file's outline. Declarations that a syntax error hides are listed as they were last read."""
+    """Return the file's outline. If a syntax error hides a declaration, the outline shows what was last read of it."""
     known = [symbol for file in (view.file, *view.former) if file.uri == view.file.uri for symbol in _of_file(file)]
     first = {(symbol.detail, symbol.name): symbol for symbol in reversed(known)}
     return sorted(first.values(), key=lambda symbol: symbol.range.start)

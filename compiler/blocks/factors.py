@@ -188,7 +188,8 @@ class _Levels:
         return True
 
     def _are_told_apart(self, found: Sequence[_Level]) -> bool:
-        """Report empty labels, and labels that readers can't tell apart. Returns whether there are none."""
+        """Return whether all labels are non-empty and readers can tell them apart. Report a label that is empty or can
+        be confused with another."""
         seen: dict[str, _Level] = {}
         for each in found:
             label = each.level.label.strip()

@@ -371,7 +371,7 @@ _ENDS_NAME = (
 
 
 def compares(text: str) -> bool:
-    """Return whether a text has words that compare with something. Most texts have none."""
+    """Return whether a text has words that compare with something. Most texts have no such words."""
     return bool(re.search(_COMPARES, text, re.IGNORECASE))
 
 
@@ -488,8 +488,8 @@ _NEEDED = {
         LEFT: "to",
     }.items()
 }
-"""Text, in small letters, that occurs wherever one of these patterns can match. Most texts have none of it, which saves
-compiling a pattern (milliseconds)."""
+"""For each pattern, lower-case pieces of text, one of which occurs wherever the pattern can match. Most texts contain
+none of the pieces, so the pattern need not be compiled (which takes milliseconds)."""
 
 # --- results that are written by hand ---
 

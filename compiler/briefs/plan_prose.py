@@ -179,8 +179,8 @@ def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) ->
 
 
 def unit_said(follows: str) -> str:
-    """Return the unit in the text behind a number that has no unit itself, or "" if the text has none or may mean
-    something else."""
+    """Return the unit named in the text after a number, for a number without a unit of its own. Return "" if the text
+    names no unit or may mean something else."""
     found = _BEHIND.match(follows)
     if not found or _GOES_ON.match(follows, found.end()):
         return ""

@@ -125,8 +125,8 @@ def _written(text: ast.String, hole: ast.Hole, instead: str) -> str:
 
 
 def _is_plain(typer: Typer, text: ast.String) -> bool:
-    """Return whether a text can be the sentence of a claim, since it has one line and neither claims nor names of an
-    `each`."""
+    """Return whether a text can be the sentence of a claim: it has one line, and contains neither claims nor the names
+    of an `each`."""
     names = [hole.expr for hole in text.parts if isinstance(hole, ast.Hole)]
     subjects = (subject_of(typer, name) for name in names)
     return (

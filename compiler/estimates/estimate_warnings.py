@@ -256,8 +256,8 @@ def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tup
 
 
 def _ways(database: DatabaseSpec) -> Iterator[Reset]:
-    """Yield the alternatives for resetting this database. `links` has none, since it restores the most and takes almost
-    no time."""
+    """Yield the alternatives for resetting this database. There are no alternatives to `links`, since it restores the
+    most and takes almost no time."""
     if database.reset.how == "links":
         return
     for how in WAYS:

@@ -306,7 +306,7 @@ def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
 def _parent(
     kind: str, line: dict[str, Entry], entries: Mapping[str, Entry], found: Declarations, findings: Findings
 ) -> str | None:
-    """Return the parent of the line's last entry. If it has none because of a mistake, make the entry an orphan."""
+    """Return the parent of the line's last entry. If a mistake left the entry without a parent, make it an orphan."""
     name, entry = next(reversed(line.items()))
     base = entry.base
     problem: CompileProblem

@@ -286,7 +286,7 @@ class _Uses:
             self._use(wanted or "factor", name)
 
     def hole_of_value(self, expr: ast.Expr) -> None:
-        """Add the use in a hole of a database's path or options, which names a fact (`{cache}`) or a factor
+        """Record the use in a hole of a database's path or options, which names a fact (`{cache}`) or a factor
         (`{codec}`)."""
         match expr:
             case ast.Name():
@@ -309,7 +309,8 @@ class _Uses:
         return True
 
     def _level(self, factor: str, expr: ast.Expr) -> bool:
-        """Add the use of a level by its short name. `factor` is "" if the spec does not name it."""
+        """If an expression is the short name of a level, record this use of it and return True; otherwise return False.
+        `factor` is "" if the spec does not name the factor."""
         if not isinstance(expr, ast.Name):
             return False
         symbol = self.found.levels.get(f"{factor}.{expr.text}" if factor else expr.text)

@@ -39,7 +39,8 @@ class PlannedRun:
     levels: Levels = Levels()
 
     def keys(self, dimension: Dimension) -> tuple[DimKey, ...]:
-        """Return the planned keys of a dimension. Node and time have none, since only the samples have such keys."""
+        """Return the planned keys of a dimension. There are no planned keys of node and time, since only samples have
+        these dimensions."""
         match dimension:
             case "experiment" | "hardware" | "workload":
                 return (getattr(self, dimension),)
@@ -77,8 +78,8 @@ class Runs(tuple[PlannedRun, ...]):
         return super().__hash__()
 
     def keys(self, dim: Dimension) -> tuple[DimKey, ...]:
-        """Return the planned keys of a dimension, each once. Node and time have none, since only the samples have such
-        keys."""
+        """Return the planned keys of a dimension, each once. There are no planned keys of node and time, since only
+        samples have these dimensions."""
         if dim not in self._keys:
             self._keys[dim] = unique(self._each(dim))
         return self._keys[dim]

@@ -76,7 +76,7 @@ LINKED_S = 0.5
 
 @dataclass
 class DataStates:
-    """The data set at each place after the cells so far."""
+    """The data set at each place, after all cells that have been added."""
 
     _held: dict[str, _State] = field(default_factory=dict)
 

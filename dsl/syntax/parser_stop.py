@@ -254,7 +254,8 @@ class ParserStop:
 
     @cached_property
     def head(self) -> tuple[Piece, ...]:
-        """The keyword, name and label of a block, as far as they were read. Empty outside the head of a block."""
+        """The keyword, name and label of a block, as far as the parser has read them. Empty outside the head of a
+        block."""
         if not self.in_head:
             return ()
         count = 1 if "NAME" in self.expected else 2 if "STRING" in self.expected else 3

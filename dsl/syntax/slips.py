@@ -114,7 +114,7 @@ _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, s
 
 
 def what_to_write(stop: ParserStop, piece: Piece) -> str:
-    """Return advice for a value that goes on at `piece` although the parser ended it before."""
+    """Return advice for a value that continues at `piece` although the parser took it to end before."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)

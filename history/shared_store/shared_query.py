@@ -475,8 +475,8 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names that may meet a condition. `said` is an expression that is true for each name. No file is
-    opened."""
+    """Return the names of files that may meet a condition. `said` maps each name to an expression that is true for all
+    of its file's rows. No file is opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]

@@ -44,7 +44,7 @@ class TrendLine:
     """A series over the last runs that share its last unit, the oldest first.
 
     `parts` are the first indices of the stretches that share one environment and definition. `current` is the last
-    change in the part of the last value, unless somebody said that the change is noise.
+    change in the part of the last value, unless somebody judged that the change is noise.
     """
 
     series: HistorySeries

@@ -146,7 +146,7 @@ class Trace:
 
     @property
     def has_points(self) -> bool:
-        """Whether the points have markers. A line through time has none."""
+        """Whether the points have markers. The points of a line through time have no markers."""
         return self.loose or (len(self.points) <= 40 and not self.dashed)
 
     @property

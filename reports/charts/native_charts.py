@@ -101,7 +101,7 @@ def _labels(trace: Trace, points: Iterable[ChartPoint]) -> tuple[str, ...]:
 
 
 def _level(trace: Trace, chart: Chart, categories: int) -> Iterator[ChartPoint]:
-    """Yield the points of a rule across a chart. A rule that rises from the x axis has none."""
+    """Yield the points of a rule across a chart. A rule that rises from the x axis yields no points."""
     if any(point.upright or point.y is None for point in trace.points):
         return
     others = [point.x for each in chart.traces if each.mark != "rule" for point in each.points]

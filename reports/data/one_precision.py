@@ -50,8 +50,8 @@ _HEADINGS = ("heading", "subheading")
 
 
 def _directions(node: Any) -> dict[_Measure, str]:
-    """Return the rounding mark of each measure, for the direction in which claims round it. A measure that is rounded
-    both ways has none."""
+    """Return the mark of the direction in which claims round each measure. A measure that claims round both ways is
+    left out."""
     found: dict[_Measure, set[str]] = {}
     for value in _claimed(node):
         found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))

@@ -51,7 +51,8 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
 
 
 def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
-    """Return the method, followed by the sentences `said` about the numbers."""
+    """Return the method with an item on the numbers, made of the sentences `said`, at its end. Without sentences,
+    return the method unchanged."""
     return Method((*method.items, Item(words["m_numbers"], sentences(said, words)))) if said else method
 
 

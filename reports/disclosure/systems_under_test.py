@@ -240,8 +240,8 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 
 def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
-    """Return a line for each storage with the group's data paths: file system, device, mount, free space. With `told`,
-    for customers, return a line for each kind of fact, without the paths."""
+    """Return a line for each storage with the group's data paths: file system, device, mount, free space. If `told` is
+    set (in briefs for customers), return a line for each kind of fact instead, without the paths."""
     words = results.words
     own = _data_paths(hardware, results)
     found: dict[str, dict[str, str]] = {}

@@ -47,8 +47,8 @@ class Letters:
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison, or the marks of a table that marks the best. Other tables get neither letters
-    nor a note."""
+    """Return the letters of a comparison, or the marks of a table that marks the best. For other tables, return neither
+    letters nor a note."""
     if element.mark:
         return _best_of(element, results)
     groups: dict[str, list[p.Line]] = {}

@@ -28,8 +28,8 @@ QUICKLY = 3
 
 @dataclass(frozen=True)
 class LongRows:
-    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. If a column
-    contains keys, `said` maps them to words."""
+    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. For each
+    column, `said` has the function that turns its keys into words, or None if it has no keys."""
 
     sheet: int
     first: int

@@ -778,7 +778,7 @@ def _characters(text: str) -> float:
 
 
 def _said(figure: FigureView) -> str:
-    """Return a figure's message, or its title if it has none."""
+    """Return a figure's message, or the figure's title if it has no message."""
     return _line(figure.claim) or _line(figure.title_html) or figure.title
 
 

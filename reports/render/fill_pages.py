@@ -268,7 +268,7 @@ class _Galley:
         self.last_section = [atom.section for atom in self.atoms if atom.section.startswith("section-")][-1:]
 
     def laid_out(self, arrangement: Arrangement) -> _Pages:
-        """Return the pages as they were laid out."""
+        """Return the pages in their present layout, which was made with this arrangement."""
         pages = [[atom for atom in self.atoms if atom.page == page] for page in range(len(self.tops))]
         ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]

@@ -112,7 +112,7 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 class _Writer:
     """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. For
-    states in `told`, the first page's remark about all numbers is not repeated after single numbers."""
+    states in `told`, the first page has a remark about all numbers, which is not repeated after single numbers."""
 
     def __init__(
         self,
@@ -345,8 +345,8 @@ class _Writer:
         return element.model_copy(update={"numbers": _of_one_precision(numbers)})
 
     def _undecided(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
-        """Return the first page's text on all claims that the repeats leave undecided. `said` is the page's number of
-        claims. If there are several and all are undecided, they need not be listed."""
+        """Return the first page's text on all claims that the repeats leave undecided. `said` is how many claims the
+        page has. If there are several and all are undecided, they are not listed."""
         why = self._why_undecided(left_open)
         text = why[0].upper() + why[1:]
         text += "" if 1 < len(left_open) == said else self._bracketed([self._named(left_open)])
@@ -398,7 +398,7 @@ class _Writer:
         return [*parts[:at], noted, *parts[at + 1 :]]
 
     def _where_better(self, verdict: ClaimVerdict) -> str:
-        """Return a text on how many points have a gain, and how many have none."""
+        """Return a text on how many points have a gain, and how many have no gain."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
         return self.words["said_mixed" + kind if verdict.better else "said_worse"].format(

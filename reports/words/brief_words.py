@@ -130,8 +130,8 @@ class Words(Mapping[str, str]):
         return self._unbroken(known.in_words(self) if self.language != "en" else text, known)
 
     def said_briefly(self, text: str) -> str:
-        """Return a reason like `said`, but shorten more than two findings to the first one and the number of the
-        others."""
+        """Return a reason in this language, as `said` does. If the reason has more than two findings, only the first is
+        given, with the number of the others."""
         known = self.sentences.get(text, text)
         short = shorten_reason(known)
         return (

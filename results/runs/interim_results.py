@@ -141,7 +141,7 @@ class GrowingTables:
 def _so_far(rows: Iterable[Row]) -> list[Row]:
     """Return a point's rows. As soon as one repeat is done, the outstanding repeats are marked as not needed.
 
-    The mean is then computed from the repeats so far, instead of being missing.
+    The mean is then computed from the repeats that are done, instead of being missing.
     """
     found = list(rows)
     if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):

@@ -22,7 +22,7 @@ _SLICE_S = 0.5
 
 @dataclass(frozen=True)
 class Ran:
-    """How a job ended. `exit_code` is None if the job reached its time-out. `said` is the end of its output."""
+    """How a job ended. `exit_code` is None if the job reached its time-out. `said` is the end of the job's output."""
 
     exit_code: int | None
     said: str

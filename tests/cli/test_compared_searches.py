@@ -1,4 +1,4 @@
-"""Tests `bench compare` of two searches for a promise: their results, and the rates about which their runs disagree."""
+"""Tests `bench compare` of two searches for a promise: their results, and between which rates their runs disagree."""
 
 from __future__ import annotations
 

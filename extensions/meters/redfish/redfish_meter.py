@@ -155,7 +155,7 @@ def _why(error: Exception | None) -> str:
 
 
 def _reason_in(content: bytes) -> str:
-    """Return the service's own error message from an answer in DSP0266's form, or "" if it has none."""
+    """Return the service's own error message from an answer in DSP0266's form, or "" if the answer has no message."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
@@ -231,7 +231,7 @@ def _consumed(power: dict[str, Any], index: int) -> float | None:
 
 
 def _supplies(service: Service, subsystem: str) -> list[str]:
-    """Return the path of each power supply's metrics, or no paths if any supply has none."""
+    """Return the path of each power supply's metrics, or no paths if one of the supplies lacks metrics."""
     place = _link(service.get(subsystem), "PowerSupplies")
     members = _list(service.get(place).get("Members")) if place else []
     metrics = [_link(service.get(str(_dict(each).get("@odata.id", ""))), "Metrics") for each in members]

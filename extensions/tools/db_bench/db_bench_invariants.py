@@ -74,7 +74,7 @@ _IDLE = 0.9
 """The smallest share of the threads' time that histograms must fill if no rate is limited. Each operation is timed from
 the end of the previous one, so only a thread's work after its last operation is missing: below 0.1 % in practice."""
 _TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
-"""Prefixes of benchmarks whose threads do nothing but operations."""
+"""Prefixes of benchmarks whose threads spend all their time on operations."""
 _MANY = 1000
 _SHARE_OFF = 0.01
 """How far the share of keys found by one thread may differ from that of all threads, apart from chance."""

@@ -38,7 +38,7 @@ def saturating(cell: Cell) -> float:
 
 
 class Run:
-    """A run in memory. A resumed one goes on with the records of another."""
+    """A run in memory. A resumed run continues from another run's records."""
 
     def __init__(self, plan: Plan, rate: Rate = saturating, before: list[j.AnyRecord] | None = None) -> None:
         self.plan, self.rate, self.now = plan, rate, 0.0

@@ -52,7 +52,7 @@ def plan_of(
 class Run:
     """A run in memory in which each cell takes `CELL_S`, and any load takes `load_s` more.
 
-    A resumed one goes on with the records of another.
+    A resumed run continues from another run's records.
     """
 
     def __init__(

@@ -74,7 +74,8 @@ class Controllers:
     each: tuple[list[dict[str, Any]], ...]
 
     def did_with(self, cell: str) -> list[str]:
-        """Return for each controller how it began with the cell: `goes on`, `again` or ``."""
+        """Return for each controller how it began with the cell: `goes on` (it continued the attempt), `again` (it
+        started a new attempt) or `` (it did not begin)."""
         found = []
         for records in self.each:
             kinds = [r["type"] for r in records if r.get("cell") == cell]

@@ -63,7 +63,7 @@ def up_to(highest: float) -> Callable[[Cell], Asked]:
 
 
 class Run:
-    """A run in memory. A resumed one goes on with the records of another."""
+    """A run in memory. A resumed run continues from another run's records."""
 
     def __init__(
         self,
