@@ -332,7 +332,7 @@ def _beside(rows: Iterator[_Text], indent: int) -> Iterator[_Text]:
 
 def _runs(rows: Sequence[_R], kind: Callable[[_R], str]) -> Iterator[list[_R]]:
     """Yield groups of neighbouring rows that have the same kind and no blank line between them. A row whose kind is ""
-    forms a group of its own."""
+    is a group by itself."""
     run: list[_R] = []
     for row in rows:
         if run and (row.blank or not kind(row) or kind(row) != kind(run[-1])):

@@ -1,7 +1,7 @@
-"""Opens files that a stranger may have made, in runs and shared stores. Only plain files up to a maximum size are
+"""Opens files that may come from strangers, in runs and shared stores. Only plain files up to a maximum size are
 opened.
 
-Anything else raises an OSError that says what it is, as for any file that can't be read.
+Anything else raises an OSError that says why the file is refused, as for any file that can't be read.
 """
 
 from __future__ import annotations

@@ -294,8 +294,8 @@ opens its own connection again, perhaps through one jump host, whose sshd refuse
 
 
 class Session:
-    """The objects that a command shares among all its hosts: heartbeats, the list of what it waits for, and turns to
-    open connections."""
+    """The objects that a command shares among all its hosts: heartbeats, the list of things that the command waits for,
+    and turns to open connections."""
 
     def __init__(self) -> None:
         self.heartbeats = Heartbeats()

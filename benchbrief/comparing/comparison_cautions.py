@@ -377,7 +377,8 @@ def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
 def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
-    """Name those of the metrics `names` that are left out because the two runs define them differently."""
+    """Yield a warning for each metric that is left out because the two runs define it differently. With `names`, only
+    these metrics are compared."""
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}

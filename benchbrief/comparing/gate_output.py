@@ -136,7 +136,7 @@ def markdown(title: str, judged: Sequence[JudgedSeries], notes: Sequence[str]) -
 
 
 def as_dict(run_id: str, outcome: str, judged: Sequence[JudgedSeries], notes: Sequence[str]) -> dict[str, Any]:
-    """Return the document for `--json`, which a hook receives, too."""
+    """Return the JSON document that `--json` prints and that a hook receives."""
     return {
         "run": run_id,
         "outcome": outcome,

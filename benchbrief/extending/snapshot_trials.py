@@ -51,7 +51,7 @@ class TrialPlace:
         return self._run(self.snapshots.step(name))
 
     def call(self, function: str) -> str:
-        """Call a function of `trial.sh`. Returns what it printed when it failed, or ""."""
+        """Call a function of `trial.sh`. If the function fails, return its output, or else ""."""
         return self._run(self.snapshots.calling(f"{self._trial}{function}\n"))
 
     def _run(self, script: str) -> str:

@@ -53,9 +53,9 @@ def held_out_to_measure(run_dir: Path, plan: Plan) -> list[str]:
 
 
 def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait_s: float) -> Finished:
-    """Measure the held-out repeats that are not good yet. Raises RunnerError.
+    """Measure the held-out repeats that are not done yet. Raises RunnerError.
 
-    They come after everything else, so in an interrupted run they wait until it is resumed.
+    They come after all other cells, so in an interrupted run they wait until it is resumed.
     """
     if finished.status == "interrupted" or not has_held_out(plan):
         return finished

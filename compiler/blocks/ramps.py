@@ -405,7 +405,7 @@ class KneeReference:
 @dataclass(frozen=True)
 class Ramp:
     """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, they are candidates; with
-    `found_by`, there are none."""
+    `found_by`, there are no points."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None

@@ -108,7 +108,7 @@ class Measure(_Leaf):
         return [*self.runs.factors, *several, *self.kind.on_demand]
 
     def keeping(self, dims: Iterable[Dimension]) -> Measure:
-        """Return the measure with those of the dimensions `dims` that it has on request."""
+        """Return the measure with those of `dims` added that it has only on request."""
         kept = self.offers.intersection(dims, self._on_demand)
         if kept <= self.demanded:
             return self

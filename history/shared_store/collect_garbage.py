@@ -62,11 +62,11 @@ def collect_garbage(
     remove: bool,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Garbage:
-    """Find what need not be kept. With `remove`, remove it: first manifests, then the objects that only these manifests
-    refer to.
+    """Find everything in the store that can be removed. With `remove`, remove it: first manifests, then the objects
+    that only these manifests refer to.
 
-    `progress` is called with the number of objects removed so far, and their total number. If a manifest can't be read,
-    its objects are unknown, so SharedStoreError is raised and nothing is removed.
+    `progress` is called with the number of objects already removed, and their total number. If a manifest can't be
+    read, its objects are unknown, so SharedStoreError is raised and nothing is removed.
     """
     if retention.grace_s < LEAST_GRACE_S:
         what = f"a grace period of {retention.grace_s / 3600:.0f} h may remove what a push relies on"

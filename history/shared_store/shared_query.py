@@ -47,7 +47,7 @@ _MOST_AT_ONCE = 2 << 30
 
 
 def is_known(name: str) -> bool:
-    """Return whether a name is that of a table, a `measure` view or a run's series, or may be that of a metric."""
+    """Return whether a name belongs to a table, a `measure` view or a run's series, or may belong to a metric."""
     return name == _SERIES or _METRIC.fullmatch(name) is not None or known_columns(name) is not None
 
 

@@ -221,7 +221,7 @@ def _times(results: Results) -> Iterator[str]:
 
 
 def _said_of(alike: Mapping[str, Iterable[str]], results: Results) -> Iterator[str]:
-    """Yield texts, each with what it applies to unless it applies to everything."""
+    """Yield each text, with the names of the things that it applies to unless it applies to all."""
     words = results.words
     for text, labels in alike.items():
         named = words.locale.in_a_sentence(labels)

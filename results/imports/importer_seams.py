@@ -113,7 +113,7 @@ class TableImporter(ABC):
     ) -> Prepared:
         """Return everything that an import would keep. `given` is the source named on the command line.
 
-        Raises ImportRefused with all problems, unless `skip_bad` is set and some rows are good.
+        Raises ImportRefused with all problems, unless `skip_bad` is set and some rows can be imported.
         """
 
     @abstractmethod

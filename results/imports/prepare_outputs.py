@@ -251,7 +251,7 @@ def prepare_outputs(
 ) -> Prepared:
     """Prepare outputs for import. `source` is the source given on the command line.
 
-    Raises ImportRefused with all problems, unless `skip_bad` is set and some files are good.
+    Raises ImportRefused with all problems, unless `skip_bad` is set and some files can be imported.
     """
     problems: list[ImportProblem] = []
     places = Places(plan)

@@ -161,7 +161,7 @@ class Lane:
                 self._try(later, waited=True)
 
     def _try(self, next_one: Try | None, left: Left | None = None, *, waited: bool = False) -> None:
-        """Attempt a cell until an attempt is good, is the last one, or needs hosts that must come back first.
+        """Attempt a cell until an attempt succeeds, is the last one, or needs hosts that must come back first.
 
         `waited` means that the wait for the cell's hosts has ended.
         """

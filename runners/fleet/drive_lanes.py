@@ -194,7 +194,7 @@ class LaneDriver:
         return False
 
     def _progress(self, lane: PlanLane) -> tuple[bool, int]:
-        """Return whether all cells of a lane have their verdicts, and how many cells are good."""
+        """Return whether all cells of a lane have their verdicts, and how many have succeeded or are not needed."""
         folder = self._folder(lane)
         record = read_run(folder)
         whole = record.end is not None and record.end.status != "interrupted"

@@ -36,7 +36,7 @@ class Contradiction(RunnerError):
 class LaneResults:
     """A lane's folder, with the content of its journal at the time of reading, except the records about single cells.
 
-    `finished` is how many cells are good. `size` is the journal's size in bytes.
+    `finished` is how many cells have succeeded or are not needed. `size` is the journal's size in bytes.
     """
 
     folder: Path

@@ -105,7 +105,8 @@ class _Group:
 class RepeatsUntil:
     """The repeats in a run that may end early, shared by its lanes. Each group's repeats are in one lane of the plan.
 
-    `record` is the run so far, in which the cells in `done` are good or not needed. `tell` writes to the journal.
+    `record` is the run so far, and `done` has the ids of its cells that succeeded or were not needed. `tell` writes to
+    the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, done: set[str], tell: Callable[[j.AnyRecord], None]) -> None:

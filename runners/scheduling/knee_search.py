@@ -112,7 +112,7 @@ class _Search:
     ended: j.SearchEnded | None = None
 
     def points(self) -> list[j.SearchPoint]:
-        """Return the points in order, up to but not including the first point that has a repeat that is not good."""
+        """Return the points in order, up to but not including the first point with a repeat that has not succeeded."""
         found: list[j.SearchPoint] = []
         for point in self.experiment.points:
             of_point = [
@@ -142,7 +142,8 @@ class _Search:
 class Searches:
     """The searches in a run, shared by its lanes. The cells of one search are in one lane, in rising order.
 
-    `record` is the run so far, and `done` has the ids of its successful cells. `tell` writes to the journal.
+    `record` is the run so far, and `done` has the ids of the cells that have succeeded or are not needed. `tell` writes
+    to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, done: set[str], tell: Callable[[j.AnyRecord], None]) -> None:

@@ -37,7 +37,7 @@ _SAME = 1e-9
 
 Why = Literal["first", "last", "middle", "bend"]
 Curve = Mapping[float, float | None]
-"""The throughput in ops/s at each point that was tried, or None if no repeat is good."""
+"""The throughput in ops/s at each point that was tried, or None if no repeat succeeded."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _means(rates: Mapping[float, Sequence[float]]) -> Curve:
 
 
 def _is_over(cell: Cell, record: RunRecord) -> bool:
-    """Return whether a cell, as the plan defines it now, is good or not needed."""
+    """Return whether a cell, as the plan defines it now, has succeeded or is not needed."""
     history = record.cells.get(cell.id)
     return history is not None and cell.hash in history.good
 

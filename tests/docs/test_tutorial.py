@@ -29,7 +29,7 @@ SECOND = (ROOT / PAGE).read_text(encoding="utf-8").partition("\n## 9. ")[0].coun
 
 
 def steps() -> Iterator[tuple[Sample, Spec, Spec]]:
-    """Yield each sample with two states of the reader's spec: with the sample typed in, and as kept for the next one."""
+    """Yield each sample with two states of the reader's spec: with the sample typed, and as kept for the next."""
     kept = Spec()
     for before, sample in pairwise((None, *SAMPLES)):
         assert sample is not None

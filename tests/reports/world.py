@@ -51,7 +51,7 @@ class _Remembering(Store):
         return self._answered[text]
 
     def close(self) -> None:
-        """Do nothing, since the next test uses the store, too."""
+        """Do nothing, since the next test uses the same store."""
 
 
 @lru_cache(maxsize=24)

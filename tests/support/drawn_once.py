@@ -34,7 +34,7 @@ class DrawnOnce(Converter):
         return super()._ask(question, wanted)
 
     def close(self) -> None:
-        """Do nothing, since the next brief uses it, too."""
+        """Do nothing, since the next brief uses the same converter."""
 
 
 CONVERTER = DrawnOnce()
