@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from textwrap import fill
 
+from benchbrief.compiler.extension_samples import sample_meter, sample_workloads
 from benchbrief.compiler.registry import (
     ENGINE_SPECS,
     METER_SPECS,
@@ -84,10 +85,6 @@ def _asked_engines() -> str:
     return _labels(each.label for each in ENGINE_SPECS.own.values() if any(can_ask(probe, each) for probe in asking))
 
 
-def _meter_on_host() -> str:
-    return next((each.name for each in METER_SPECS.own.values() if not each.networked and not each.address), "...")
-
-
 def _measure() -> str:
     """Return a measure that one tool alone reports, with its tool."""
     found = ((name, TOOL_SPECS.own[tool].label) for tool in own_tools() for name in TOOL_SPECS.own[tool].measures)
@@ -109,8 +106,8 @@ def _untimed() -> str:
 _HOLES: dict[str, Callable[[], str]] = {
     "resets": _resets,
     "meters": lambda: _ticked(METER_SPECS.own),
-    "meter_on_host": _meter_on_host,
-    "workloads": lambda: _ticked(f"{name}.{next(iter(family.workloads))}" for name, family in own_families().items()),
+    "meter_on_host": sample_meter,
+    "workloads": lambda: _ticked(sample_workloads()),
     "untimed": _untimed,
     "tools_of_engines": _tools_of_engines,
     "asked_engines": _asked_engines,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import get_args
 
+from benchbrief.compiler.extension_samples import sample_bmc, sample_meter, sample_tool
 from benchbrief.compiler.registry import (
     ENGINE_SPECS,
     PROBE_SPECS,
@@ -40,9 +41,14 @@ from benchbrief.model.value_shapes import (
 _ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
 HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')
 """The schema of `hosts`. A host that is reached by another package's transport has a scheme: "netns://blue"."""
-TOOL = Special('a load generator such as `ycsb`, or with its path, `ycsb("/opt/ycsb")`')
+TOOL = Special(
+    f'a load generator such as `{sample_tool()}`, or with its path, `{sample_tool()}("/opt/{sample_tool()}")`'
+)
 
-POWER = Special("a power meter such as `ipmi(...)` or `rapl`, a list of those, or a declared quantity such as `250 W`")
+POWER = Special(
+    f"a power meter such as `{sample_bmc().strip('`').partition('(')[0]}(...)` or `{sample_meter()}`, a list of those, "
+    "or a declared quantity such as `250 W`"
+)
 COMMANDS = '`command("...")`, or a list of those'
 
 _VARIANT_KEYS: dict[str, Key] = {

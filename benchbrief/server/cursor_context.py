@@ -12,9 +12,10 @@ from typing import Literal
 
 from lsprotocol import types
 
+from benchbrief.compiler.extension_samples import sample_tool, sample_workloads
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL
 from benchbrief.compiler.frontend.name_index import NameIndex, Node, Symbol
-from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, SCHEDULER_SPECS, TOOL_SPECS
 from benchbrief.compiler.schemas import (
     BLOCKS,
     DATABASE_OPTIONS,
@@ -29,15 +30,30 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.value_shapes import BlockSchema, Fact, Key
 
+
+def _scheduler_snippet() -> str:
+    """Return a block of the first scheduler, with a sample of its first attribute."""
+    scheduler = next(iter(SCHEDULER_SPECS.own.values()), None)
+    samples = (each.example for each in scheduler.attributes.values() if each.example) if scheduler else ()
+    sample = next(iter(samples), "")
+    return f"scheduler ${{1:{scheduler.name if scheduler else 'name'}}} {{\n  {sample}$0\n}}"
+
+
 DECLARATION_SNIPPETS = {
     "hardware": ('hardware ${1:name} "${2:Label}" {\n  hosts = ${3:local}\n}', BLOCKS["hardware"].doc),
-    "client": ('client ${1:load} {\n  hosts = "${2:load.lab}"\n  tool  = ${3:ycsb}\n}', BLOCKS["client"].doc),
+    "client": (
+        f'client ${{1:load}} {{\n  hosts = "${{2:load.lab}}"\n  tool  = ${{3:{sample_tool()}}}\n}}',
+        BLOCKS["client"].doc,
+    ),
     "factor": ('factor ${1:name} "${2:Label}" {\n  levels = [$0]\n}', BLOCKS["factor"].doc),
     "database": (
-        "database ${1:name} {\n  engine = ${2|rocksdb,mongodb|}\n  $0\n}",
+        f"database ${{1:name}} {{\n  engine = ${{2|{','.join(ENGINE_SPECS.own)}|}}\n  $0\n}}",
         BLOCKS["database"].doc,
     ),
-    "workload": ('workload ${1:name} "${2:Label}" from ${3:ycsb.a} {\n  $0\n}', BLOCKS["workload"].doc),
+    "workload": (
+        f'workload ${{1:name}} "${{2:Label}}" from ${{3:{sample_workloads()[0]}}} {{\n  $0\n}}',
+        BLOCKS["workload"].doc,
+    ),
     "probe": ("probe ${1:name} {\n  kind  = ${2|disk,cpu|}\n  every = ${3:1 s}\n}", BLOCKS["probe"].doc),
     "experiment": (
         """experiment ${1:name} {
@@ -49,7 +65,7 @@ DECLARATION_SNIPPETS = {
         BLOCKS["experiment"].doc,
     ),
     "scheduler": (
-        'scheduler ${1:slurm} {\n  partition = "${2:bench}"\n  time      = ${3:4 h}\n}',
+        _scheduler_snippet(),
         BLOCKS["scheduler"].doc,
     ),
     "profile": ("profile ${1:smoke} {\n  hosts = local\n  override experiment { $0 }\n}", BLOCKS["profile"].doc),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.extension_samples import sample_bmc, sample_meter
 from benchbrief.compiler.problems import Again, CompileProblem
 from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time, quantity_of_bytes
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -695,13 +696,18 @@ class NoMeter(CompileProblem):
             "`power = {declared}` in `{names[0]}` is a declared number: write a meter in its place, or remove the "
             "probe and compute with the number"
         ),
-        (
-            'add a meter to `{names[0]}`: `power = ipmi("bmc-[1-4].lab", user: env("BMC_USER"), '
-            'password: secret("BMC_PASSWORD"))`, `rapl` or `command("...")`'
-        ),
+        'add a meter to `{names[0]}`: `power = {bmc}`, `{on_host}` or `command("...")`',
     )
     names: tuple[str, ...]
     declared: str
+
+    @property
+    def bmc(self) -> str:
+        return sample_bmc().strip("`")
+
+    @property
+    def on_host(self) -> str:
+        return sample_meter()
 
     @property
     def have(self) -> str:

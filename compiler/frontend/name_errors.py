@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from benchbrief.compiler.extension_samples import sample_meter, sample_tool
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt
 from benchbrief.compiler.registry import own_families, sample_databases
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
@@ -94,7 +95,7 @@ class MustChoose(CompileProblem):
         if self.known:
             return f"add `{self.kind} = {self.known[0]}`, or another: there are {ticked(self.known)}"
         if self.kind == "client":
-            return "declare one: `client load { hosts = local  tool = ycsb }`"
+            return f"declare one: `client load {{ hosts = local  tool = {sample_tool()} }}`"
         return f"declare one: {' or '.join(sample_databases(self.family))}"
 
 
@@ -262,11 +263,15 @@ class MetersLeftBehind(CompileProblem):
     says = "profile `{profile}` replaces the hosts of {names:ticked}, and the new hosts have no power meters"
     mark = "power will be missing with these hosts"
     hint = (
-        "name a meter in the profile, such as `power = rapl` or `power = command(...)`, or write `power = none` to "
-        "measure no power"
+        "name a meter in the profile, such as `power = {sample_meter}` or `power = command(...)`, or write "
+        "`power = none` to measure no power"
     )
     profile: str
     names: tuple[str, ...]
+
+    @property
+    def sample_meter(self) -> str:
+        return sample_meter()
 
 
 class InsertsFromOneHost(CompileProblem):

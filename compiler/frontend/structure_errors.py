@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
+from benchbrief.compiler.extension_samples import (
+    sample_engine,
+    sample_tool_in_process,
+    sample_uri,
+    sample_workloads,
+)
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article
 from benchbrief.compiler.schemas import OVERRIDABLE
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
@@ -25,8 +31,9 @@ _ELSEWHERE = {
 }
 """Advice on how to write blocks that other infrastructure languages have."""
 NO_FACTS = {
-    "tool": "a load generator is the `tool` of a `client`, or of a database without a server: `tool = db_bench`",
-    "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",
+    "tool": "a load generator is the `tool` of a `client`, or of a database without a server: "
+    f"`tool = {sample_tool_in_process()}`",
+    "engine": f"an engine is that of a database: `database some_name {{ engine = {sample_engine()} }}`",
 }
 """Words that can't be facts of hardware, unless their values are quoted."""
 _OF_REPORTS = ("headline", "footnote")
@@ -36,9 +43,9 @@ _WRITTEN_OTHERWISE = {
     ("experiment", "depends_on"): "remove it: an experiment follows another one when it uses its result, as in "
     "`threads = find.knee`",
     ("workload", "mix"): "each share is an attribute of the workload: `read = 95 %  update = 5 %`",
-    ("database", "host"): 'the hardware names the hosts: `uri = "mongodb://{hosts}/ycsb"`',
+    ("database", "host"): f"the hardware names the hosts: `{sample_uri()}`",
     **{("workload", key): "write it in an experiment" for key in ("threads", "target", "measure", "repeats")},
-    ("workload", "type"): "the kind follows `from`: `workload some_name from ycsb.a`",
+    ("workload", "type"): f"the kind follows `from`: `workload some_name from {sample_workloads()[0]}`",
     **{
         (kind, key): "write it in the report itself" for kind in ("section", "each") for key in ("headline", "footnote")
     },
@@ -224,8 +231,16 @@ class HoleNotAllowed(CompileProblem):
 class WorkloadWithoutBase(CompileProblem):
     code = "E0515"
     says = "workload `{name}` has no base"
-    hint = "write `workload {name} from ycsb.a`, `from db_bench.readrandom`, or `from` another workload"
+    hint = "write `workload {name} from {first}`{others}, or `from` another workload"
     name: str
+
+    @property
+    def first(self) -> str:
+        return sample_workloads()[0]
+
+    @property
+    def others(self) -> str:
+        return "".join(f", `from {each}`" for each in sample_workloads()[1:])
 
 
 class CannotInherit(CompileProblem):

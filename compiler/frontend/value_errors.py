@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from benchbrief.compiler.extension_samples import sample_uri
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.model.units import nearest_unit
 
@@ -308,7 +309,11 @@ class PlainSecret(CompileProblem):
 
     code = "E0415"
     says = "this address contains a password in plain text"
-    hint = "keep it out of the spec: `mongodb://user:{{secret(MONGO_PASSWORD)}}@...` reads it when the spec is run"
+    hint = "keep it out of the spec: `{scheme}user:{{secret(DB_PASSWORD)}}@...` reads it when the spec is run"
+
+    @property
+    def scheme(self) -> str:
+        return sample_uri().split('"')[1].partition("{")[0]
 
 
 class NotWholeSeconds(CompileProblem):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
+from benchbrief.compiler.extension_samples import sample_meter
 from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.problems import Circle, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.diagnostic import Note
@@ -671,7 +672,7 @@ class NeedsProbe(CompileProblem):
 
     @property
     def meter(self) -> str:
-        return ", and a meter such as `power = rapl` to the hardware" if self.probe == "power" else ""
+        return f", and a meter such as `power = {sample_meter()}` to the hardware" if self.probe == "power" else ""
 
 
 class NeedsTool(CompileProblem):
@@ -723,5 +724,5 @@ class DeclaredNotSampled(CompileProblem):
 
     @property
     def help(self) -> str:
-        meter = " and a meter, such as `power = ipmi(...)`" if self.probe == "power" else ""
+        meter = f" and a meter, such as `power = {sample_meter()}`" if self.probe == "power" else ""
         return f"add `probes = [{self.probe} every 1 s]`{meter}; or call the declared number `rated_{self.name}`"

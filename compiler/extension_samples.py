@@ -1,0 +1,41 @@
+"""Names of extensions as samples in hints and snippets: the first that fit. Without extensions, there are dots."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, own_families, own_tools, tool_words
+
+_NONE = "..."
+
+
+def sample_tool() -> str:
+    return next(iter(own_tools()), _NONE)
+
+
+def sample_tool_in_process() -> str:
+    """Return a load generator that contains its database."""
+    return next((tool_words(each)[0] for each in ENGINE_SPECS.own.values() if each.in_process), _NONE)
+
+
+def sample_workloads() -> tuple[str, ...]:
+    """Return the first workload of each tool that defines workloads, such as `ycsb.a`."""
+    return tuple(f"{name}.{next(iter(family.workloads))}" for name, family in own_families().items()) or (_NONE,)
+
+
+def sample_engine() -> str:
+    return next(iter(ENGINE_SPECS.own), _NONE)
+
+
+def sample_uri() -> str:
+    """Return how a spec gives the address of a server."""
+    keys = (each.attributes["uri"] for each in ENGINE_SPECS.own.values() if "uri" in each.attributes)
+    return next((key.example for key in keys if key.example), f'uri = "{_NONE}"')
+
+
+def sample_meter() -> str:
+    """Return a meter on the host that takes no arguments."""
+    return next((each.name for each in METER_SPECS.own.values() if not each.networked and not each.address), _NONE)
+
+
+def sample_bmc() -> str:
+    """Return how a meter of each host that is read over the network is written, with its backquotes."""
+    return next((each.usage for each in METER_SPECS.own.values() if each.networked and each.local), f"`{_NONE}`")
