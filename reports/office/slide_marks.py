@@ -69,7 +69,7 @@ class Bars:
 
 def gap_of(chart: NativeChart, *, narrow: bool) -> int:
     """Return the gap between two groups of bars, in hundredths of a bar."""
-    return 60 if narrow else {1: 260, 2: 140}.get(len(chart.categories), 70)
+    return 30 if narrow else {1: 260, 2: 140}.get(len(chart.categories), 70)
 
 
 def set_look(drawn: Any, series: NativeSeries, place: int) -> None:

@@ -18,8 +18,8 @@ from benchbrief.reports.office.table_grid import Grid
 from benchbrief.reports.office.text_fit import (
     column_widths,
     least_widths,
+    lines_below_head,
     row_heights,
-    stands_on_lines,
 )
 
 _TABLE_PT = (24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
@@ -44,12 +44,14 @@ def fits(grid: Grid, area: Area) -> bool:
 
 
 def fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Return the largest type size in which a table fits, the widths of its columns, and the heights of its rows."""
+    """Return the largest type size in which a table fits, with no more lines than in the usual one, the widths of its
+    columns, and the heights of its rows."""
+    usual = lines_below_head(grid, area.width, TEXT_PT, CELL_GAP)
     for points in _TABLE_PT:
         widths = column_widths(grid, area.width, points, CELL_GAP)
         heights = row_heights(grid, widths, points, CELL_GAP, CELL_PAD)
         fits = sum(least_widths(grid, points, CELL_GAP)) <= area.width and sum(heights) <= area.height
-        if points == LEAST_PT or (fits and (points <= TEXT_PT or stands_on_lines(grid, area.width, points, CELL_GAP))):
+        if points == LEAST_PT or (fits and lines_below_head(grid, area.width, points, CELL_GAP) <= usual):
             break
     return points, widths, heights
 

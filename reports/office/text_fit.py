@@ -15,7 +15,8 @@ LINE_HEIGHT = 1.25
 _BOLD = 1.06
 """The factor by which bold letters are wider."""
 _WORD = re.compile(
-    r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
+    r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]"
+    r"|(?:[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[\u00a0\u202f])+"
 )
 """Matches a word, which is broken only if necessary. Lines of Chinese and Japanese may end after any character, but not
 within a word of katakana."""
@@ -90,11 +91,11 @@ def _halved(text: str) -> float:
     return min((max(_line(text[:end]), _line(text[end:].strip())) for end in ends), default=0.0)
 
 
-def stands_on_lines(grid: Grid, width: float, points: float, gap: float) -> bool:
-    """Return whether each cell below the head of a table needs only one line."""
+def lines_below_head(grid: Grid, width: float, points: float, gap: float) -> int:
+    """Return how many lines all cells below the head of a table take."""
     widths = column_widths(grid, width, points, gap)
     cells = (cell for cell in grid.cells if cell.row >= grid.heads and cell.columns == 1)
-    return all(lines_of(cell.text, widths[cell.column] - gap, points, bold=cell.bold) == 1 for cell in cells)
+    return sum(lines_of(cell.text, widths[cell.column] - gap, points, bold=cell.bold) for cell in cells)
 
 
 def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
