@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from markupsafe import Markup, escape
+from pptx.enum.text import PP_ALIGN
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -26,7 +27,7 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.office.brief_frame import said_of
 from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
 from benchbrief.reports.office.slide_cards import Card
-from benchbrief.reports.office.slide_charts import add_charts, can_draw, simplified
+from benchbrief.reports.office.slide_charts import KEY_PT, add_charts, can_draw, key_of, simplified
 from benchbrief.reports.office.slide_look import AIR, LARGE_PT, READ_PT, STATED_PT, TEXT_PT, TEXT_SHARE
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
@@ -45,6 +46,7 @@ from benchbrief.reports.office.slide_tables import across, fits, fitted, height_
 from benchbrief.reports.office.slide_writer import SlideWriter
 from benchbrief.reports.office.table_grid import Grid, by_series, grid_of, grid_of_facts, grid_of_levels, plain_grid
 from benchbrief.reports.office.text_fit import (
+    lines_of,
     pages_of,
     row_heights,
 )
@@ -60,6 +62,8 @@ _MOST_CARDS = 8
 """The most numbers that a box sets in large type."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
+_LINE = 0.95
+"""The most of a line that a figure's title and key take together, where texts above leave little height."""
 _DPI = 220
 _MOST_SCALE = 1.6
 """The largest size, in points, of a drawing's pixel on a slide, at which the drawing's texts have about 16 points."""
@@ -149,8 +153,15 @@ class BlockWriter(SlideWriter):
             said += paragraphs(self.words["office_simplified"].format(program="PowerPoint"))
         elif not native:
             self.aside.append(self.words["office_picture"].format(program="PowerPoint"))
-        self.put(said, area, LEAST_PT)
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
+        line = " ".join(each.text for each in (*said, key_of(native, "", marks))) if whole else ""
+        if said and whole and area.top > self.content.top and lines_of(line, area.width * _LINE, KEY_PT) == 1:
+            room, caption = area, [replace(each, runs=self.seen(each.runs)) for each in said]
+            add_text(
+                self.slide, replace(area.below(1.5), height=18.0), caption, LEAST_PT, self.ink, align=PP_ALIGN.RIGHT
+            )
+        else:
+            self.put(said, area, LEAST_PT)
         if whole:
             add_charts(self.slide, native, room, block.alt, name, self.ink, marks)
             return area.height

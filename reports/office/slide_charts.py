@@ -45,7 +45,7 @@ from benchbrief.reports.office.slide_parts import add_text, height_of_all
 from benchbrief.reports.text.html_markup import writable
 
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
-_ALONE_PT, _KEY_PT = 14.0, 14.0
+_ALONE_PT, KEY_PT = 14.0, 14.0
 """The type size of a chart that is alone on its slide, and of a chart's key."""
 _MOST_LABELS = 16
 """The largest number of bars whose values are written at them."""
@@ -102,15 +102,11 @@ def add_charts(
 ) -> None:
     """Draw the panels in an area: one chart, or several with the same axes and one legend, below a line that says what
     the values are, with the marks of footnotes."""
-    series = {each.name: each for chart in charts for each in chart.series}
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
-    signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
-    keys = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}     ")) for each in series.values()]
-    named = [run for mark in keys if len(series) > 1 for run in mark]
-    if charts[0].left or named or marks:
-        said = [Paragraph((Run(charts[0].left, colour=SOFT if ink else ""), *marks, Run("      "), *named))]
-        add_text(slide, area, said, _KEY_PT, ink)
-        area = area.below(height_of_all(said, area.width, _KEY_PT))
+    said = [key_of(charts, ink, marks)]
+    if said[0].text.strip():
+        add_text(slide, area, said, KEY_PT, ink)
+        area = area.below(height_of_all(said, area.width, KEY_PT))
     values = [value for chart in charts for each in _valued(chart) if _bounds(each) for value in reach(each)]
     fitting = (n for n in (len(charts), *_COLUMNS) if all(_fits(chart, area.width / n) for chart in charts))
     columns = 1 if alone else min(len(charts), next(fitting, _COLUMNS[-1]))
@@ -126,6 +122,15 @@ def add_charts(
     needed = [panel.margins for panel in panels if panel.margins]
     for panel in panels:
         _finish(slide, panel, largest(needed) if needed else None, ink)
+
+
+def key_of(charts: Sequence[NativeChart], ink: str, marks: Sequence[Run]) -> Paragraph:
+    """Return the line above charts: what their values are, and the sign and name of each series."""
+    series = {each.name: each for chart in charts for each in chart.series}
+    signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
+    keys = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}     ")) for each in series.values()]
+    named = [run for mark in keys if len(series) > 1 for run in mark]
+    return Paragraph((Run(charts[0].left, colour=SOFT if ink else ""), *marks, Run("      "), *named))
 
 
 def _fits(chart: NativeChart, width: float) -> bool:
