@@ -168,7 +168,7 @@ class Registry(Generic[Spec_co]):
     """All extensions of one kind. Other packages offer theirs in the entry points `benchbrief.specs.<plural>`.
 
     `package` holds benchbrief's own extensions, one folder each, with `SPEC` in its `spec.py`. If there is no such
-    package, benchbrief has none of this kind.
+    package, benchbrief has no extensions of this kind.
     """
 
     spec: type[Spec_co]

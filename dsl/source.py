@@ -113,7 +113,7 @@ def printable(text: str) -> str:
 
 
 def harmless(char: str) -> bool:
-    """Return whether a terminal shows the character unchanged. A line end is not."""
+    """Return whether a terminal shows the character unchanged. A line end counts as harmful."""
     return char.isprintable() or unicodedata.category(char) == "Zs"
 
 

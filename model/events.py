@@ -156,7 +156,7 @@ SOURCE = "source"
 
 
 def probes_of(job: JobCollected) -> tuple[str, ...]:
-    """Return a job's probes: `probe:cpu,disk:db-1` has two. A job of another kind has none."""
+    """Return a job's probes: `probe:cpu,disk:db-1` has two. Jobs of other kinds have no probes."""
     return tuple(job.job.split(":")[1].split(",")) if job.job.startswith(PROBE) else ()
 
 

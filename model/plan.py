@@ -412,7 +412,7 @@ class Host(Node):
 
     id: str
     transport: str
-    """The name of the host's transport: `local`, `ssh`, or that of another package."""
+    """The name of the host's transport: `local`, `ssh`, or a transport of another package."""
     name: str
     user: str | None = None
     port: int | None = None
@@ -1122,7 +1122,7 @@ class Report(Node):
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
     formats: tuple[Format, ...] = ()
-    """The report's file formats. If empty, those of its template are used."""
+    """The report's file formats. If empty, the formats of its template are used."""
     provenance: Literal["full", "compact", "none"] = "full"
     theme: Theme = Theme()
     parts: tuple[Asset, ...] = ()
@@ -1301,7 +1301,7 @@ class Factor(Node):
     origin: Origin
 
     def label_of(self, key: DimKey) -> str:
-        """Return a level's label, or the level itself if the factor has none with that key."""
+        """Return a level's label, or the key itself if the factor has no level with that key."""
         return next((each.label for each in self.levels if each.key == key), key_text(key))
 
 

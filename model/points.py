@@ -87,8 +87,8 @@ class Curve(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The place shared by all repeats of a cell. `threads` and `target` are None if the cell has none, or if a search
-    has not found them yet."""
+    """The place shared by all repeats of a cell. `threads` and `target` are None if the cell has no such setting, or if
+    a search has not found it yet."""
 
     experiment: str
     hardware: str

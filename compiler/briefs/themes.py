@@ -473,7 +473,7 @@ def _outside(relations: bytes) -> list[str]:
 
 
 def _is_xml(content: bytes) -> bool:
-    """Return whether the whole picture is valid XML. The PDF writer leaves out a picture that is not."""
+    """Return whether the whole picture is valid XML. The PDF writer leaves out pictures with invalid XML."""
     from xml.parsers import expat
 
     try:

@@ -60,8 +60,8 @@ def path_problem(path: str) -> str:
 
 
 def is_pushed(path: str) -> bool:
-    """Return whether a file is part of a run. Records of its pushes are not, nor are files that a process keeps only
-    while it runs."""
+    """Return whether a push copies a file of a run. The records of earlier pushes are left out, and so are files that
+    exist only while a process runs."""
     return not path.startswith(_NOT_PUSHED)
 
 

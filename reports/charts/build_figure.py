@@ -340,7 +340,8 @@ class _Remarks:
 
 
 def fits_half(figure: plan.FigureElement) -> bool:
-    """Return whether the figure fits into half of the page's width. Figures with panels side by side never do."""
+    """Return whether the figure fits into half of the page's width. A figure with panels side by side is always too
+    wide."""
     if figure.panel_dim:
         return False
     bars = [s for s in figure.series if s.mark in _IN_SLOTS]

@@ -124,8 +124,8 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 
 
 def _telling(place: Mapping[str, DimKey], results: Results) -> dict[str, DimKey]:
-    """Return the part of a place that distinguishes it from others. In a plan with factors, a lone hardware
-    does not."""
+    """Return the part of a place that distinguishes it from others. If a plan with factors has only one hardware, the
+    hardware is left out."""
     alone = len(results.plan.hardware) == 1 and bool(results.plan.factors)
     return {dim: key for dim, key in place.items() if dim != "hardware" or not alone}
 

@@ -75,7 +75,7 @@ def quoted_values(
 def _value(
     quote: Quote, row: Keys, unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> float | None:
-    """Return the published value at the keys `row`, in `unit`, or None if the source has none.
+    """Return the published value at the keys `row`, in `unit`, or None if the source has no value there.
 
     A lowest or highest value over dimensions that the source distinguishes needs every planned part. For example, the
     lowest over all workloads needs the lowest of each workload.

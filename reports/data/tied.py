@@ -8,8 +8,8 @@ from benchbrief.results.analysis.claim_verdicts import PUBLISHED_NOISE, SINGLE_N
 
 
 def meaning_of_tied(words: Words, *, published: bool, once: bool) -> str:
-    """Return the footnote on values that are published, or of which some were measured `once`, or that were
-    repeated."""
+    """Return the footnote that explains `tied`, for `published` values, for values of which some were measured only
+    `once`, or for repeated ones."""
     if published:
         return words["tied_published"].format(share=percent(PUBLISHED_NOISE))
     return words["tied_once"].format(share=percent(SINGLE_NOISE)) if once else words["tied_repeats"]

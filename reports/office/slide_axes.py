@@ -28,8 +28,8 @@ _BETWEEN_TICKS = 12.0
 HEADING_PT, _HEADING_LINE, _OVER_PLOT = 13.0, 17.0, 10.0
 """The type of a panel's heading, the height of its lines, and the room below it."""
 _HEADING_SHARE, _BOLDER, _UNDER_NAME = 0.74, 1.06, 4.0
-"""The most of a panel's width that a heading takes (programs break lines at about 0.8), how much wider bold letters are, and the room below the name of the
-x axis."""
+"""The largest share of a panel's width that a heading takes (programs break lines at about 0.8), how much wider bold
+letters are, and the room below the name of the x axis."""
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,8 @@ def _known(values: Iterable[float | None]) -> list[float]:
 
 
 def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float) -> None:
-    """Draw ranges as bars that stand on bars without a fill. Their ends are lines that are not drawn, with the numbers
-    above and below. Where there is no room below, both numbers are above."""
+    """Draw ranges as bars that are stacked on bars without a fill. Invisible lines at their ends carry the numbers
+    above and below. If there is no room below, both numbers are above."""
     bars, lines = made.plots[0], parse_xml(_LINES.format(nsdecls("c")))
     base, *rest = bars.series
     base.format.fill.background()

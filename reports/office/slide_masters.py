@@ -91,8 +91,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Masters:
-    """An open presentation, and the layouts of its first slide and of all others. `content` is the free area of the
-    latter, `kinds` are layouts with a placeholder for one kind of slide, and `table_style` is that of a house."""
+    """An open presentation, and the layouts of its first slide and of all other slides. `content` is the free area of
+    the other slides, `kinds` are layouts with a placeholder for one kind of slide, and `table_style` is a house's style
+    for tables.
+    """
 
     presentation: Any
     first: Any
@@ -204,7 +206,7 @@ def type_size(layout: Any, own: Any, style: str) -> float:
 
 
 def body_size(layout: Layout) -> float:
-    """Return the type size of a layout's placeholder for texts, or 0 if it has none."""
+    """Return the type size of a layout's placeholder for texts, or 0 if the layout has no such placeholder."""
     return (type_size(layout.made, layout.place, "p:bodyStyle") or _BODY_PT) if layout.place is not None else 0.0
 
 

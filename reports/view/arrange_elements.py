@@ -512,7 +512,7 @@ def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
 
 
 def _title(block: Block) -> Markup:
-    """Return the title of a block with the numbers of its claims, or an empty title if it has none."""
+    """Return the title of a block with the numbers of its claims, or an empty title if the block has no title."""
     said: Markup = getattr(block, "title_html", Markup())
     return said or Markup.escape(getattr(block, "title", ""))
 

@@ -142,7 +142,7 @@ def _kind(picture: bytes) -> str:
 
 
 def family_of(theme: Theme) -> str:
-    """Return the name of the house's typeface in style sheets, or "" if it has none."""
+    """Return the name of the house's typeface in style sheets, or "" if the house has no typeface of its own."""
     return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
 
 

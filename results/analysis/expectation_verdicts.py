@@ -125,8 +125,8 @@ class Judgement:
 
     @property
     def vague(self) -> list[ExpectInterval]:
-        """Return the intervals that leave the verdict open but may decide it with more repeats. A decided verdict has
-        none."""
+        """Return the intervals that leave the verdict open but may decide it with more repeats. If the verdict is
+        decided, return no intervals."""
         return [] if self._is_decided else [each for each in self.intervals if not each.decides]
 
     @property

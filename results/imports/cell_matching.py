@@ -161,7 +161,7 @@ class Places:
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:
     """Return the cells with the given number of threads. Raises NoPlace.
 
-    A cell whose threads a search has yet to find fits any number. If there are only such cells, the number must be
+    A cell whose threads a search has yet to find fits any number. If all cells are of this kind, the number must be
     given.
     """
     if at.threads is not None:

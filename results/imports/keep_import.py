@@ -257,7 +257,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def too_long(key: str, text: str) -> str:
-    """Return the problem with the length of a statement, or "" if it is within its limit or has none."""
+    """Return the problem with the length of a statement, or "" if the statement is within its limit or has no limit."""
     most = LONGEST.get(key)
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 

@@ -123,7 +123,7 @@ def _busy(
 ) -> Iterator[ImportProblem]:
     """Yield a problem if all latencies add up to more than the time of the cell's threads, or to far too little.
 
-    A thread runs one operation at a time; with `io_depth`, each place in its queue does. The first and the last
+    A thread runs one operation at a time, or with `io_depth` as many as its queue has places. The first and the last
     operation may reach beyond the window. Intended latencies include waiting times, which overlap, so at an offered
     load, the files must say that their latencies are service times. A `closed` loop is one whose outputs have settings
     but no target; there, latencies fill much of the time (Little's law), if the tool's threads only wait.

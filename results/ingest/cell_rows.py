@@ -44,8 +44,8 @@ certain."""
 
 @dataclass(frozen=True)
 class CounterSpan:
-    """The counters at both ends of the window. `reason` says why they do not match the window, or only roughly, and is
-    None if they do."""
+    """The counters at both ends of the window. If the counters do not match the window exactly, `reason` says why;
+    otherwise it is None."""
 
     before: dict[str, float]
     after: dict[str, float]

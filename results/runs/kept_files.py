@@ -196,7 +196,8 @@ def changed_in_run(
 
 
 def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]:
-    """Yield the problem if a file in a folder has none of the `known` SHA-256 digests."""
+    """Yield the problem if a file in a folder is missing or unreadable, or if its SHA-256 is not among the `known`
+    ones."""
     try:
         found = sha256_of(folder / name, folder)
     except OSError as error:

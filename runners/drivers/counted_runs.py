@@ -75,7 +75,7 @@ def counted_from(text: str) -> float | None:
 
 
 def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:
-    """Return the counted run from the job's output. Raises BadOutput if the output has none."""
+    """Return the counted run from the job's output. Raises BadOutput if the output has no such run."""
     text = ""
     if (path := output.directory / _FILE).exists():
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -223,8 +223,8 @@ class CellEvents:
         return min(seen.values(), default=started) + inside
 
     def _told(self, driver: TellsBeginning, context: CellContext, job: RunningJob) -> float:
-        """Wait until the tool reports the start of the measurement, and return its time. Raises EventFailed if it never
-        does."""
+        """Wait until the tool reports the start of the measurement, and return its time. Raises EventFailed if the tool
+        never reports it."""
         event, host = self._events[0], context.load_host or context.cell.load_hosts[0]
         over, latest = False, now() + timeout_s(context.cell, "measure")
         while not over and now() < latest and not self._ended.wait(_LOOK_S):

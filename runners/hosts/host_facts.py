@@ -327,7 +327,7 @@ _TURNING = re.compile(r"\b(hdds?|rpm|hard disks?)\b|\d+(\.\d+)?k\b", re.IGNORECA
 
 
 def _storage(compared: _Compared) -> Iterable[str]:
-    """Compare whether disks rotate. In a virtual machine, only NVMe devices reliably show that they do not."""
+    """Compare whether disks rotate. In a virtual machine, only NVMe devices reliably show that they don't rotate."""
     declared = compared.text("storage")
     solid, turning = bool(_SOLID.search(declared)), bool(_TURNING.search(declared))
     if solid == turning:

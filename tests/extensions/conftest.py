@@ -54,7 +54,7 @@ class Unfinished(Meter):
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Install benchbrief, the packages of this folder and of the examples, and a broken one.
 
-    Where the broken one is loaded, it leaves the file `broken-was-loaded`.
+    The broken package writes the file `broken-was-loaded` wherever it is loaded.
     """
     return Environment(made_once(tmp_path_factory, "installed", _install) / "venv")
 

@@ -16,5 +16,6 @@ def longer(*values: object) -> list[ParameterSet]:
 
 
 def one_in(many: int, values: Iterable[object]) -> list[object]:
-    """Each, of which the first of so many in a row is for the quick run, and the others are marked long."""
+    """Return all values. Of every `many` values in a row, the first is for the quick run, and the others are marked
+    long."""
     return [value if place % many == 0 else longer(value)[0] for place, value in enumerate(values)]

@@ -210,5 +210,6 @@ def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> War
 
 
 def starts_alike(env: Mapping[str, str]) -> bool:
-    """Return whether Python would start in the same way without this environment. If not, it must start anew."""
+    """Return whether Python would start in the same way without this environment. If this is false, a fresh Python has
+    to be started."""
     return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ")) for name in env)

@@ -351,7 +351,7 @@ class Oracle:
 
 
 def in_total(at: At) -> At:
-    """Return the keys without the operation, so those of all operations together."""
+    """Return the keys without the operation, which are the keys of all operations together."""
     return {dim: key for dim, key in at.items() if dim != "operation"}
 
 
