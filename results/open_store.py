@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _KEPT_FREE = "8MB"
-"""How much freed memory DuckDB keeps for itself: its own choice keeps 100 MB more after large answers."""
+"""How much freed memory DuckDB keeps for itself. By default, it keeps 128 MB, which counts beside large answers."""
 _LARGE = 1 << 20
 """The size in bytes above which a table's file is read only as needed, since tables take about 20 times as much in
 memory."""
