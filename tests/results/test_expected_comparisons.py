@@ -358,7 +358,7 @@ def test_a_brief_names_expectations_that_hold_by_their_value_alone_in_both_langu
     assert "成立。ただし反復からは判定できません" in shown
     assert "k か所のうち 1 か所でも不成立なら全体が不成立となるため" in shown
     _, shown = judged(tmp_path, wide, 1000, "ja")
-    assert "反復の平均の 97.5 % 信頼区間" in shown
+    assert "反復の平均の 97.5% 信頼区間" in shown
     assert "2 か所について補正" in shown
 
 
