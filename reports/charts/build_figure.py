@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections import Counter
@@ -15,6 +16,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey
+from benchbrief.model.points import Curve
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import (
@@ -783,10 +785,36 @@ def _point(
         end = results.at(series.high, **at)
         return ChartPoint(x, y, mark=mark, end=end) if y is not None and end is not None else ChartPoint(x, None)
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
-    if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
-        return ChartPoint(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark, worse=worse)
+    if y is None:
+        return ChartPoint(x, y, mark=mark, worse=worse)
+    if len(repeats) < FEWEST_FOR_INTERVAL:
+        drawn = len(repeats) > 1 and _are_of_the_point(repeats, y, series.query, at, results)
+        return ChartPoint(x, y, repeats=tuple(repeats) if drawn else (), mark=mark, worse=worse)
     low, high = _interval(series, repeats, y, results)
     return ChartPoint(x, y, low=low, high=high, mark=mark, worse=worse)
+
+
+def _are_of_the_point(
+    repeats: Sequence[float], value: float, query: plan.Query, at: Mapping[str, DimKey], results: Results
+) -> bool:
+    """Return whether the repeats' own values are of the value's point. A highest or lowest value over several loads is
+    one of means, and each repeat may have its own at another load: then their mean isn't the value."""
+    loads: dict[Curve, set[tuple[float | None, float | None]]] = {}
+    for cell in results.cells_behind(query, **at):
+        if cell.status == "ok":
+            loads.setdefault(Curve.of(cell), set()).add((cell.threads, cell.target))
+    several = any(len(each) > 1 for each in loads.values())
+    return not several or math.isclose(sum(repeats) / len(repeats), value, rel_tol=1e-6)
+
+
+def _leaves_repeats(
+    series: plan.Series, point: ChartPoint, key: plan.LabelledKey, where: Mapping[str, DimKey], results: Results
+) -> bool:
+    """Return whether a point has two repeats that aren't drawn."""
+    if series.repeats is None or point.y is None or point.low is not None or point.repeats:
+        return False
+    at = {**where, series.x_dim: key.value} if series.x_dim else where
+    return len(results.spread(series.repeats, **at)) == 2
 
 
 def _detail(
@@ -866,13 +894,28 @@ def _explain(
         shown = "whiskers" if series.mark in ("bar", "range") else "band"
         known = [shown] if any(p.low is not None for p in points) else []
         rings = any(p.repeats for p in points)
-        remarks.rings |= rings
-        if rings:
-            behind = results.cells_behind(series.query, **where, **({along: keys[0].value} if along else {}))
-            remarks.rings_of_points &= len({cell[1:7] for cell in behind}) <= len({cell.hardware for cell in behind})
+        _explain_rings(points, keys, series, where, results, remarks)
         unknown = ["band_unknown" if repeated else "no_band"] if series.band and not rings else []
         for note in known or unknown:
             remarks.notes[results.words[note]] = None
+
+
+def _explain_rings(
+    points: Sequence[ChartPoint],
+    keys: Sequence[plan.LabelledKey],
+    series: plan.Series,
+    where: Mapping[str, DimKey],
+    results: Results,
+    remarks: _Remarks,
+) -> None:
+    """Note what the rings of a series are, and whether some repeats have none."""
+    if any(_leaves_repeats(series, point, key, where, results) for point, key in zip(points, keys, strict=True)):
+        remarks.notes[results.words["repeats_elsewhere"]] = None  # the rings that are drawn are of their point
+    elif any(p.repeats for p in points):
+        along = {series.x_dim: keys[0].value} if series.x_dim else {}
+        behind = results.cells_behind(series.query, **where, **along)
+        remarks.rings_of_points &= len({cell[1:7] for cell in behind}) <= len({cell.hardware for cell in behind})
+    remarks.rings |= any(p.repeats for p in points)
 
 
 def _without_non_positive(

@@ -64,17 +64,21 @@ def limits(results: Results) -> Iterator[ResultLimit]:
 def _errors(results: Results) -> Iterator[ResultLimit]:
     """Yield the failed operations of counted measurements as limits, beginning with those above the accepted share.
 
-    go-ycsb also counts the operations that it interrupts at the end, one for each thread. Those do not count here.
+    go-ycsb also counts the operations that it interrupts at the end, one for each thread. Those do not count here, and
+    the disclosure says how many measurements have them.
     """
     accepted = {e.name: accepted_share(e, results) for e in results.plan.experiments.values()}
     rows = results.once(_failed_operations)
-    if not rows:
-        return
-    _, cell, most, _ = rows[0]
-    over = sum(own > accepted.get(experiment, 0.0) for experiment, _, _, own in rows)
-    holes = {"most": percent(most, 2, unlike=0.0), "cell": cell}
-    short = counted(results.words, "l_errors", over, **holes) if over else ""
-    yield ResultLimit(short, counted(results.words, "l_errors_full", len(rows), **holes))
+    failed = sorted((row for row in rows if row[3] > 0), key=lambda row: -row[3])
+    if failed:
+        _, cell, _, most = failed[0]
+        over = sum(own > accepted.get(experiment, 0.0) for experiment, _, _, own in failed)
+        holes = {"most": percent(most, 2, unlike=0.0), "cell": cell}
+        short = counted(results.words, "l_errors", over, **holes) if over else ""
+        yield ResultLimit(short, counted(results.words, "l_errors_full", len(failed), **holes))
+    if cut := [share for _, _, share, own in rows if share > own]:
+        share = percent(max(cut), 2, unlike=0.0)
+        yield ResultLimit("", counted(results.words, "l_cut_off_full", len(cut), most=share))
 
 
 def failed_shares(results: Results) -> dict[str, float]:

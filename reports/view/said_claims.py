@@ -346,10 +346,12 @@ class _Writer:
 
     def _undecided(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
         """Return the first page's text on all claims that the repeats leave undecided. `said` is how many claims the
-        page has. If there are several and all are undecided, they are not listed."""
+        page has. If there are several and all are undecided, they are not listed. A single one has its interval."""
         why = self._why_undecided(left_open)
         text = why[0].upper() + why[1:]
         text += "" if 1 < len(left_open) == said else self._bracketed([self._named(left_open)])
+        interval = self._interval(left_open[0]) if len(left_open) == 1 and _is_telling(left_open[0]) else ""
+        text = self.words["semicolon"].join(filter(None, (text, interval)))
         value = _markdown([self.words["said_undecided"]])
         return p.HeadlineNumber(value=value, text=_markdown([text]), shows_none=True)
 
@@ -524,11 +526,17 @@ def _is_open(verdict: ClaimVerdict) -> bool:
 
 def _why_open(verdict: ClaimVerdict) -> str:
     """Return the catalogue's key for the reason that leaves a claim open."""
-    if verdict.low is not None and verdict.high is not None:
-        return "undecided_interval"
     same, value = verdict.claim.no_difference, verdict.value
+    if verdict.low is not None and verdict.high is not None and (same is None or verdict.low <= same <= verdict.high):
+        return "undecided_interval"
     is_no_gain = verdict.claim.directed and same is not None and value is not None and value <= same
     return "undecided_value" if is_no_gain else "undecided_few"
+
+
+def _is_telling(verdict: ClaimVerdict) -> bool:
+    """Return whether an interval stays within what can be: ratios above 0, and shares lost below 100 %."""
+    same = verdict.claim.no_difference
+    return same is not None and verdict.low is not None and verdict.low > same - 1
 
 
 def _glued(claim: p.Claim) -> str:

@@ -90,7 +90,7 @@ def test_each_link_within_the_page_has_its_anchor(brief: str) -> None:
 
 def test_a_table_of_several_groups_has_one_head() -> None:
     group = '<tbody><tr class="group"><th colspan="2">{0}</th></tr><tr><th>cpu</th><td>8</td></tr></tbody>'
-    head = "<thead><tr><th>Fact</th><th>Declared</th></tr></thead>"
+    head = "<thead><tr><th>Item</th><th>Declared</th></tr></thead>"
     text = to_markdown(f"<body><table>{head}\n{group.format('disk')}\n{group.format('flash')}\n</table></body>")
     assert text.count("---") == 2
     assert text.count("cpu") == 2

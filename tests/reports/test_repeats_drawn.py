@@ -44,6 +44,24 @@ def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
     assert all('fill="#ffffff"' in ring for ring in rings), "they are seen on bars, too"
 
 
+@pytest.mark.parametrize(("factor", "rings"), [(1.0, (4000.0, 4160.0)), (0.9, ())])
+def test_repeats_of_a_highest_value_are_drawn_only_where_they_are_of_its_point(
+    factor: float, rings: tuple[float, ...]
+) -> None:
+    """At a tenth less, the bar lies below both repeats: it is not of the point where they have their highest values."""
+    of = "FROM measure.throughput WHERE operation = 'all'"
+    sql = f"SELECT hardware, {factor} * avg(value) AS value {of} AND threads = 4 GROUP BY ALL"
+    best = w.query(sql, ("hardware",), "ops/s", "max(throughput over threads)", [w.read("throughput")])
+    sql = f"SELECT hardware, repeat, max(value) AS value {of} GROUP BY ALL"
+    each = w.query(sql, ("hardware", "repeat"), "ops/s", "throughput")
+    world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=2)
+    series = w.series("bar", best, "Throughput", "hardware", repeats=each)
+    figure: p.FigureElement = w.figure("F", series, by={"hardware": w.keys({"disk": "Disk"})})
+    found = drawing(figure, Results(world.plan(), world.store(), words("en")))
+    assert [point.repeats for point in found.charts[0].traces[0].points] == [rings]
+    assert any("maybe at another" in text or "may be at another" in text for text in (found.key, *found.notes))
+
+
 def test_two_repeats_are_drawn_at_lying_bars_too() -> None:
     (chart,), width, height = CASES["flat_bars"]
     bar, *others = chart.traces

@@ -29,7 +29,7 @@ from benchbrief.results.store.store_schema import FactRow
 from tests.reports import world as w
 from tests.support.longer import longer
 
-OPEN = ": the interval of the repeats includes no difference"
+OPEN = ": repeats vary more than the two differ"
 WORLD = w.World({"disk": "Disk", "flash": "Flash"}, {"a": "Sessions"}, repeats=3)
 
 
@@ -138,7 +138,7 @@ def test_a_claim_that_the_repeats_leave_open_is_not_said(tmp_path: Path) -> None
     text = page(tmp_path, claim(0.9, 1.3, 1.1))
     assert "X the work" not in text
     assert text.count(f"Not decided (Ratio{OPEN})") == 1
-    assert "Not decidedThe interval of the repeats includes no difference (Ratio)" in text
+    assert "Not decidedRepeats vary more than the two differ (Ratio); 3 repeats: 0.7X to 1.7X (95 % interval)" in text
 
 
 def test_an_open_claim_may_be_said_for_a_reason_which_the_sheet_tells(tmp_path: Path) -> None:
@@ -451,7 +451,7 @@ def test_a_claim_without_a_value_says_what_is_wrong_with_its_base(
 
 def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
     text = page(tmp_path, claim(0.9, 1.3, 1.1), language="ja")
-    assert "判定できず（Ratio：反復の信頼区間が「差なし」を含みます）" in text
+    assert "判定できず（Ratio：反復のばらつきが両者の差を上回ります）" in text
 
 
 def test_of_claims_without_a_difference_few_are_said() -> None:
