@@ -61,8 +61,8 @@ READ = frozenset({*COMMON, *STARTED, "uri", "server", "topology", "version", "ma
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a database. `name` is the engine's name for it, which the plan has; "" if it is the same as in the
-    spec.
+    """An option of a database. `name` is the engine's name for it, which the plan has, or "" if it is the same as in
+    the spec.
 
     `scale` converts base units to the engine's units; `words` maps our words to the engine's. An option may be a list
     of words (`list_of`), or a number or a word (`word_or`); its shape is then only for messages.

@@ -119,7 +119,7 @@ class StepEnded(Record):
     step: str
     seconds: float
     skipped: Said = ""
-    """Why the step was not needed; "" if it ran."""
+    """Why the step was not needed, or "" if it ran."""
 
 
 class JobCollected(Record):
@@ -269,7 +269,7 @@ class MeasuringEnded(Record):
 class CellEnded(Record):
     """The verdict on a cell. `origin` is the spec line that caused a failure.
 
-    `latency_s` is the statistic that the cell's search uses; None for a cell outside a search.
+    `latency_s` is the statistic that the cell's search uses, or None for a cell outside a search.
     """
 
     type: Literal["cell_ended"] = "cell_ended"
@@ -314,7 +314,7 @@ class Imported(Frozen):
 
     `licence` tells how the numbers may be used. `statements` are the source's other statements, in words. `limits` are
     the limitations of its numbers. `told` are the versions and settings that it states, each a name and a text. `facts`
-    are the names of the spec's facts that it states; None if unknown.
+    are the names of the spec's facts that it states, or None if unknown.
     """
 
     kind: str
@@ -404,7 +404,7 @@ class RunStarted(Record):
     """The SHA-256 of the other files that the run keeps from its start, by path: `spec/`, `revision.json`,
     `simulation.json`."""
     boot: str = ""
-    """The id of the controller's boot; "" if unknown, and in journals of earlier versions."""
+    """The id of the controller's boot, or "" if unknown, and in journals of earlier versions."""
     since_boot: float | None = None
     """The seconds from the controller's boot to `at`."""
     merged: tuple[MergedLane, ...] = ()
@@ -445,7 +445,7 @@ class HostFacts(Record):
 
 
 class EngineFacts(Record):
-    """Facts of an engine. `sha256` is the digest of an embedded server's program; "" if there is none, or if it is
+    """Facts of an engine. `sha256` is the digest of an embedded server's program, or "" if there is none, or if it is
     unknown."""
 
     type: Literal["engine_facts"] = "engine_facts"

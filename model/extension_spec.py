@@ -279,9 +279,9 @@ class ProbeMeasure:
     `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
     are the measure's names in briefs, by language ("en" at least). `across_nodes` tells how the nodes' values are
     combined: "sum" or "average". A measure `of_whole_measurement` is one number for the measured time, such as a ratio
-    of totals, and has no dimension `time`. `simulated` is the value that a simulated host shows; None if it shows none.
-    A measure that is `offered_only` is missing in a closed loop, which has no `target`. A disclosure states the highest
-    value that a `disclosed` measure had in a run, either as a share of 1 or with its unit.
+    of totals, and has no dimension `time`. `simulated` is the value that a simulated host shows, or None if it shows
+    none. A measure that is `offered_only` is missing in a closed loop, which has no `target`. A disclosure states the
+    highest value that a `disclosed` measure had in a run, either as a share of 1 or with its unit.
     """
 
     unit: str
@@ -447,8 +447,8 @@ class TransportSpec(ExtensionSpec):
 
     `implementation` is a subclass of `JobTransport` (`benchbrief.runners.transports.transport_base`). `label` is its
     name for people. A spec chooses a transport by the scheme of a host, which is the transport's name: "netns://blue".
-    `address` is the form of the address after the scheme, which may have ranges; "" for a transport without a scheme.
-    `address_is` describes the address: "the name of a network namespace".
+    `address` is the form of the address after the scheme, which may have ranges, or "" for a transport without a
+    scheme. `address_is` describes the address: "the name of a network namespace".
 
     `on_controller` tells that hosts of this transport share the controller's processes, with the same process ids, and
     its clock. This is true for a network namespace, and not for a container with processes of its own.

@@ -272,9 +272,9 @@ class Unjudged(Node):
 class Expect(Node):
     """A condition. `query` gives `value` 1.0 (holds), 0.0 (does not hold) or NULL (unknown) for each of its dims.
 
-    `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
-    the direction in which the left side makes the condition hold; None if the condition does not ask which side is
-    larger. If it does and there are several repeats, `repeats` has both sides with the value of each repeat (with a
+    `sides` are the two sides of a comparison, whose numbers the verdict shows, or empty for other conditions. `better`
+    is the direction in which the left side makes the condition hold, or None if the condition does not ask which side
+    is larger. If it does and there are several repeats, `repeats` has both sides with the value of each repeat (with a
     further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is measured.
     `unjudged` are measures that the condition reads but can't judge, because no cell of a workload or experiment has
     them although the condition does not exclude it.
@@ -496,7 +496,7 @@ class Tool(Node):
     path: str | None = None
     options: dict[str, Option] = field(default_factory=dict)
     package: str = ""
-    """The driver's package with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own drivers."""
+    """The driver's package with its version ("bench-sqlite 0.1.0"), or "" for benchbrief's own drivers."""
 
 
 class SchedulerBlock(Node):
@@ -579,7 +579,7 @@ class Database(Node):
     label: str
     engine: str
     package: str = ""
-    """The engine's package with its version; "" for benchbrief's own engines."""
+    """The engine's package with its version, or "" for benchbrief's own engines."""
     server: Literal["attach", "start", "embedded", "none"]
     start: ServerStart | None = None
     uri: Template = ()
@@ -596,7 +596,7 @@ class Database(Node):
     options_file: str | None = None
     reset: Reset
     reset_package: str = ""
-    """The package, with its version, of the snapshots that `reset` names; "" for benchbrief's own."""
+    """The package, with its version, of the snapshots that `reset` names, or "" for benchbrief's own."""
     drop_caches: bool = False
     """Whether the hosts under test drop their page cache before each measurement."""
     hooks: tuple[Hook, ...] = ()
@@ -941,7 +941,7 @@ class Series(Node):
     label: Label
     high: Query | None = None
     format: str = ""
-    """How the series' numbers are printed; "" for the usual format of its unit."""
+    """How the series' numbers are printed, or "" for the usual format of its unit."""
     x_dim: Dimension | None = None
     x_query: Query | None = None
     x_label: Label = ""
@@ -1191,7 +1191,7 @@ class Probe(Node):
     options: dict[str, str] = field(default_factory=dict)
     after: bool = False
     package: str = ""
-    """The probe's package with its version ("bench-entropy 0.1.0"); "" for benchbrief's own probes."""
+    """The probe's package with its version ("bench-entropy 0.1.0"), or "" for benchbrief's own probes."""
     origin: Origin
 
 

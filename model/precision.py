@@ -121,7 +121,7 @@ the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, 
 
 
 def share_beyond(statistic: str) -> float | None:
-    """Return the share of operations beyond a percentile, 0.01 for p99; None for a mean."""
+    """Return the share of operations beyond a percentile, 0.01 for p99, or None for a mean."""
     name, digits = statistic[:1], statistic[1:]
     return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None
 

@@ -59,12 +59,12 @@ def in_language(texts: Texts, language: str) -> str:
 class Attribute:
     """An attribute of a tool's workloads. Its value becomes a property of the workload in the plan.
 
-    `default` is the value if neither the spec nor the workload's `settings` set one; None for no value. An attribute
+    `default` is the value if neither the spec nor the workload's `settings` set one, or None for no value. An attribute
     that `needs` operations applies only to workloads with one of them. A `chosen` attribute applies only to workloads
     that have it in their `settings`; a `required` one must be set there. A spec may give a `product_of` two attributes
     instead of the second one. If the attribute's key has the `file` "spec", the attribute names a file beside the spec,
     whose text is in the plan's `Workload.files`. `shapes_data` tells that another value makes other data. `briefly` is
-    the text that `bench plan` prints, with `{value}` for the value: "keys of {value}"; "" for none.
+    the text that `bench plan` prints, with `{value}` for the value: "keys of {value}", or "" for none.
     """
 
     key: Key
@@ -125,7 +125,7 @@ class WorkloadSpec:
     timed: bool = True
     parted: bool = False
     label: str = ""
-    """The workload's name for people; "" if that is its name in a spec."""
+    """The workload's name for people, or "" if that is its name in a spec."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class FlagType:
     """The type of a flag's value. `minimum` and `maximum` bound an integer. If there are `words`, a text must be one of
     them.
 
-    `unit` is the unit of an integer ("us", "ms", "s" or "MiB"); "" for none.
+    `unit` is the unit of an integer ("us", "ms", "s" or "MiB"), or "" for none.
     """
 
     kind: Literal["bool", "integer", "number", "text"]
@@ -213,12 +213,12 @@ class ToolSpec(ExtensionSpec):
     (`Measurement.steady`); `counted`, it does a number of operations and can't run for a time, so that its measured job
     is a `counted_job`, which includes warm-up and measurement.
 
-    With `threads_only_wait`, the threads of its workloads' closed loops do little but wait for operations. An import
-    is then refused if latencies fill far less time than the spec's threads have (Little's law).
+    With `threads_only_wait`, the threads of its workloads' closed loops do little but wait for operations. An import is
+    then refused if latencies fill far less time than the spec's threads have (Little's law).
 
     `stray_errors` is the share of failed operations that is accepted if the spec allows none. `arrivals` are the ways
-    in which it can space an offered load, its usual way first; empty for a tool that does not tell. Every tool has the
-    `closed` loop. `bounds` are the limits that a spec may set on a load.
+    in which it can space an offered load, its usual way first, or empty for a tool that does not tell. Every tool has
+    the `closed` loop. `bounds` are the limits that a spec may set on a load.
 
     `measures` are numbers of its own, in addition to throughput and latencies; each name is the tool's name, a dot and
     a word. The driver reports them in `Measurement.samples`.
@@ -306,7 +306,7 @@ class ToolSpec(ExtensionSpec):
     data: Texts = field(default_factory=lambda: {"en": "{records} records, loaded by the tool"})
     """The description of a data set's origin, with a hole for its `records`."""
     always: Texts = field(default_factory=dict)
-    """A sentence for every disclosure, such as how compressible the data are; "" for none."""
+    """A sentence for every disclosure, such as how compressible the data are, or "" for none."""
     always_unless: str = ""
     """A database option that makes the sentence in `always` untrue."""
 

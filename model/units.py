@@ -250,7 +250,7 @@ Amount = tuple[float, Dimension]
 
 
 def amount(value: float, unit: str) -> Amount | None:
-    """Return an amount in its base unit, rounded to 9 digits, and its dimension; None if the unit is unknown."""
+    """Return an amount in its base unit, rounded to 9 digits, and its dimension, or None if the unit is unknown."""
     try:
         found = parse_unit(unit)
     except UnknownUnitError:
@@ -281,8 +281,8 @@ def larger_units(text: str) -> tuple[tuple[float, str], ...]:
 
 @lru_cache(1 << 10)
 def base_unit(dimension: Dimension) -> str:
-    """Return the unit of stored values with this dimension: "ops/s", "W", "B/s"; "" for a plain number. Its factor is
-    1: `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`."""
+    """Return the unit of stored values with this dimension: "ops/s", "W", "B/s", or "" for a plain number. Its factor
+    is 1: `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`."""
     if dimension == (("energy", -1), ("operation", 1)):
         return "ops/s/W"
     powers = dict(dimension)

@@ -47,7 +47,7 @@ def why_untested(judged: Sequence[JudgedSeries]) -> str:
 
 
 def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
-    """Return how many series could not be tested, and how many more runs are needed; "" if all were tested.
+    """Return how many series could not be tested, and how many more runs are needed, or "" if all were tested.
 
     Series that were skipped, or whose value was taken from an earlier run, do not count.
     """

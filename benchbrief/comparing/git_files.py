@@ -51,7 +51,7 @@ class GitFiles:
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
     def earlier_name(self, path: Path) -> Path | None:
-        """Return the name that a file of the work tree has in the revision, by git's rename detection; None if
+        """Return the name that a file of the work tree has in the revision, by git's rename detection, or None if
         unknown."""
         if self.is_file(path):
             return path

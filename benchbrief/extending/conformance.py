@@ -473,7 +473,7 @@ def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
 
 
 def how_it_failed(done: subprocess.CompletedProcess[str]) -> str:
-    """Return how a command failed: its first line about an error, or else its last line; "" if it succeeded."""
+    """Return how a command failed: its first line about an error, or else its last line, or "" if it succeeded."""
     if not done.returncode:
         return ""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]

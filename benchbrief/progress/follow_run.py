@@ -171,7 +171,7 @@ class LaneTails:
 
     run_dir: Path
     ends: dict[str, j.RunEnded | None] = field(default_factory=dict)
-    """How each lane ended, by its folder's name; None for a lane that is still running."""
+    """How each lane ended, by its folder's name, or None for a lane that is still running."""
     _tails: dict[Path, JournalTail] = field(default_factory=dict)
 
     def new(self) -> list[j.AnyRecord]:

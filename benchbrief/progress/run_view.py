@@ -248,7 +248,7 @@ class LiveRun:
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
     def remaining_s(self, now: float) -> float | None:
-        """Return the estimated seconds left, including held-out repeats and the brief; None if no cell is left.
+        """Return the estimated seconds left, including held-out repeats and the brief, or None if no cell is left.
 
         With a budget, the time left never rises: if cells take longer than expected, fewer are run. With many cells,
         the estimate is updated only now and then.

@@ -160,7 +160,7 @@ class Summary:
     promises: tuple[Promised, ...] = ()
     """The results of searches for promises."""
     times: TimeCompared | None = None
-    """The time taken against the estimate; None if there is no estimate, or if the run was interrupted."""
+    """The time taken against the estimate, or None if there is no estimate, or if the run was interrupted."""
 
 
 def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:

@@ -68,7 +68,7 @@ class Checked:
         return found
 
     def of(self, uri: str) -> Analysis | None:
-        """Return the file's own analysis, or that of the first spec that uses the file; None if there is none."""
+        """Return the file's own analysis, or that of the first spec that uses the file, or None if there is none."""
         having = [analysis for analysis in self.analyses.values() if any(file.uri == uri for file in analysis.files)]
         return min(having, key=lambda analysis: analysis.files[0].uri != uri, default=None)
 

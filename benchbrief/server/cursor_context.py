@@ -404,7 +404,7 @@ def family_at(cursor: Cursor, index: NameIndex) -> str:
 
 
 def family_of(kind: str, name: str, base: str, index: NameIndex) -> str:
-    """Return the tool that a workload comes from (`ycsb`, `db_bench`), or a database's engine; "" if unknown."""
+    """Return the tool that a workload comes from (`ycsb`, `db_bench`), or a database's engine, or "" if unknown."""
     if kind == "workload":
         seen: set[str] = set()
         while base and "." not in base and base not in seen:

@@ -20,7 +20,7 @@ _MOST_BYTES = 16_000_000
 
 
 def last_said(spec: Path, claim: str) -> str:
-    """Return a claim's result in the last run of a spec, in Markdown; "" if there is no run nearby."""
+    """Return a claim's result in the last run of a spec, in Markdown, or "" if there is no run nearby."""
     for runs, path in islice(_numbers_files(spec), _MOST_FILES):
         for entry in _claims_in(path, runs):
             if entry.get("claim") == claim and isinstance(entry.get("sentence"), str):

@@ -84,7 +84,7 @@ class ReadWorkload:
     counted: Span | None
     span: Span
     of: str = ""
-    """The name of the workload whose data this one loads, as in `load(a)`; "" for other workloads."""
+    """The name of the workload whose data this one loads, as in `load(a)`, or "" for other workloads."""
 
     @property
     def ends(self) -> bool:

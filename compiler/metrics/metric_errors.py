@@ -54,7 +54,7 @@ class MeanOfPercentiles(CompileProblem):
     says = "a {function} of {what} of anything"
     function: str
     over: tuple[str, ...]
-    """The reduced dimensions; empty for a sum by `+`."""
+    """The reduced dimensions, or empty for a sum by `+`."""
     ratios: bool = False
 
     @property

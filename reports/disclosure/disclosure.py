@@ -802,7 +802,7 @@ def _warnings(results: Results) -> Iterable[Item]:
 
 
 def made_at(results: Results) -> str:
-    """Return when the run ended, or else when it began, in ISO 8601 and UTC; "" if unknown."""
+    """Return when the run ended, or else when it began, in ISO 8601 and UTC, or "" if unknown."""
     run = run_row(results)
     at = run["ended_at"] or run["started_at"]
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if isinstance(at, datetime) else ""

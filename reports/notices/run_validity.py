@@ -203,8 +203,8 @@ def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled
 def _offered(
     results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead", key_none: str = ""
 ) -> tuple[str, str, str]:
-    """Return a sentence saying whether all offered loads were achieved, or some were missed or exceeded; "" if none was
-    offered.
+    """Return a sentence saying whether all offered loads were achieved, or some were missed or exceeded, or "" if none
+    was offered.
 
     `key_none` is the sentence for several offered loads if none was achieved.
 

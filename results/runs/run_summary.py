@@ -75,7 +75,7 @@ class CellStatus:
     measuring: SteadyEnd | None = None
     """How a measurement until steady ended, or None for other measurements."""
     promise: Kept | None = None
-    """Whether the promise of the cell's search was kept; None for a failed cell, or without a search."""
+    """Whether the promise of the cell's search was kept, or None for a failed cell, or without a search."""
     candidate_of: str = ""
     """The experiment whose ramp or search has not chosen the cell yet, or "" for any other cell."""
 
@@ -285,7 +285,7 @@ def remaining_s(
     reused: Container[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> float | None:
-    """Estimate the longest time, in seconds, that any host is still needed; None if nothing is left.
+    """Estimate the longest time, in seconds, that any host is still needed, or None if nothing is left.
 
     Cells that share a host or other equipment run one after another, and so do cells of one turn while they are
     measured. Each cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of

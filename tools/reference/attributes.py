@@ -10,7 +10,7 @@ from tools.reference.markdown import code, table
 
 
 def attributes(keys: Mapping[str, Key]) -> str:
-    """Return a table with a row for each attribute; "" if there are none."""
+    """Return a table with a row for each attribute, or "" if there are none."""
     head = ("attribute", "what it says", "value", "when left out", "for example")
     rows = [(code(name), _doc(key), value(key), left_out(key), code(key.usage(name))) for name, key in keys.items()]
     return table(head, rows) if rows else ""

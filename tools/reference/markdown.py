@@ -9,7 +9,7 @@ TEXTS = Path(__file__).parent / "texts"
 
 
 def text(name: str) -> str:
-    """Return the text of that name; "" if there is none."""
+    """Return the text of that name, or "" if there is none."""
     path = TEXTS / f"{name}.md"
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 

@@ -97,7 +97,7 @@ def _first(versions: object) -> str:
 
 
 def _told(value: object) -> str:
-    """Return a server's text on one line, cut to the length of a version; "" if it is missing or "unknown"."""
+    """Return a server's text on one line, cut to the length of a version, or "" if it is missing or "unknown"."""
     said = " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
     return "" if said == "unknown" else said
 

@@ -86,7 +86,7 @@ class RecordSample(BaseModel):
 
     @classmethod
     def noted(cls, note: Mapping[str, Any]) -> Self | None:
-        """Return the sample that a note contains; None when there is none."""
+        """Return the sample that a note contains, or None when there is none."""
         return cls.model_validate(note["sample"]) if note.get("sample") else None
 
 
@@ -131,7 +131,7 @@ class Data:
         self.name = f"{database}.{_TABLE}"
 
     def kept(self, dataset: Dataset) -> Kept | None:
-        """Return our note on the data set; None if there is no note, or if it names another data set."""
+        """Return our note on the data set, or None if there is no note, or if it names another data set."""
         with self._connection.reaching():
             note = self._notes.find_one({"_id": self.name})
         if note is None or note.get("dataset") != dataset.hash:
@@ -289,7 +289,7 @@ class Data:
             return RecordSample.of_first(self._table)
 
     def _sample_changed(self, kept: Kept) -> bool:
-        """Return whether the sample differs from the one that our cells left; False if that is unknown."""
+        """Return whether the sample differs from the one that our cells left, or False if that is unknown."""
         if kept.sample is None or kept.changes == "anything":
             return False
         with self._connection.reaching():
@@ -458,8 +458,8 @@ def _figure(count: int) -> PrintedNumber:
 def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
     """Delete the records after the loaded ones. `key` returns the key of the record with a number, counted from 0.
 
-    Returns how many were deleted; None if more or fewer records are left than were loaded. Until the end, our note says
-    that anything may have changed. Raises ServerFailed, Interrupted.
+    Returns how many were deleted, or None if more or fewer records are left than were loaded. Until the end, our note
+    says that anything may have changed. Raises ServerFailed, Interrupted.
     """
     kept = data.kept(dataset)
     if kept is None:

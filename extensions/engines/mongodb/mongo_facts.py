@@ -124,7 +124,7 @@ def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
 
 
 def _lag(members: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the largest lag of a secondary in seconds; None if there is no primary or no secondary."""
+    """Return the largest lag of a secondary in seconds, or None if there is no primary or no secondary."""
     primary, secondary = (
         [member["optimeDate"] for member in members if member.get("stateStr") == state and "optimeDate" in member]
         for state in ("PRIMARY", "SECONDARY")

@@ -115,7 +115,7 @@ class Servers:
         return found
 
     def ended(self) -> str:
-        """Return a sentence on a server that ended by itself, with the end of its output; "" if all servers run."""
+        """Return a sentence on a server that ended by itself, with the end of its output, or "" if all servers run."""
         for member in self._layout.members:
             job = self._jobs[member.name]
             if job.has_ended():

@@ -84,7 +84,7 @@ class MongoDB:
         self._running_since = 0.0
         self._primary_at = ""
         self._build: str | None = None
-        """The server's build; None until it is read after a start."""
+        """The server's build, or None until it is read after a start."""
 
     def start(self) -> Endpoint:
         if self._connection is not None:

@@ -91,8 +91,8 @@ class RawStorage(DirectoryEngine):
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         super().__init__(plan, database, hardware, hosts)
         self._on_device: tuple[str, int] | None = None
-        """The data set that this run has laid out on the device, and how many cells wrote to it since; None before the
-        layout."""
+        """The data set that this run has laid out on the device, and how many cells wrote to it since, or None before
+        the layout."""
 
     @property
     def _device(self) -> str | None:

@@ -384,7 +384,7 @@ class RocksDB(DirectoryEngine):
         return _count(self._holding(dataset, HOLDS, KEPT if check else ""))
 
     def _holding(self, dataset: str, script: str, beside: str = directories.SNAPSHOT) -> str:
-        """Return the script's answer about the data set; "" if the data set is not there."""
+        """Return the script's answer about the data set, or "" if the data set is not there."""
         done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
 
@@ -445,7 +445,7 @@ class RocksDB(DirectoryEngine):
         return int(said[0]) * 1024, int(said[1]) * 1024
 
     def _version(self) -> str:
-        """Return the version of RocksDB that the load generator is linked with; "" when unknown."""
+        """Return the version of RocksDB that the load generator is linked with, or "" when unknown."""
         mine = (cell.tool for cell in self.plan.cells if self.plan.databases[cell.database] == self.database)
         if (tool := next(mine, None)) is None:
             return ""
@@ -475,5 +475,5 @@ class RocksDB(DirectoryEngine):
 
 
 def _count(said: str) -> int | None:
-    """Return the number of writing cells that a script printed; None if it printed something else."""
+    """Return the number of writing cells that a script printed, or None if it printed something else."""
     return int(said) if re.fullmatch(r"\d{1,18}", said) else None

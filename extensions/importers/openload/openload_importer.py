@@ -143,7 +143,7 @@ def _planned(run: OpenloadRun) -> Iterator[tuple[str, Setting]]:
 
 
 def _arrivals(run: OpenloadRun) -> Arrivals | None:
-    """Return the run's schedule of operations in the plan's terms; None for a closed loop."""
+    """Return the run's schedule of operations in the plan's terms, or None for a closed loop."""
     kind = run.settings.get("arrivals", "")
     if kind not in _KINDS:
         return None

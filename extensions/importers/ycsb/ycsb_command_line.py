@@ -46,7 +46,7 @@ class CommandLine:
 
     @property
     def phase(self) -> str:
-        """The phase, `load` or `run`; "" if the command line names neither."""
+        """The phase, `load` or `run`, or "" if the command line names neither."""
         return _PHASES.get(self.phase_word, "")
 
     @property

@@ -34,7 +34,7 @@ say: SnmpMessages = speaker(SnmpMessages)
 @dataclass(frozen=True)
 class Family:
     """The outlets of one vendor's PDUs. `oid` has a placeholder for an index of `numbers` numbers. `digits` is the OID
-    of the number of decimal digits in the value; "" if the PDU has no such OID."""
+    of the number of decimal digits in the value, or "" if the PDU has no such OID."""
 
     oid: str
     numbers: int

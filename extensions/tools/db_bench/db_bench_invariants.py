@@ -115,7 +115,7 @@ class CheckedBenchmark:
         return done / self.headline.ops_per_s if self.headline.ops_per_s > 0 else 0.0
 
     def size(self) -> float | None:
-        """Return the bytes of a key and its value together; None if values have several sizes."""
+        """Return the bytes of a key and its value together, or None if values have several sizes."""
         each = [self.text.head.get(name, ("", "")) for name in ("Keys", "Values")]
         if not all(rest.startswith("bytes each") for _, rest in each):
             return None

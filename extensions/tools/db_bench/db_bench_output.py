@@ -246,8 +246,8 @@ _ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
 class Headline:
     """A benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
 
-    `found` is how many keys one thread found and how many it asked for; None if it looked up no keys. `cells` are the
-    numbers as printed, by the names in the patterns, with `mb_per_s` if it was printed.
+    `found` is how many keys one thread found and how many it asked for, or None if it looked up no keys. `cells` are
+    the numbers as printed, by the names in the patterns, with `mb_per_s` if it was printed.
     """
 
     name: str

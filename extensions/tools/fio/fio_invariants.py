@@ -84,7 +84,7 @@ def own_lanes(output: FioOutput, job: FioJob) -> int:
 
 
 def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
-    """Return the limit of each job of a section in a direction, in I/Os a second; None for no limit.
+    """Return the limit of each job of a section in a direction, in I/Os a second, or None for no limit.
 
     A single rate applies to all directions. In a list, an empty rate is no limit, and the last rate also applies to the
     directions after it (HOWTO, "I/O rate").
@@ -115,7 +115,7 @@ def _odd_times(output: FioOutput) -> Iterator[str]:
 
 
 def number_of(text: str) -> int | None:
-    """Return a number with fio's suffix, such as `4k`, in powers of 1024; None for anything else."""
+    """Return a number with fio's suffix, such as `4k`, in powers of 1024, or None for anything else."""
     digits, suffix = (text[:-1], text[-1].lower()) if text[-1:].isalpha() else (text, "")
     if not digits.isdecimal() or len(digits) > 15 or suffix not in ("", "k", "m", "g", "t"):
         return None

@@ -82,8 +82,8 @@ class GoYcsbOutput:
     """The parsed output. `final` is empty if the run did not end normally. `interim` has the earlier blocks of rows, in
     order.
 
-    `finished_s` is how long the run took, including its warm-up; None if not printed. `oddities` describe the rows that
-    appear twice or can't be read. go-ycsb itself prints no such rows.
+    `finished_s` is how long the run took, including its warm-up, or None if not printed. `oddities` describe the rows
+    that appear twice or can't be read. go-ycsb itself prints no such rows.
     """
 
     final: Mapping[str, GoYcsbRow]
@@ -162,7 +162,7 @@ def interim(stdout: str) -> Interim | None:
 
 
 def _row(text: str) -> GoYcsbRow | None:
-    """Parse a row; None for a half-written row, or for one with a number or column that go-ycsb does not write."""
+    """Parse a row. Returns None if the row is half-written, or has numbers or columns that go-ycsb does not write."""
     pairs = [_CELL.fullmatch(part) for part in text.split(",")]
     printed_cells = {match[1]: match[2] for match in pairs if match}
     known = all(column in _COLUMNS or _PERCENTILE.fullmatch(column) for column in printed_cells)

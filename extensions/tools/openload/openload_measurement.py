@@ -44,7 +44,7 @@ class AskedLoad:
 
     `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those that the
     generator's own lateness is compared with, such as `p99 read`, or `p99` for all operations. `operations` is the
-    number of operations after which the run ends; "" if it has no such limit.
+    number of operations after which the run ends, or "" if it has no such limit.
     """
 
     arrivals: Arrivals | None
@@ -115,7 +115,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
 
 
 def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
-    """Return how a measurement that lasts until steady ended; None for a measurement of a fixed length."""
+    """Return how a measurement that lasts until steady ended, or None for a measurement of a fixed length."""
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None

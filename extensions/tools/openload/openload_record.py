@@ -51,7 +51,7 @@ class Tag:
 
 @cache
 def tag_of(text: str) -> Tag | None:
-    """Parse a tag; None if it is not one of openload's."""
+    """Parse a tag. Returns None if it is not one of openload's."""
     if text in OWN:
         return Tag(text)
     name = text.removeprefix(WARM_UP)

@@ -189,7 +189,7 @@ class TimeSlice:
 
 
 def operation_of(row: str) -> tuple[str, bool] | None:
-    """Return (operation, whether the row counts its failures) for the name of a row or a log; None for other names.
+    """Return (operation, whether the row counts its failures) for the name of a row or a log, or None for other names.
 
     Failures are in READ-FAILED, or in READ-NOT_FOUND and the like if YCSB was asked to separate them.
     """
@@ -261,7 +261,7 @@ def _add_row(section: dict[str, str], name: str, line: str, oddities: list[str])
 
 
 def rows_of_json(text: str) -> list[str] | None:
-    """Convert a JSON exporter's output to the text exporter's rows; None if the output is not complete."""
+    """Convert a JSON exporter's output to the text exporter's rows. Returns None if the output is not complete."""
     body = text.strip()
     found = _OBJECT.findall(body)
     if not found or len(found) != body.count('"metric"') or body[-1:] not in ("}", "]"):
@@ -321,7 +321,7 @@ def _row(name: str, values: Mapping[str, str]) -> YcsbRow:
 
 
 def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
-    """Return a printed histogram; None if some of its counts are missing.
+    """Return a printed histogram, or None if some of its counts are missing.
 
     `measurementtype=histogram` counts by milliseconds. Its last bucket (`>1000`) holds the overflow, and reaches to the
     printed maximum. A printed HDR histogram counts by microseconds and omits empty buckets, so its highest bucket is
@@ -342,7 +342,7 @@ def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | Non
 
 
 def _number(text: str) -> float | None:
-    """Parse a number; None for NaN and infinity (an idle interval) and anything else (a half-written line)."""
+    """Parse a number. Returns None for NaN and infinity (an idle interval) and anything else (a half-written line)."""
     try:
         value = float(text)
     except ValueError:
@@ -372,7 +372,7 @@ def _slices(path: Path) -> Iterator[TimeSlice]:
 
 
 def log_start(line: str) -> float | None:
-    """Return the epoch seconds that a log's lines count from; None if this line does not contain them."""
+    """Return the epoch seconds that a log's lines count from, or None if this line does not contain them."""
     match = _HDR_START.match(line)
     return float(match[1]) if match else None
 

@@ -106,7 +106,7 @@ def _own_keys(context: CellContext) -> dict[str, str]:
 class LoadPart:
     """One load generator's part of a load: its keys and threads. Each thread inserts `batch` records at once.
 
-    `properties` give YCSB the key range; empty if there is only one host.
+    `properties` give YCSB the key range, or empty if there is only one host.
     """
 
     keys: range

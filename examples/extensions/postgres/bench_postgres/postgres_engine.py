@@ -293,8 +293,8 @@ class Postgresql:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _writers(self, dataset: Dataset) -> int | None:
-        """Return the noted number of cells that have written to the data set since its load; None if there is no note,
-        or one about another data set."""
+        """Return the noted number of cells that have written to the data set since its load, or None if there is no
+        note, or one about another data set."""
         found = self._reached().ask(_NOTE)
         try:
             note = json.loads(found["note"] or "{}")
