@@ -20,8 +20,6 @@ TESTED_TOGETHER = {
     "importers/iostat": "tests/results/test_sample_logs.py",
     "importers/ipmitool": "tests/results/test_sample_logs.py",
     "importers/ycsb": "tests/results/test_import_outputs.py",
-    "meters/command": "tests/runners/probes/test_power.py",
-    "meters/rapl": "tests/runners/probes/test_power.py",
     "probes/cpu": "tests/runners/probes/test_probes.py",
     "probes/disk": "tests/runners/probes/test_probes.py",
     "probes/memory": "tests/runners/probes/test_probes.py",
