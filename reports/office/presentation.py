@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from markupsafe import escape
-from pptx.enum.text import MSO_ANCHOR
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.charts.chart import INK
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.view_model import (
     FormulaView,
     TableView,
     figures_of,
 )
-from benchbrief.reports.office.brief_frame import endings_of, front_of, properties_of
+from benchbrief.reports.office.brief_frame import endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.rich_text import Paragraph, paragraphs
@@ -33,7 +33,6 @@ from benchbrief.reports.office.slide_masters import (
 )
 from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import (
-    add_text,
     height_of_all,
 )
 from benchbrief.reports.office.slide_theme import set_language, set_theme
@@ -43,8 +42,8 @@ from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_of
 
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
-_CODE = (70.0, 100.0)
-"""The smallest and the largest size of the code that links to the disclosure."""
+_CODE = 84.0
+"""The size of the code that links to the disclosure."""
 
 
 def written(brief: HandOver) -> bytes:
@@ -116,35 +115,55 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
     def write_ending(self, waiting: Sequence[Topic]) -> None:
         """Write the closing texts, the method with the limits, and the small print."""
         view = self.view
+        whole = self.masters.content
         legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
-        small = height_of_all(legal, self.masters.content.width, LEAST_PT)
-        chapters = endings_of(view, self.words) if view.disclosed else ()
-        last = [Topic(chapter.head, tuple(chapter.said)) for chapter in chapters]
+        small = height_of_all(legal, whole.width, LEAST_PT) + 2 * AIR if legal else 0.0
+        chapters = list(endings_of(view, self.words)) if view.disclosed else []
+        last = [Topic(each.head, each.said_alone if each.numbered else each.said) for each in chapters]
+        disclosure = said_of(chapters[-1].items, self.words["colon"]) if chapters and chapters[-1].numbered else []
         if last and all(topic.is_facts for topic in waiting):
             waiting, last = [], [*waiting, *last]
         self.write_topics(waiting)
-        spare = small + 2 * AIR if legal else 1.0
-        has_code = bool(view.companion and view.companion.qr)
-        self.write_topics(last, spare=spare, under=_CODE[0] + 2 * AIR if has_code else 0.0)
-        if self.free:
-            self.add_code(self.free)
-        self.write_legal(legal, small)
+        under = partial(self.height_of_disclosure, disclosure)
+        area = self.write_columns(last, small or 1.0, TEXT_PT, under) if self.ink and len(last) > 1 else None
+        if not area:
+            foot = under(whole.width)
+            self.write_topics(last, spare=small + foot or 1.0, least=TEXT_PT)
+            if foot and self.used + foot + small > self.content.height:
+                self.open(self.words["full_disclosure"] if view.companion else view.title)
+                self.used = 0.0
+            top = max(self.used, self.content.height - small - foot) if self.used else 0.0
+            area = replace(self.content.below(top), height=foot)
+            self.used = top + foot
+        self.write_disclosed(disclosure, area)
+        self.write_legal(legal, small - 2 * AIR)
 
-    def add_code(self, area: Area) -> None:
-        """Add the code that links to the disclosure, if there is room."""
+    def height_of_disclosure(self, said: Sequence[Paragraph], width: float) -> float:
+        """Return the height of the texts about the disclosure, beside its code, and of the room above them."""
+        code = _CODE if self.view.companion and self.view.companion.qr else 0.0
+        beside = width - (code + 2 * AIR if code else 0.0)
+        return max(code, height_of_all(said, beside, TEXT_PT)) + 2 * AIR if said else 0.0
+
+    def write_disclosed(self, said: Sequence[Paragraph], area: Area) -> None:
+        """Write where the disclosure is and how to measure again, and at the right the code that links to it."""
+        has_code = bool(self.view.companion and self.view.companion.qr)
+        inner = replace(area.below(2 * AIR), width=area.width - (_CODE + 2 * AIR) * has_code)
+        self.put(said, inner, TEXT_PT)
+        if said and has_code:
+            self.add_code(area.left + area.width - _CODE, inner.top)
+
+    def add_code(self, left: float, top: float) -> None:
+        """Add the code that links to the disclosure."""
         other = self.view.companion
-        size = min(_CODE[1], area.height)
-        if other is None or not other.qr or size < _CODE[0]:
+        if other is None:
             return
         try:
             content = self.brief.converter.png(str(other.qr), 12.0)
         except NotDrawn as error:
             self.brief.faults.append(f"the code of the disclosure is missing from the file for PowerPoint: {error}")
             return
-        picture = self.slide.shapes.add_picture(io.BytesIO(content), Pt(area.left), Pt(area.top), Pt(size), Pt(size))
-        beside = Area(area.left + size + AIR * 2, area.top, area.width - size - AIR * 2, size)
-        add_text(self.slide, beside, paragraphs(escape(self.words["scan"])), TEXT_PT, INK, anchor=MSO_ANCHOR.MIDDLE)
-        picture.name = f"{self.words['full_disclosure']} (QR)"
+        picture = self.slide.shapes.add_picture(io.BytesIO(content), Pt(left), Pt(top), Pt(_CODE), Pt(_CODE))
+        picture.name = f"{self.words['scan']} (QR)"
         picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
 
     def write_legal(self, said: Sequence[Paragraph], height: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from markupsafe import escape
@@ -33,6 +33,8 @@ from benchbrief.reports.view.arrange_elements import Slide
 
 _FACTS_SHARE = 0.4
 """The largest share of a slide that a table of facts takes below texts."""
+_LEAST_COLUMN_PT = 15.0
+"""The smallest type of columns, except of those that close a brief."""
 _COLUMN_GAP, _RULE_TOP = 48.0, 36.0
 """The room between columns, and where the line between them begins."""
 
@@ -57,28 +59,31 @@ class TopicWriter(BlockWriter):
                 return [Topic(head, (*said, *lines), facts.notes, is_facts=not said)]
         return []
 
-    def write_topics(self, topics: Sequence[Topic], spare: float = 0.0, under: float = 0.0) -> None:
-        """Write topics in two columns, as many on a slide as fit. A single topic is set as large as possible, with the
-        headline below. The last slide keeps `spare` points free, and `under` points below its second column."""
+    def write_topics(self, topics: Sequence[Topic], spare: float = 0.0, least: float = _LEAST_COLUMN_PT) -> None:
+        """Write topics in two columns of `least` points or more, as many on a slide as fit. A single topic is set as
+        large as possible, with the headline below. The last slide keeps `spare` points free."""
         rest = list(topics)
         while rest:
             counts = range(len(rest), 1, -1)
-            kept = {len(rest): (spare, under)}
-            if not any(self.write_columns(rest[:n], *kept.get(n, (0.0, 0.0))) for n in counts if self.ink):
-                own = spare + under if len(rest) == 1 else 0.0
+            kept = {len(rest): spare}
+            if not any(self.write_columns(rest[:n], kept.get(n, 0.0), least) for n in counts if self.ink):
+                own = spare if len(rest) == 1 else 0.0
                 self.flow(rest[0].head, rest[0].said, spare=own, closes=spare == 0, notes=rest[0].notes)
-                top, whole = self.content.top + self.used + AIR, self.masters.content
-                self.free = replace(whole, top=top, height=whole.bottom - spare - top) if own else None
                 taken = 1
             else:
                 taken = self.taken
-            for topic in rest[:taken]:
-                if topic.head == self.words["limits"]:
-                    self.slide_of_limits = len(self.masters.presentation.slides)
+            self.slide_of_limits = self.slide_of_limits or self.slide_number(rest[:taken])
             rest = rest[taken:]
 
-    def write_columns(self, topics: Sequence[Topic], spare: float, under: float = 0.0, least: float = 0.0) -> bool:
-        """Write topics in two columns of one slide, or return False if they do not fit in `least` points or more."""
+    def write_columns(
+        self,
+        topics: Sequence[Topic],
+        spare: float,
+        least: float = _LEAST_COLUMN_PT,
+        under: Callable[[float], float] = lambda _: 0.0,
+    ) -> Area | None:
+        """Write topics in two columns of one slide, with room `under` the second one, of which it is given the width.
+        Returns that room, or None if they do not fit in `least` points or more."""
         whole = self.masters.content
         width, usual = whole.width - _COLUMN_GAP, title_size(self.masters.others)
         narrow = replace(whole, width=width * 0.4)
@@ -86,9 +91,9 @@ class TopicWriter(BlockWriter):
         notes = self.notes.told(marks_in(topics))
         small = height_of_all(notes, whole.width, LEAST_PT) + AIR if notes else 0.0
         spare += small
-        columns = side_by_side(topics, width, whole.height - spare + LINE_LESS * low, under)
-        if columns is None or columns.points < least:
-            return False
+        columns = side_by_side(topics, width, whole.height - spare + LINE_LESS * low, least, under)
+        if columns is None:
+            return None
         at, points = columns.left, columns.points
         left = replace(whole, width=width * columns.share)
         right = replace(whole, left=left.left + left.width + _COLUMN_GAP, width=width - left.width)
@@ -96,10 +101,10 @@ class TopicWriter(BlockWriter):
         sides = [(left, below(topics[:at], self.brand)), (right, below(topics[at:], self.brand))]
         for area, said in sides:
             self.put(said, replace(area, top=self.content.top), points)
-        self.used = max(height_of_all(said, area.width, points) for area, said in sides)
-        last, said = sides[1]
-        top = self.content.top + height_of_all(said, last.width, points) + AIR
-        self.free = Area(last.left, top, last.width, whole.bottom - spare - top)
+        first, second = (height_of_all(said, area.width, points) for area, said in sides)
+        room = under(right.width)
+        self.used = max(first, second + room)
+        self.slide_of_limits = self.slide_of_limits or self.slide_number(topics)
         if spare == small:
             self.close_with_headline(whole.width, small)
         self.put(notes, Area(whole.left, whole.bottom - spare + AIR, whole.width, small), LEAST_PT)
@@ -109,7 +114,12 @@ class TopicWriter(BlockWriter):
             RULE,
         )
         self.taken = len(topics)
-        return True
+        return Area(right.left, self.content.top + self.used - room, right.width, room)
+
+    def slide_number(self, topics: Sequence[Topic]) -> int:
+        """Return the current slide's number if one of these topics is the limits, or else 0."""
+        has_limits = any(topic.head == self.words["limits"] for topic in topics)
+        return len(self.masters.presentation.slides) if has_limits else 0
 
     def write_above_facts(self, topics: Sequence[Topic], slide: Slide) -> bool:
         """Write topics with a short table of facts below them, or return False if one slide has no room for both."""

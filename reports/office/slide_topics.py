@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -13,7 +13,7 @@ from benchbrief.reports.office.slide_parts import height_of_all
 
 _SHARES = (0.36, 0.42, 0.5, 0.58, 0.64)
 """The shares of the width that the first column may have."""
-_SIZES = (20.0, 18.0, 17.0, 16.0, 15.0)
+_SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0)
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,20 @@ class Columns:
     points: float
 
 
-def side_by_side(topics: Sequence[Topic], width: float, height: float, under: float = 0.0) -> Columns | None:
-    """Return the two columns in which the topics have the largest type, or None if there is no room. Each column begins
-    with the head of its first topic, and `under` points stay free below the second column."""
+def side_by_side(
+    topics: Sequence[Topic], width: float, height: float, least: float, under: Callable[[float], float]
+) -> Columns | None:
+    """Return the two columns in which the topics have the largest type, or None if there is no room in `least` points
+    or more. Each column begins with the head of its first topic. The second one has room `under` it, which depends on
+    its width."""
     found: list[tuple[float, float, float, int, float]] = []
     for at in range(1, len(topics)):
         for share in _SHARES:
             rooms = (width * share, width * (1 - share))
-            for points in _SIZES:
+            for points in (size for size in _SIZES if size >= least):
                 columns = zip((topics[:at], topics[at:]), rooms, strict=True)
                 first, second = (height_of_all(below(column), room, points) for column, room in columns)
-                highest = max(first, second + under)
+                highest = max(first, second + under(rooms[1]))
                 if highest <= height:
                     found.append((-points, round(abs(share - 0.5), 2), highest, at, share))
                     break

@@ -81,8 +81,6 @@ class SlideWriter:
     slide_of_limits: int = 0
     taken: int = 0
     """The topics on the last slide of columns."""
-    free: Area | None = None
-    """The free space below the second column of the last slide of columns."""
     vacant: Any = None
     """The layout's placeholder for what the current slide mainly has."""
     closed: bool = False
@@ -115,7 +113,7 @@ class SlideWriter:
         that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`."""
         self.close()
         self.notes.letters.clear()
-        masters, self.used, self.free = self.masters, math.inf, None
+        masters, self.used = self.masters, math.inf
         layout = masters.layout(kind)
         self.slide = masters.presentation.slides.add_slide(layout.made)
         said = Markup("{} {}").format(head, part) if part else escape(head)
@@ -224,7 +222,9 @@ class SlideWriter:
         if of_house:
             area, most = replace(area, left=area.left + INSET, width=area.width - 2 * INSET), min(most, of_house)
         small = height_of_all(self.notes.told(marks_in((head, said, notes))), area.width, LEAST_PT)
-        area = replace(area, height=area.height - small)
+        claim = escape(head)
+        gained = LINE_LESS if self.masters.is_ours and self.lines_at(claim, area, title_size(layout.made)) == 1 else 0.0
+        area = replace(area, height=area.height - small + gained)
         if height_of_all(said, area.width, TEXT_PT) + spare <= area.height:
             area = replace(area, height=area.height - spare)
         sizes = [size for size in (most, LARGE_PT, 20.0, 18.0, 16.0, TEXT_PT) if size <= most]
