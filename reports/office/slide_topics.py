@@ -38,7 +38,11 @@ class Columns:
 
 
 def side_by_side(
-    topics: Sequence[Topic], width: float, height: float, least: float, under: Callable[[float], float]
+    topics: Sequence[Topic],
+    width: float,
+    height: float,
+    least: float = 0.0,
+    under: Callable[[float], float] = lambda _: 0.0,
 ) -> Columns | None:
     """Return the two columns in which the topics have the largest type, or None if there is no room in `least` points
     or more. Each column begins with the head of its first topic. The second one has room `under` it, which depends on
