@@ -58,6 +58,7 @@ def limits(results: Results) -> Iterator[ResultLimit]:
     yield from _assertions(results)
     yield from _shared_machines(results)
     yield from _single_repeats(results)
+    yield from _retried(results)
     yield from _earlier(results)
 
 
@@ -280,6 +281,15 @@ def _claims(elements: Iterable[p.Element]) -> bool:
         or (isinstance(element, p.SectionElement) and _claims(element.elements))
         for element in elements
     )
+
+
+def _retried(results: Results) -> Iterator[ResultLimit]:
+    """Yield a limit for good measurements whose first attempt failed."""
+    rows = results.store.sql("SELECT count(*) FROM cells WHERE status = 'ok' AND attempt > 1").rows
+    ((again,),) = rows
+    if again and not is_imported(results):
+        words = results.words
+        yield ResultLimit(counted(words, "l_retried", again), counted(words, "l_retried_full", again))
 
 
 def _earlier(results: Results) -> Iterator[ResultLimit]:

@@ -298,6 +298,14 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
     assert [limit.full for limit in limits] == [expected] * rising
 
 
+def test_a_measurement_that_was_tried_again_is_a_limit() -> None:
+    rows = clean(world())
+    cell = world().cell_id("disk", "a", 4)
+    again = [r._replace(attempt=2) if isinstance(r, s.CellRow) and r.cell_id == cell else r for r in rows]
+    (limit,) = limits_of(world().plan(), again)
+    assert limit.short == "one measurement was made again after a failed or interrupted attempt"
+
+
 def test_errors_that_the_driver_of_go_ycsb_accepts_are_disclosed_and_are_no_limit() -> None:
     """The disclosure allows the errors that its driver accepts, and no limit is reported for them."""
     made = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level)
