@@ -28,6 +28,8 @@ _LEAST, _ENOUGH = 24.0, 30.0
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
 """Below which size numbers of a row stand one below the other, the most of the width that they then take, and how much
 of the largest size a number has beside a longer sentence."""
+_OVER_LABEL = 2.2
+"""How many times as large as its sentence a number over it is enough."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
 """The type of a sentence beside a number, and the most of the width that this number takes."""
@@ -158,10 +160,10 @@ def _add_stacked(slide: Any, card: Card, area: Area, most: float, look: CardLook
     said = [Paragraph(card.text)]
     wide = card.ems * look.wider
     most = min(most, area.width / wide)
-    for of in (_BESIDE_PT, 22.0, *_LABEL_PT):
+    for of in (_BESIDE_PT, 22.0, 20.0, *_LABEL_PT):
         below = height_of_all(said, area.width, of)
         points = min(most, (area.height - below) / 1.25)
-        if points >= most * _MOSTLY:
+        if points >= min(most * _MOSTLY, of * _OVER_LABEL):
             break
     points = max(points, LEAST_PT)
     top = area.top + max(0.0, (area.height - points * 1.25 - below) / 2)
