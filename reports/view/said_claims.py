@@ -433,7 +433,8 @@ class _Writer:
             within = () if both else self._range(verdict)
             notes = self._beside(verdict, before_range=bool(within))
             beneath = self.words["semicolon"].join(filter(None, (self._sides(verdict), self._interval(verdict))))
-            return _split(self._said(verdict, beneath), self._in_one_bracket(notes, within))
+            number = _split(self._said(verdict, beneath), self._in_one_bracket(notes, within))
+            return number.model_copy(update={"shows_none": _is_loss(verdict)})
         return p.HeadlineNumber(value=_markdown([self.words["missing"]]), text=_markdown([self.not_said(verdict)]))
 
     def _interval(self, verdict: ClaimVerdict) -> str:
@@ -606,6 +607,14 @@ def _text(parts: Sequence[_Part], results: Results) -> str:
             said.append(part[taken:])
             taken = 0
     return "".join(said)
+
+
+def _is_loss(verdict: ClaimVerdict) -> bool:
+    """Return whether a claim's one value is worse than no difference."""
+    found, same = verdict.value, verdict.claim.no_difference
+    if found is None or same is None or verdict.claim.says_range:
+        return False
+    return {"higher": found < same, "lower": found > same, None: False}[verdict.claim.better]
 
 
 def _split(sentence: Sequence[_Part], beside: Sequence[_Part]) -> p.HeadlineNumber:
