@@ -533,11 +533,12 @@ def resolve(
     was lost to a syntax error.
     """
     reader = Reader(params, findings)
+    as_declared = dict(found.reports)
     apply_profile(found, profile, findings)
     factors = read_factors(found.blocks["factor"], reader)
     check_names(found, findings)
     misused = check_places(found, factors, findings)
-    check_profiles(found, reader.at(factors.defaults))
+    check_profiles(replace(found, reports=as_declared), reader.at(factors.defaults))
     hosts = HostTable(reader)
     language = _language(found)
     world = NamedBlocks(

@@ -24,8 +24,8 @@ def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
     """Return the report with its title, attributes and blocks replaced by those of the override.
 
     An attribute replaces all attributes with its key, and the value `none` removes them, unless `none` is a proper
-    value there. A block changes the block of its kind and title in the same way. A formula, which has no title,
-    replaces all formulas.
+    value there. A block changes the block of its kind and title in the same way, and one that is left empty is left
+    out. A formula, which has no title, replaces all formulas.
     """
     said: dict[_Slot, list[ast.Item]] = {}
     for item in override.body:
@@ -36,7 +36,8 @@ def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
     for item in report.body:
         changes = said.pop(_slot(item), [])
         if isinstance(item, ast.Block) and item.keyword.text != _FORMULA:
-            body.append(reduce(overridden, (each for each in changes if isinstance(each, ast.Block)), item))
+            changed = reduce(overridden, (each for each in changes if isinstance(each, ast.Block)), item)
+            body += [changed] if changed.body or not item.body else []
         elif changes:
             replaced.add(_slot(item))
             body += changes

@@ -282,6 +282,16 @@ def test_a_profile_gives_a_report_other_words(tmp_path: Path) -> None:
     assert (before.title, before.subtitle, len(before.elements)) == ("Ready for production", "Three nodes", 3)
 
 
+def test_a_profile_leaves_a_figure_out_by_leaving_nothing_of_it(tmp_path: Path) -> None:
+    spec = PROFILES.split("profile smoke")[0] + REPORT.replace("claim = none }", "line = none  claim = none }")
+    for profile in (None, "smoke"):
+        assert codes(tmp_path, spec, profile) == []
+    (report,) = plan_of(tmp_path, spec, "smoke").reports
+    section = report.elements[-1]
+    assert isinstance(section, p.SectionElement)
+    assert [each.kind for each in section.elements] == ["text", "formula"]
+
+
 def test_what_a_profile_says_in_a_report_is_checked_with_all_that_it_changes(tmp_path: Path) -> None:
     """Its values are checked at the points that the profile measures, whichever profile is chosen."""
     spec = PROFILES.split("profile smoke")[0] + REPORT
