@@ -99,7 +99,7 @@ SMOKES = (
         ),
         says=(
             r"ahead at \d of 2 points",
-            r"Recent statistics \(D\) [\d.]+X",
+            r"Recent statistics \(D\) Newest are read [\d,]+",
             r"a folder in this machine's memory",
             MONGO_STAND_IN,
         ),
