@@ -99,6 +99,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "d_order_",
         "d_arrivals_",
         "d_engine_",
+        "d_meter_",
         "d_server_",
         "d_reset_",
         "d_power_",
