@@ -45,10 +45,13 @@ TOOL = Special(
     f'a load generator such as `{sample_tool()}`, or with its path, `{sample_tool()}("/opt/{sample_tool()}")`'
 )
 
-POWER = Special(
-    f"a power meter such as `{sample_bmc().strip('`').partition('(')[0]}(...)` or `{sample_meter()}`, a list of those, "
-    "or a declared quantity such as `250 W`"
-)
+
+def _power() -> str:
+    meters = f"`{sample_bmc().strip('`').partition('(')[0]}(...)` or `{sample_meter()}`"
+    return f"a power meter such as {meters}, a list of those, or a declared quantity such as `250 W`"
+
+
+POWER = Special(_power)
 COMMANDS = '`command("...")`, or a list of those'
 
 _VARIANT_KEYS: dict[str, Key] = {

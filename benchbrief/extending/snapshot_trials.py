@@ -21,6 +21,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
+from select import select
+from threading import Timer
+from time import sleep
 
 from benchbrief.runners.engines.data_directories import LIST, MARKER
 from benchbrief.runners.engines.file_system_snapshots import FileSystemSnapshots
@@ -28,7 +31,8 @@ from benchbrief.runners.jobs.commands import read_script
 
 FILE = "trial.sh"
 _STEP_S = 120.0
-_MOST_KILLS = 8
+_MOST_KILLS = 20
+_TRIES_AWAY = 5
 
 
 class Unmade(Exception):  # no `Error` suffix, as it is not an error
@@ -55,9 +59,20 @@ class TrialPlace:
         return self._run(self.snapshots.calling(f"{self._trial}{function}\n"))
 
     def _run(self, script: str) -> str:
-        done = subprocess.run(_command(script, self.path), capture_output=True, text=True, timeout=_STEP_S, check=False)
-        said = (done.stdout + done.stderr).strip() or f"it said nothing, and ended with {done.returncode}"
-        return " ".join(said.split()) if done.returncode else ""
+        with subprocess.Popen(
+            _command(script, self.path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as running:
+            try:
+                said, _ = running.communicate(timeout=_STEP_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(running.pid, signal.SIGKILL)
+                return f"it did not end within {_STEP_S:.0f} s"
+        said = said.strip() or f"it said nothing, and ended with {running.returncode}"
+        return " ".join(said.split()) if running.returncode else ""
 
     def load(self) -> str:
         """Put a small data set into the open directory. Returns ""."""
@@ -95,11 +110,14 @@ class TrialPlace:
             pass_fds=(inherited,),
         )
         os.close(inherited)
+        late = Timer(_STEP_S, os.killpg, (running.pid, signal.SIGKILL))
+        late.start()
         with running, os.fdopen(ended, "rb") as all_have_ended:
             for count, _ in enumerate(running.stderr or (), 1):
                 if count == number:
                     os.killpg(running.pid, signal.SIGKILL)
-            all_have_ended.read()
+            select([all_have_ended], [], [], _STEP_S)
+        late.cancel()
 
 
 def _command(script: str, path: Path, *options: str) -> tuple[str, ...]:
@@ -117,7 +135,11 @@ def trial_place(name: str, folder: Path) -> Iterator[TrialPlace]:
             raise Unmade(f"its own place can't be opened: {why}")
         yield made
     finally:
-        if why := made.call("away"):
+        for _ in range(_TRIES_AWAY):
+            if not (why := made.call("away")):
+                break
+            sleep(1)  # what was killed a moment ago may still have it open
+        else:
             raise RuntimeError(f"its trial can't take its file system away from {folder}: {why}")
 
 
@@ -189,9 +211,12 @@ def others_stay(place: TrialPlace) -> str:
     if why := place.call("theirs"):
         return f"`theirs` of {FILE} fails: {why}"
     place.load()
-    for step in ("take", "forget"):
+    before = place.digests()
+    for step in ("take", "restore", "forget"):
         if not place.step(step):
             return f"`{step}` takes another's snapshot for its own"
+        if wrong := _differs(place, before):
+            return f"`{step}` at another's snapshot leaves {wrong}"
     return f"another's snapshot is gone: {why}" if (why := place.call("theirs_stay")) else ""
 
 

@@ -80,8 +80,8 @@ PARTS = (
 
 NAMES = (
     "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "phone_picture", "query", "headline",
-    "lead", "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks", "title_width",
-    "subtitle_width", "script", "policy",
+    "lead", "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks", "conclusions",
+    "title_width", "subtitle_width", "script", "policy",
 )  # fmt: skip
 """Names that every part can use."""
 OWN: Mapping[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.precision import magnitude
+from benchbrief.model.precision import formatted, magnitude
 from benchbrief.reports.charts.chart import GRID, SOFT, nice_ticks, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.slide_chart_data import signed
@@ -64,7 +64,7 @@ def margins_of(chart: NativeChart, area: Area, ends: tuple[float, float], points
     low, high = ends
     log = chart.log_left and low > 0
     written = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)] if log else []
-    ticks = max(text_width(f"{each:,.6g}", points) for each in (*written, *chart.ticks, *ends)) + 14
+    ticks = max(text_width(formatted(each, ",.6g"), points) for each in (*written, *chart.ticks, *ends)) + 14
     right = 8.0 if chart.categories else 26.0
     slot = (area.width - ticks - right) / max(1, len(chart.categories))
     lines = max((lines_of(name, slot, points) for name in chart.categories), default=1)
@@ -73,8 +73,8 @@ def margins_of(chart: NativeChart, area: Area, ends: tuple[float, float], points
     heading = len(heading_lines(chart, area)) * _HEADING_LINE + _OVER_PLOT
     over = 0.0
     if above and low == 0:
-        share = max(value for series in chart.series for value in reach(series)) / high
-        over = max(0.0, (above - (area.height - heading - below) * (1 - share)) / share)
+        share = max((value for series in chart.series for value in reach(series)), default=0.0) / high if high else 0.0
+        over = max(0.0, (above - (area.height - heading - below) * (1 - share)) / share) if share > 0 else 0.0
     return Margins(ticks, right, below, heading, over)
 
 
@@ -87,7 +87,7 @@ def largest(margins: Sequence[Margins]) -> Margins:
 def heading_lines(chart: NativeChart, area: Area) -> list[str]:
     """Return the lines of a panel's heading."""
     lines: list[str] = []
-    for word in chart.heading.split():
+    for word in chart.heading.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, HEADING_PT) * _BOLDER > area.width * _HEADING_SHARE:
             lines.append(word)
@@ -165,7 +165,7 @@ def set_axes(
                 text.paragraphs[0].font.color.rgb = rgb(SOFT)
     low, high, unit = _scale(chart, shared)
     most = max(abs(low), abs(high))
-    values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else "#,##0.######"
+    values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else _of_ticks((low, unit))
     if most >= 10 and unit >= 1:
         values.tick_labels.number_format = "#,##0" if most < 1e12 else "0.0E+00"
     if low < 0:
@@ -199,20 +199,29 @@ def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, f
     return first, unit * math.ceil(high * _SPARE / unit - 1e-9), unit
 
 
+def _of_ticks(numbers: Sequence[float]) -> str:
+    """Return the number format with as many decimals as one of the numbers needs. A format with optional decimals would
+    print "20." for 20."""
+    decimals = max((len(formatted(each, ".6f").rstrip("0").partition(".")[2]) for each in numbers), default=0)
+    return "#,##0" + ("." + "0" * decimals if decimals else "")
+
+
 def _scale_x(axis: Any, chart: NativeChart, room: float) -> None:
     xs = [x for series in chart.series for x in series.xs]
-    axis.tick_labels.number_format, axis.tick_labels.number_format_is_linked = "#,##0.######", False
+    shown: Sequence[float] = xs
     if chart.log_x and xs and min(xs) > 0:
         base = 2 if all(math.log2(x).is_integer() for x in xs) else 10
         _log(axis, base)
-        axis.minimum_scale, axis.maximum_scale = _decades(min(xs), max(xs), base)
+        axis.minimum_scale, axis.maximum_scale = shown = _decades(min(xs), max(xs), base)
     elif xs and (unit := _common_step(xs)):
         axis.major_unit, axis.minimum_scale, axis.maximum_scale = unit, min(xs), max(xs)
     elif xs and min(xs) >= 0 and max(xs) > 0:
-        widest = text_width(f"{max(xs):,.6g}", LEAST_PT) + _BETWEEN_TICKS
+        widest = text_width(formatted(max(xs), ",.6g"), LEAST_PT) + _BETWEEN_TICKS
         ticks = nice_ticks(xs, max(1, min(_MOST_TICKS, int(room / widest) - 1)))
         axis.minimum_scale, axis.maximum_scale = ticks.low, ticks.high
         axis.major_unit = ticks.values[1] - ticks.values[0]
+        shown = ticks.values
+    axis.tick_labels.number_format, axis.tick_labels.number_format_is_linked = _of_ticks(shown), False
 
 
 def _decades(low: float, high: float, base: int) -> tuple[float, float]:

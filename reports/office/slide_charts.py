@@ -86,10 +86,12 @@ def _can_draw(chart: NativeChart) -> bool:
         return False
     marks = {each.mark if each.mark in ("bar", "range") else "line" for each in series if not each.is_level}
     bars_on_scale = marks & {"bar", "range"} and not chart.categories
-    is_log = "range" in marks and chart.log_left
+    # Office programs stack what is below 0 apart, and can't stack on a logarithmic axis.
+    ends = (value for each in series for value in (*each.values, *each.ends) if value is not None)
+    unstackable = "range" in marks and (chart.log_left or any(value < 0 for value in ends))
     axes = any(each.right for each in series) or chart.right
     many = len(series) > _MOST_SERIES or sum(len(each.values) for each in series) > _MOST_POINTS
-    return len(marks) == 1 and not (bars_on_scale or is_log or axes or many)
+    return len(marks) == 1 and not (bars_on_scale or unstackable or axes or many)
 
 
 def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:

@@ -53,7 +53,7 @@ def set_language(presentation: Any, language: str) -> None:
     characters that may not begin or end a line."""
     is_japanese = language.startswith("ja")
     for slide in presentation.slides:
-        titles = {id(each._element) for each in slide.placeholders if each.placeholder_format.type in TITLES}
+        titles = [each._element for each in slide.placeholders if each.placeholder_format.type in TITLES]
         for shape in slide._element.iter(qn("p:sp"), qn("p:graphicFrame")):
             for run in shape.iter(qn("a:r"), qn("a:fld"), qn("a:endParaRPr")):
                 look = run if run.tag == qn("a:endParaRPr") else run.find(qn("a:rPr"))
@@ -63,13 +63,17 @@ def set_language(presentation: Any, language: str) -> None:
                 look.set("lang", language)
                 if is_japanese:
                     look.set("altLang", "en-US")
-                    _set_east_asian(look, "+mj-ea" if id(shape) in titles else "+mn-ea")
-    if is_japanese:
-        whole = presentation.part._element
+                    _set_east_asian(look, "+mj-ea" if shape in titles else "+mn-ea")
+    whole = presentation.part._element
+    if is_japanese and whole.find(qn("p:kinsoku")) is None:
         rules = parse_xml(f'<p:kinsoku {nsdecls("p")} lang="ja-JP"/>')
         rules.set("invalStChars", _NOT_FIRST)
         rules.set("invalEndChars", _NOT_LAST)
-        whole.find(qn("p:notesSz")).addnext(rules)
+        after = (whole.find(qn(name)) for name in ("p:defaultTextStyle", "p:modifyVerifier", "p:extLst"))
+        if (following := next((each for each in after if each is not None), None)) is not None:
+            following.addprevious(rules)
+        else:
+            whole.append(rules)
 
 
 def _set_east_asian(look: Any, typeface: str) -> None:

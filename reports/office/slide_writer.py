@@ -250,6 +250,7 @@ class SlideWriter:
         lettered = [replace(each, runs=self.seen(each.runs)) for each in said]
         place = replace(area, left=area.left - INSET, width=area.width + 2 * INSET)
         take_place(add_body(self.slide, place, lettered, points if points < of_house else 0.0), self.vacant)
+        self.vacant = None
 
     @property
     def look(self) -> CardLook:

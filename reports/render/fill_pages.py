@@ -232,9 +232,11 @@ def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any
     if setting.best is chosen:
         opened = galley.opened(chosen)
         fitted = again(opened.arrangement)
-        if opened is not chosen and len(fitted.pages) > len(chosen.atoms):
-            fitted = again(replace(opened.arrangement, open_end=opened.arrangement.open_end - 1))
-        found = _Galley(fitted).laid_out(opened.arrangement)
+        arrangement = opened.arrangement
+        while arrangement.open_end and len(fitted.pages) > len(chosen.atoms):
+            arrangement = replace(arrangement, open_end=arrangement.open_end - 1)
+            fitted = again(arrangement)
+        found = _Galley(fitted).laid_out(arrangement)
         fewer = setting.fits and len(fitted.pages) < len(document.pages)
         if fewer or found.cost < now.cost:
             return fitted, found

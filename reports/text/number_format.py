@@ -385,8 +385,8 @@ def in_prose(
     The number is written by `spec` or, without `spec`, scaled with its unit. If its unit follows (after a format ending
     in `u`), times and sizes are scaled before the digits apply, from ns to h and from B to TB, unless a metric declares
     the unit. The unit is then part of the result. If a letter or sign follows a range without a blank, both ends get
-    it: `{range(x):.0f}X` prints "28X to 37X". If the two ends of a range in per cent have opposite signs, both signs
-    are shown.
+    it: `{range(x):.0f}X` prints "28X to 37X". A Japanese range has it once. If the two ends of a range in per cent have
+    opposite signs, both signs are shown.
     """
     values = [whole_nodes(v, unit) for v in (value, high) if v is not None]
     unit_after = ""
@@ -406,7 +406,7 @@ def in_prose(
         texts.pop()  # a range with equal printed ends is one number
     joined = _JOINED.match(follows)
     suffix = joined.group() if joined and len(texts) == 2 else ""
-    if len(texts) == 2 and locale().name == "ja":  # a Japanese range has its sign once
+    if len(texts) == 2 and locale().name.startswith("ja") and precision.printing() > 6:  # it has its sign once
         texts[0], suffix = texts[0].removesuffix("%").rstrip(NBSP), ""
     return with_unit(f"{suffix}{to}".join(texts), unit_after)
 

@@ -535,9 +535,12 @@ def _why_open(verdict: ClaimVerdict) -> str:
 
 
 def _is_telling(verdict: ClaimVerdict) -> bool:
-    """Return whether an interval stays within what can be: ratios above 0, and shares lost below 100 %."""
-    same = verdict.claim.no_difference
-    return same is not None and verdict.low is not None and verdict.low > same - 1
+    """Return whether an interval stays within what can be: a ratio is above 0, and a share of one loses at most all."""
+    same, low = verdict.claim.no_difference, verdict.low
+    if same is None or low is None:
+        return False
+    points = verdict.claim.points
+    return not points.divides or low > same - (100.0 if points.unit == "%" else 1.0)
 
 
 def _glued(claim: p.Claim) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from typing import TypeVar
@@ -219,7 +219,7 @@ def errors(side: Contender) -> Gathered:
     return _counted(side, "errors", "true")
 
 
-def latencies(side: Contender, statistics: Iterable[str] | None = None) -> dict[str, Gathered]:
+def latencies(side: Contender, statistics: Collection[str] | None = None) -> dict[str, Gathered]:
     """Return latencies by name (`latency.p99[read]`): merged over all repeats, and for each repeat.
 
     `statistics` are those to read, such as `p999`; by default, all but the lowest and the highest.
@@ -321,7 +321,7 @@ def pairs(
     *,
     metrics: bool = False,
     names: Sequence[str] = (),
-    statistics: Iterable[str] | None = None,
+    statistics: Collection[str] | None = None,
 ) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
     """Yield each pair of contenders with the quantities that both have. Metrics are included only if asked for.
 
@@ -340,7 +340,7 @@ def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
     yield from _in_common(found, found, without_errors=True)
 
 
-def _side(side: Contender, metrics: bool, statistics: Iterable[str] | None = None) -> _Side:
+def _side(side: Contender, metrics: bool, statistics: Collection[str] | None = None) -> _Side:
     """Return the quantities that a contender measured, and its metrics that can be compared.
 
     A metric can be compared if it has the compared dimensions, and has one value for each repeat, reads searched rates,

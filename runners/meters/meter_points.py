@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from functools import cache
 
 from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -22,7 +21,6 @@ ANSWER_S = 10
 """How long a meter may take to answer, in seconds. A slower meter gives no reading."""
 
 
-@cache
 def figures() -> tuple[str, ...]:
     """Return patterns of the lines that any meter's job may print: see `tasks.Job.figures`."""
     names = "|".join(name for name in METER_SPECS.names if NAME.fullmatch(name))

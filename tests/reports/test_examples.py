@@ -32,7 +32,8 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
         notes = re.findall(r'id="note-\d+"><sup class="of-note">[a-z]+</sup> ([^<]*)', html)
         assert all(
             re.search(
-                "at an offered load|confidence interval|^All values are for |^Filled points: |in all, median", note
+                "^Tied: |at an offered load|confidence interval|^All values are for |^Filled points: |in all, median",
+                note,
             )
             for note in notes
         ), notes

@@ -169,7 +169,7 @@ def test_each_panel_has_slopes_of_its_own() -> None:
 
 def test_japanese_says_the_same() -> None:
     lines = {"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}
-    assert said(lines, language="ja", label="スループット") == "NVMe の処理数は HDD の 8.5〜11.6 倍"
+    assert said(lines, language="ja", label="スループット") == "NVMe の処理数は HDD の 8.5〜11.6倍"
 
 
 def test_a_sentence_is_short() -> None:

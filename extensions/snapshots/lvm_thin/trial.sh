@@ -3,7 +3,7 @@
 : "${real?}" "${snapshot?}"
 room=${real%/*/*}
 image=$room/image
-mine=$(basename -- "$room" | sed 's/[^A-Za-z0-9]/_/g; s/^/bench_/')
+mine=bench_try_$(printf %s "$image" | cksum | cut -d' ' -f1) # another's group has another name
 
 place() {
     [ "$(id -u)" = 0 ] || { echo "only root can make volumes"; return 1; }
@@ -23,6 +23,9 @@ theirs_stay() { lvs "$mine/db.$snapshot" >/dev/null 2>&1; }
 
 away() {
     ! mountpoint -q -- "$real" || umount -- "$real" || return 1
-    ! has lvs lvm2 >/dev/null || ! vgs "$mine" >/dev/null 2>&1 || vgremove -q -y -f "$mine" >/dev/null 2>&1 || return 1
-    for loop in $(losetup -nO NAME -j "$image"); do losetup -d "$loop" || return 1; done
+    for loop in $(losetup -nO NAME -j "$image"); do
+        [ "$(pvs --noheadings -o vg_name "$loop" 2>/dev/null | tr -d ' ')" != "$mine" ] ||
+            vgremove -q -y -f "$mine" >/dev/null 2>&1 || return 1
+        losetup -d "$loop" || return 1
+    done
 }

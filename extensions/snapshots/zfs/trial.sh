@@ -3,7 +3,7 @@
 : "${real?}" "${snapshot?}"
 above=${real%/*}
 image=${above%/*}/image
-tank=$(basename -- "${above%/*}" | sed 's/[^A-Za-z0-9]/-/g; s/^/bench-/')
+tank=bench-try-$(printf %s "$image" | cksum | cut -d' ' -f1) # another's pool has another name
 
 place() {
     [ "$(id -u)" = 0 ] || { echo "only root can make a pool of ZFS"; return 1; }
@@ -17,4 +17,6 @@ theirs() { zfs snapshot "$tank/${real##*/}@$snapshot"; }
 
 theirs_stay() { zfs list -t snapshot "$tank/${real##*/}@$snapshot" >/dev/null; }
 
-away() { ! zpool list "$tank" >/dev/null 2>&1 || zpool destroy -f "$tank"; }
+is_ours() { zpool list -vHP "$tank" 2>/dev/null | grep -qF -- "$image"; }
+
+away() { ! is_ours || zpool destroy -f "$tank"; }
