@@ -46,12 +46,16 @@ TOOL = Special(
 )
 
 
-def _power() -> str:
-    meters = f"`{sample_bmc().strip('`').partition('(')[0]}(...)` or `{sample_meter()}`"
-    return f"a power meter such as {meters}, a list of those, or a declared quantity such as `250 W`"
+class _Power(Special):
+    """The power of hardware. Its words name meters, which are imported only when the words are asked for."""
+
+    @property
+    def wanted(self) -> str:
+        meters = f"`{sample_bmc().strip('`').partition('(')[0]}(...)` or `{sample_meter()}`"
+        return f"a power meter such as {meters}, a list of those, or a declared quantity such as `250 W`"
 
 
-POWER = Special(_power)
+POWER = _Power("power")
 COMMANDS = '`command("...")`, or a list of those'
 
 _VARIANT_KEYS: dict[str, Key] = {

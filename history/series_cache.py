@@ -261,7 +261,8 @@ _MEMORY = "256MB"
 
 
 class _Entry(NamedTuple):
-    """A run in the state in which it was read. If it has no series, `file` is "" and `problem` gives the reason."""
+    """A cache entry: a run as it was when it was read. If the run has no series, `file` is "" and `problem` gives the
+    reason."""
 
     stamp: str
     file: str

@@ -6,7 +6,7 @@ A `Special` value, such as a ramp or a host, has its own reader; its shape only 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -141,15 +141,14 @@ class Login(_Shape):
 
 @dataclass(frozen=True)
 class Special(_Shape):
-    """A value with its own reader. A `series` may have several parts (`3, interleaved`). `words` are computed if they
-    name extensions, since a right spec needs to import none for them."""
+    """A value with its own reader. A `series` may have several parts (`3, interleaved`)."""
 
-    words: str | Callable[[], str]
+    words: str
     series: bool = False
 
     @property
     def wanted(self) -> str:
-        return self.words if isinstance(self.words, str) else self.words()
+        return self.words
 
 
 Shape = Text | Word | Flag | Number | Fact | Login | Special

@@ -151,10 +151,11 @@ def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesO
 
 
 def warn_of_few_operations(typer: Typer, term: Term) -> None:
-    """Warn of percentiles of too few operations at the lowest load that the term reads, once for each measure,
-    experiment and workload.
+    """Warn if a percentile rests on too few operations at the lowest load that the term reads. There is one warning
+    for each measure, experiment and workload.
 
-    A search for a promise has a warning of its own, and a closed loop does as many operations as it can.
+    Searches for a promise are left out, since they have their own warning, and so are closed loops, whose number of
+    operations is not known in advance.
     """
     experiments, shares = typer.scope.experiments_by_name, typer.scope.shares
     for leaf in leaves(term):

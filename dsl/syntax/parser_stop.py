@@ -89,7 +89,7 @@ def check_depth(source: Source, start: int, end: int) -> None:
 
 
 def _is_shallow(text: str) -> bool:
-    """Return whether all brackets of a text are in pairs and not deeply nested, and signs do not pile up."""
+    """Return whether a text's brackets are in pairs and not deeply nested, and it has no long row of signs."""
     if _TWO_SIGNS.search(text) and _SIGNS.search(text):
         return False
     brackets = "".join(_BRACKET.findall(text))

@@ -300,7 +300,7 @@ class _Said:
         return self.say(form, name=leader.name, other=others[0], **by)
 
     def _mixed(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return a sentence on how many places each of two lines leads at."""
+        """Return a sentence that says at how many points each of two lines leads."""
         if len(self.lines) != 2:
             return []
         counts = Counter(ranked[key][0].name for key in clear).most_common()

@@ -240,8 +240,8 @@ def _offered(
 
 
 def none_kept(results: Results) -> list[str]:
-    """Return the cells that missed their offered load if there are several and all of them did, or else []. A limit in
-    the brief names them."""
+    """Return all cells with an offered load if there are several and each missed its load, or else []. The brief names
+    them in a limit."""
     cells = _judged(results)
     return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
 

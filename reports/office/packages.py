@@ -59,7 +59,7 @@ def settled(content: bytes, made: str) -> bytes:
 
 
 def time_of(made: str) -> datetime:
-    """Return when a run ended, in UTC, or the first day of ZIP files if this is unknown."""
+    """Return when a run ended, in UTC. If this is unknown, return the earliest date that a ZIP file can store."""
     try:
         found = datetime.fromisoformat(made)
     except ValueError:

@@ -158,8 +158,8 @@ def _in_order(chart: NativeChart) -> list[NativeSeries]:
 
 
 def _with_even_steps(chart: NativeChart) -> NativeChart:
-    """If a chart has few, evenly spaced places on its x axis, return it with categories instead, so that the first one
-    is clear of the value axis."""
+    """Return a chart with categories in place of a few evenly spaced numbers on its x axis, so that the first one does
+    not stand on the value axis. Other charts are returned unchanged."""
     places = next((each.xs for each in chart.series if each.xs), ())
     on_scale = [math.log(x) if chart.log_x else x for x in places if x > 0 or not chart.log_x]
     steps = [after - before for before, after in pairwise(on_scale)]

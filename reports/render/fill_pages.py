@@ -342,7 +342,7 @@ class _Galley:
         return float(self.heights[min(page, len(self.heights) - 1, 1)]) - _SPARE
 
     def _packed(self, atoms: Sequence[_Atom], arrangement: Arrangement) -> _Pages:
-        """Return the pages that result from packing the atoms."""
+        """Fill pages with the atoms in order, with the heights and page breaks of an arrangement."""
         pages: list[list[_Atom]] = [[]]
         shares = arrangement.shares
         blanks, at, y, last = list[float](), 0, 0.0, -1

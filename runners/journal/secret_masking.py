@@ -295,7 +295,7 @@ def _bytes(text: str) -> bytes:
 
 
 class Known:
-    """The secrets that this process has read, for messages that may quote a part of one."""
+    """The secrets that this process has read. They mask messages that may quote a part of one."""
 
     def __init__(self) -> None:
         self._values: set[str] = set()

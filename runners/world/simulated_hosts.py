@@ -467,8 +467,8 @@ def _kept(
 def choose_failing(
     wanted: Sequence[Failing], hosts: Sequence[str], seed: int, cell: str, again: int
 ) -> tuple[str, ...]:
-    """Return the hosts of a cell that make its job fail, chosen by repeatable chance. `again` counts the cell's
-    attempts."""
+    """Choose at random the hosts on which a cell's job fails. The same seed, cell and attempt always give the same
+    hosts. `again` counts the attempts."""
     return tuple(
         host
         for host in hosts

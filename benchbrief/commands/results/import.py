@@ -153,7 +153,7 @@ class Choices:
 
 
 def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> Any:
-    """Refuse a text that is too long to describe a source. `given` is one text, several, or None."""
+    """Refuse a description of a source that is too long. `given` is one text, several, or None."""
     from benchbrief.results.imports.keep_import import too_long
 
     for text in given if isinstance(given, tuple) else (given,):

@@ -167,7 +167,7 @@ def test_a_folder_whose_name_slurm_would_read_otherwise_is_refused(bench: Bench,
 
 @contextmanager
 def resetting() -> Iterator[int]:
-    """Yield a port that resets connections after data were sent, like a slurmctld that is then killed."""
+    """Yield a port that resets each connection once data were sent, as if slurmctld were killed during a request."""
 
     def reset() -> None:
         with suppress(OSError):  # the listener is closed at the end
