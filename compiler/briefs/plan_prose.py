@@ -221,7 +221,7 @@ def _meant(text: str) -> tuple[Unit | None, bool]:
 
 _Part = str | plan.Value | plan.Said
 
-_FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
+_FORMAT = re.compile(r"(?!.*[,_].*n)[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
 _FRACTION = Unit(DIMENSIONLESS, 1.0, "")
 
