@@ -77,3 +77,14 @@ def test_a_change_for_the_worse_is_a_pale_bar() -> None:
     fills = [series.points[at].format.fill for at in range(2)]
     assert fills[1].fore_color.rgb == rgb("#cce3f0")
     assert fills[0].type is None  # as the whole series
+
+
+def test_a_range_below_zero_is_a_picture() -> None:
+    """Office programs stack what is below 0 apart, so a range from -5 to 8 would be drawn up to 13."""
+    points = tuple(ChartPoint(float(at), -5.0, "-5 to 8", end=8.0, ends=("-5", "8")) for at in range(3))
+    assert not can_draw(native_charts([Chart((Trace("HDD", "range", points, 0),), WORKLOADS, "Change (%)")]))
+
+
+def test_bars_that_are_all_zero_are_drawn() -> None:
+    _, chart = drawn(bars("Errors", (0, 0, 0)))
+    assert tuple(chart.plots[0].series[0].values) == (0, 0, 0)
