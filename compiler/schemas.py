@@ -20,6 +20,7 @@ from benchbrief.compiler.registry import (
     resets_of,
     usual_template,
 )
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.extension_spec import Format, ProbeSpec, SchedulerSpec
 from benchbrief.model.plan import CLAIM_RULES
@@ -46,6 +47,7 @@ TOOL = Special(
 )
 
 
+@dataclass(frozen=True)
 class _Power(Special):
     """The power of hardware. Its words name meters, which are imported only when the words are asked for."""
 
