@@ -114,7 +114,7 @@ _DATABASE_MEMORY = "128MB"
 """DuckDB's memory limit while it copies the tables. This is the amount that DuckDB recommends for one thread. With more
 memory, copying 3.6 million samples is no faster."""
 _ROOM = 16 << 20
-"""The bytes of a database beyond its tables: a block for each column, and for each view's text."""
+"""The bytes that a database needs beyond its tables: a block for each column, and for each view's text."""
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
@@ -124,11 +124,11 @@ def rebuild(
     evidence: Evidence | None = None,
     is_needed: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Build a run's store again from its journal and raw outputs. Returns whether the store was built. Raises
-    RunnerError, NoRoom.
+    """Rebuild a run's store from its journal and raw outputs. Returns whether the store was built. Raises RunnerError,
+    NoRoom.
 
-    `plan` and `evidence` are the run's own, if the caller has already read them. `is_needed` is called when no other
-    process is building the store, so that two simultaneous pushes of a run build it only once.
+    `plan` and `evidence` are the run's own, if the caller has already read them. `is_needed` is called once no other
+    process is building the store. So if two pushes of a run arrive at the same time, only one of them builds it.
     """
     store = run_dir / STORE
     if evidence is None and not has_begun(run_dir / JOURNAL):
@@ -163,7 +163,8 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 
 @contextmanager
 def _builder(store: Path) -> Iterator[Path]:
-    """Yield an empty directory for building, to one process at a time, and remove it with its contents afterwards."""
+    """Yield an empty directory for building, to one process at a time. Afterwards, remove the directory with its
+    contents."""
     own_folder(store.parent, store.name).mkdir(parents=True, exist_ok=True)
     lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     building = store / _BUILDING
@@ -178,7 +179,7 @@ def _builder(store: Path) -> Iterator[Path]:
 
 
 def is_building(store: Path) -> bool:
-    """Return whether a process is building the store now."""
+    """Return whether another process is building the store right now."""
     return is_locked(store / _LOCK)
 
 
@@ -371,7 +372,7 @@ def _write_database(building: Path) -> None:
 def _why_unwritable(building: Path) -> int:
     """Return the errno of trying to allocate a file as large as the tables, or EIO if there is enough room.
 
-    This is needed because DuckDB's exceptions carry no errno.
+    DuckDB's exceptions do not carry an errno.
     """
     size = sum((building / f"{table}.parquet").stat().st_size for table in TABLES) + _ROOM
     try:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _KEPT_FREE = "8MB"
-"""How much freed memory DuckDB keeps for itself. By default, it keeps 128 MB, which counts beside large answers."""
+"""How much freed memory DuckDB keeps for itself. By default, it would keep 128 MB, which is a lot in addition to large
+answers."""
 _LARGE = 1 << 20
 """The size in bytes above which a table's file is read only as needed, since tables take about 20 times as much in
 memory."""
@@ -102,8 +103,7 @@ def _opened(run_dir: Path, store: Path) -> Store:
 
 @contextmanager
 def rebuilt_store(run_dir: Path) -> Iterator[Store]:
-    """Yield a store that is built outside the run's folder, from the run's journal and raw outputs.
-    Raises RunnerError."""
+    """Yield a store built outside the run's folder, from the run's journal and raw outputs. Raises RunnerError."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
         try:
             build_tables(run_dir, Path(folder))
@@ -117,7 +117,7 @@ def rebuilt_store(run_dir: Path) -> Iterator[Store]:
 
 
 def fresh_store(run_dir: Path) -> Store:
-    """Return the store as `open_store` does, after rebuilding it if the journal has grown, as during a run."""
+    """Return the store as `open_store` does. If the journal has grown, as during a run, rebuild the store first."""
     seen, store = _last_build(run_dir), open_store(run_dir)
     if not _is_outgrown(store):
         return store
@@ -143,8 +143,8 @@ def _last_build(run_dir: Path) -> str:
 
 @contextmanager
 def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
-    """Yield a store of the run's own tables or, if they can't be used, of tables built elsewhere. The run is not
-    changed.
+    """Yield a store without changing the run. Its tables are the run's own or, if these can't be used, tables built
+    elsewhere.
 
     Tables are also built elsewhere if the journal has grown, unless `grown_too` is set. Raises RunnerError.
     """
@@ -228,7 +228,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreMan
 
 
 def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
-    """Return the build id that all files share, or None if they differ."""
+    """Return the build id that all files have, or None if they have different ones."""
     files = ", ".join(sql_text(path.absolute()) for path in paths)
     builds = connection.execute(
         f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted

@@ -37,7 +37,7 @@ _VIEWS: Mapping[str, Mapping[str, str]] = {
     "errors": {"value": "share"},
     "spread": {"mean": "ops/s", "sd": "ops/s", "cv": "share"},
 }
-"""The columns of `measure.` views (`measure_views.py`) with the same unit in all rows, by view."""
+"""The units of those columns of `measure.` views (`measure_views.py`) that have the same unit in all rows, by view."""
 _KEEPING = frozenset(
     {"avg", "mean", "min", "max", "median", "sum", "any_value", "first", "last", "stddev", "stddev_samp"}
 )
@@ -104,8 +104,8 @@ class Answers(Protocol):
 
 MISSING = "–"
 SIMULATED = "simulated"
-"""The column that marks exports of a simulated run with true in every row, since a file has no other place for a mark.
-"""
+"""The column that marks an export of a simulated run. It is true in every row, since a file has no other place for a
+mark."""
 IMPORTED = "imported"
 """The column that marks exports of an imported run."""
 _GAP = "  "
@@ -118,7 +118,8 @@ def mark_of(store: Answers) -> str:
 
 
 def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
-    """Return the answer with a column named after the mark that is true in each row, or unchanged if `mark` is ""."""
+    """Return the answer with an added column that is named like the mark and true in each row, or unchanged if `mark`
+    is ""."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table

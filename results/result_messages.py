@@ -137,6 +137,6 @@ def shorten_digests(one: str, other: str) -> tuple[str, str]:
 
 
 def changed_text(found: str, recorded: str) -> str:
-    """Say how a digest changed: `SHA-256 ab12..., recorded cd34...`"""
+    """Describe how a digest changed, as in `SHA-256 ab12..., recorded cd34...`."""
     now, then = shorten_digests(found, recorded)
     return f"SHA-256 {now}, recorded {then}"

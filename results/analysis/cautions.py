@@ -21,7 +21,7 @@ BUSY = 0.90
 
 
 class BusyGenerator(NamedTuple):
-    """A measured cell during which a `share` of the processors of the load generator's host was busy."""
+    """A measured cell whose load generator's host was busy: on average, a `share` of its processors was in use."""
 
     cell: str
     host: str
@@ -29,8 +29,8 @@ class BusyGenerator(NamedTuple):
 
 
 def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
-    """Return the load generators whose processors a probe found busy, the busiest first. RocksDB runs on the load
-    generator's host."""
+    """Return the load generators whose hosts had busy processors according to a probe, the busiest first. This includes
+    hosts that both generate the load and run the database, as with RocksDB."""
     loads = {cell.id: cell.load_hosts for cell in plan.cells if cell.client is not None}
     if not loads:  # reading all samples takes long
         return []
@@ -44,17 +44,19 @@ def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
 
 
 def limited_points(plan: Plan, busy: Iterable[BusyGenerator]) -> frozenset[Point]:
-    """Return the points where the load generator may have been the bottleneck, since its host was busy without running
-    a server."""
+    """Return the points where the load generator may have been the bottleneck, because its host was busy although no
+    server ran there."""
     serving = {host for hardware in plan.hardware.values() for host in hardware.hosts}
     cells = {each.cell for each in busy if each.host not in serving}
     return frozenset(Point.of(cell) for cell in plan.cells if cell.id in cells)
 
 
 class Patchy(NamedTuple):
-    """A probe with too few samples in `cells` of its `of` measured cells, and with none at all in `without` of them.
+    """A probe that took too few samples. `of` cells were measured with the probe. In `cells` of them it took too few
+    samples, and in `without` of them none at all.
 
-    `share` is the lowest coverage, which was found in `cell`. In a cell with several hosts, the lowest coverage counts.
+    `share` is the lowest coverage, and `cell` is the cell that has it. In a cell with several hosts, the lowest
+    coverage counts.
     """
 
     probe: str
@@ -66,7 +68,7 @@ class Patchy(NamedTuple):
 
 
 def shares(store: Answering) -> dict[tuple[str, str], float]:
-    """Return the coverages below `COMPLETE` for each probe and measured cell, with each probe's lowest coverage first.
+    """Return every coverage below `COMPLETE`, by probe and measured cell, with each probe's lowest coverage first.
 
     A probe without a note on a gap counts as complete, because a late reading is not a gap.
     """
@@ -98,7 +100,7 @@ def patchy(store: Answering) -> list[Patchy]:
 
 
 def read_other_work(store: Answering, condition: str = "true") -> list[tuple[str, float | None]]:
-    """Return the id of each measured cell, and how many cores other programs used on the hosts of its load generators.
+    """For each measured cell, return its id and how many cores other programs used on the hosts of its load generators.
 
     The number is the highest average among these hosts, or None if it was small or could not be judged. `condition` is
     an SQL condition on the rows `c` of cells.
@@ -138,11 +140,11 @@ class Beyond:
     def few(
         self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False
     ) -> bool:
-        """Return whether, for some kind of operation, fewer than `FEWEST` operations lie beyond a percentile (`p99`) in
-        all `cells` together.
+        """Return whether a percentile (such as `p99`) has fewer than `FEWEST` operations beyond it, in all `cells`
+        together, for any kind of operation.
 
         Returns False for other statistics, and if there are no counts. `operations` limits the check to some kinds of
-        operations; empty means all kinds.
+        operations. If it is empty, all kinds are checked.
         """
         share = share_beyond(statistic)
         if share is None:
@@ -158,7 +160,7 @@ class Beyond:
 
 
 def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of percentiles with few operations beyond them in some repeat."""
+    """Return the comparisons of percentiles that have few operations beyond them in at least one repeat."""
     metrics = {each.name: each.query.reads or () for each in side.plan.metrics}
     reading = [(row, reads) for row in rows if (reads := _latencies(row.quantity, metrics))]
     if not reading:

@@ -1,10 +1,10 @@
 """Judges a brief's claims: the number of each claim, how certain the number is, and whether the repeats decide that
 there is a difference.
 
-All claims of a brief are decided together, so the 5 % chance of an error is divided among their intervals, by C. E.
-Bonferroni's inequality (see `model/budgets.py`). The interval of a highest or lowest value comes from the repeats at
-the point where the value was found. For a claim with held-out repeats, only these count, because they did not influence
-the choice of the point.
+All claims of a brief are judged together, so by C. E. Bonferroni's inequality their intervals share the 5 % chance of
+an error (see `model/budgets.py`). The interval of a highest or lowest value comes from the repeats at the point where
+the value was found. For a claim with held-out repeats, only these count, because they did not influence the choice of
+the point.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ State = Literal[
 _NOT_SAID = ("undecided", "opposed", "limited", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
-"""The least number of digits that are kept, however wide the interval is."""
+"""The least number of digits to keep, however wide the interval is."""
 FEWEST_REPEATS = 2
 """The least number of repeats that can decide anything."""
 _FEWEST_TYPICAL = 3
-"""The number of points from which the median describes a range better than its ends."""
+"""With at least this many points, the median describes a range better than its ends do."""
 SINGLE_NOISE, PUBLISHED_NOISE = 0.05, 0.02
 """The noise of a value that was measured once, and of a published one, as a share of it."""
 _MOST_MORE = 3
@@ -69,15 +69,17 @@ _MOST_MORE = 3
 class ClaimVerdict:
     """The verdict on a claim, with its number in the unit of its sentence.
 
-    `at` is the point of a highest or lowest value, which is one of `points` that have a value. `opposite` is the other
-    end of their range. `low` and `high` are the confidence interval at `level`, or None if there is none. `claims` is
-    the number of claims that share the chance of an error. `held` has the held-out repeats of a claim that asks for
-    them. `overstated` is the share by which choosing the highest of several noisy points makes the value too high; it
-    is None if unknown. `typical` is the median of the values that the highest or lowest one was chosen from. `at_least`
-    is whether the load generator was the limit there. For an extreme, `better` and `worse` count the points on either
-    side of "no difference" (above and below it if the metric has no better side), and `tied` counts the points that
-    differ from it by no more than their noise. `is_mixed` means that some points of the extreme are not a gain, so the
-    extreme must not be stated alone.
+    `at` is the point where a highest or lowest value was found, and `points` is the number of points that have a value.
+    `opposite` is the other end of the range of values. `low` and `high` are the confidence interval at `level`, or None
+    if there is none. `claims` is the number of claims that share the chance of an error. `held` has the held-out
+    repeats of a claim that asks for them. `overstated` is the share by which choosing the highest of several noisy
+    points makes the value too high, or None if unknown. `typical` is the median of the values among which the highest
+    or lowest one was found. `at_least` means that the load generator was the limit there.
+
+    If the claim is about a highest or lowest value, `better` and `worse` count the points on either side of "no
+    difference" (above and below it if the metric has no better side), and `tied` counts the points that differ from it
+    by no more than their noise. `is_mixed` means that some of the points are not a gain, so the highest or lowest value
+    must not be stated alone.
     """
 
     claim: Claim
@@ -112,7 +114,7 @@ class ClaimVerdict:
 
     @property
     def is_excepted(self) -> bool:
-        """Return whether this claim is stated although the repeats do not decide it, or decide against it."""
+        """Return whether this claim is stated although the repeats do not decide it, or contradict it."""
         is_open = self.state in ("undecided", "opposed") or (self.state == "unheld" and self.held is None)
         return is_open and "decided" in self.claim.allowed
 
@@ -147,7 +149,7 @@ class ClaimVerdict:
 
     @property
     def ends(self) -> tuple[Value, Value] | None:
-        """Return both ends of the range from which a highest or lowest value was chosen, the lowest first, formatted
+        """Return the lowest and the highest value of the range in which a highest or lowest value was found, formatted
         like the claim. Returns None if both would look alike.
 
         A source may state both ends without any points. One end is the claim's own number, so it comes from the
@@ -171,7 +173,7 @@ class ClaimVerdict:
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
-        """Return a value that prints the number `found` in the same way as the claim's number."""
+        """Return a value that prints the number `found` in the form of the claim's number."""
         if value.query.unit == "nodes":
             return value  # nodes are rounded up to whole ones when printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
@@ -217,12 +219,12 @@ def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
 
 
 def _prints_alike(value: float, format_: str, shown: Value) -> bool:
-    """Return whether a format prints a value with the same digits as `shown` does."""
+    """Return whether a format prints a value with the digits in `shown`."""
     return formatted(value, format_) == formatted(stepped(value, shown.step, "nearest"), shown.format)
 
 
 def _rounding(format_: str, value: float, known: float | None, more: int = 0) -> tuple[str, float]:
-    """Return the format and the rounding step for a value with an error of plus or minus `known`. `more` is a number of
+    """Return the format and the rounding step for a value with an error of plus or minus `known`, and with `more`
     additional digits. If the format does not set the digits, the step keeps three."""
     found = _FORMAT.fullmatch(format_)
     if found is None or not math.isfinite(value) or value == 0:
@@ -254,7 +256,7 @@ def claim_verdicts(
     published: bool = False,
     busy: Collection[Point] = (),
 ) -> list[ClaimVerdict]:
-    """Return the verdict on each claim. `claims` are decided together; by default, they are all claims of the plan.
+    """Return the verdict on each of `claims`, which are judged together. By default, they are all claims of the plan.
 
     `held_out` has the held-out repeats of the claims that ask for them, by name. `published` means that another source
     states the values. `busy` are the points whose load generator may have been the limit.
@@ -273,8 +275,8 @@ def _may_be_decided(claim: Claim) -> bool:
 
 
 def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
-    """Return the verdict on a claim whose words promise more or less. Without such a change in the number, the claim is
-    undecided."""
+    """Return the verdict on a claim, taking into account whether its words promise an increase or a decrease. If the
+    number shows no such change, the claim is opposed or undecided."""
     claim = verdict.claim
     if (
         not claim.directed
@@ -351,8 +353,8 @@ def _sides(
     read: Read,
     single: float,
 ) -> dict[str, Any]:
-    """Return at how many points an extreme is better, worse and tied, and whether some of its points are not a gain.
-    `single` is the noise of a value that has no repeats."""
+    """Count the points where a compared value is better, worse and tied, and return whether some of the points are not
+    a gain. `single` is the noise of a value that has no repeats."""
     lower = claim.better == "lower"
     gains = [(same - found if lower else found - same, place, found) for place, found in known]
     clear = [gain for gain, place, found in gains if abs(gain) > _noise(claim, place, found, read, single)]
@@ -363,7 +365,7 @@ def _sides(
 
 
 def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float, read: Read, single: float) -> float:
-    """Return how much noise alone may change a comparison of two measurements that do not differ."""
+    """Return how far noise alone may move a comparison of two measurements that do not differ."""
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
     if len(values) == FEWEST_REPEATS:
         return statistics.stdev(values)
@@ -378,7 +380,7 @@ def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float,
 
 
 def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOutRepeats, level: float) -> ClaimVerdict:
-    """Return the verdict that uses only the held-out repeats."""
+    """Return a claim's verdict based on the held-out repeats alone."""
     if held.value is None or not math.isfinite(held.value) or not held.values or held.winner is None:
         return made("unheld")
     low, high = _interval(held.values, level, by_ratio=claim.points.by_ratio)
@@ -416,8 +418,8 @@ def _overstated(
 
 
 def _chance(claim: Claim, plan: Plan, repeats: int) -> float:
-    """Return the chance of an error of an interval after this many repeats. If a budget looks several times, this is
-    only part of the whole chance."""
+    """Return the chance of an error of one interval after this many repeats. If a budget looks at the repeats several
+    times, each look has only a part of the whole chance."""
     sides = (claim.repeats,) if claim.repeats else ()
     seen = looks_at(plan, Expect(text="", label="", query=claim.points, repeats=sides, origin=claim.origin))
     looks = seen.until(repeats)

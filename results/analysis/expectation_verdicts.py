@@ -32,7 +32,7 @@ def reading(store: Store) -> Read:
 
 @dataclass(frozen=True)
 class Differences:
-    """The left side of an expectation minus its right side at one place, for each repeat on both sides.
+    """The left side of an expectation minus its right side at one place, for each repeat that both sides have.
 
     `are_logs` means that the differences are between logarithms, so that their mean is the logarithm of a ratio.
     """
@@ -43,8 +43,7 @@ class Differences:
 
 
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
-    """Yield the differences at each place where at least one side has values or, with `points`, at each of these
-    points.
+    """Yield the differences at each of `points`, or by default at each place where at least one side has values.
 
     The differences use the same scale as the test of two contenders (`significance.p_value`).
     """
@@ -67,9 +66,9 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
 class ExpectInterval:
     """The confidence interval of the mean over `repeats` at one place.
 
-    If one side is a plain number, the mean is the mean of the other side. Otherwise, it is the mean of the difference
-    `left - right`, and the limit is 0; or the mean of the ratio `left / right`, computed from logarithms, and the limit
-    is 1. With too few repeats, `high` is infinite.
+    If one side is a plain number, the mean is the mean of the other side. Otherwise, it is either the mean of the
+    difference `left - right` with the limit 0, or the mean of the ratio `left / right`, computed from logarithms, with
+    the limit 1. With too few repeats, `high` is infinite.
 
     `decides` is whether the whole interval is on the verdict's side of the limit. `distance` is half the width of the
     last look's interval, as a share of the distance between the mean and the limit. It is infinite if the mean is on
@@ -135,7 +134,7 @@ class Judgement:
 
 
 def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
-    """Judge an expectation. In at most 5 % of cases, an interval of some look misses the true value
+    """Judge an expectation. In at most 5 % of cases, an interval of at least one look misses the true value
     (`budgets.looks_at`).
 
     The highest of several values is above a limit if at least one value is, and below the limit if all values are. So
@@ -166,8 +165,8 @@ def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
 def _by_verdict(
     expect: Expect, places: Sequence[Mapping[Dimension, DimKey | None]], found: Iterable[Differences]
 ) -> list[list[Differences]]:
-    """Return the differences that the verdict at each place is based on: a single one, or with `points`, those of all
-    points there."""
+    """For each place, return the differences that its verdict is based on. An expectation about the best of several
+    points has several at a place."""
     known = list(found)
     dims = set(expect.query.dims)
     return [
@@ -299,7 +298,7 @@ class ExpectVerdict:
 
     @property
     def of_simulated(self) -> str:
-        """Return the verdict as text for simulated numbers, which decide nothing."""
+        """Return the verdict as text for simulated numbers, which prove nothing."""
         judged = {True: "would hold", False: "would not hold", None: "can't be known"}[self.holds]
         said = self._why(_SAID[self.holds])
         return f"expect of simulated numbers, which decide nothing: {self.name} {judged}{said}"
@@ -338,7 +337,8 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
 def _known(query: Query, store: Store) -> list[KeyedValue]:
     """Return the rows of an expectation.
 
-    A row's value is None if a search found only a bound of the rate and the true rate could change the verdict.
+    A row's value is None if a search found only a bound of the rate, and the verdict depends on where beyond the bound
+    the rate is.
     """
     found = doubts(store, query.sql)
     rows: list[KeyedValue] = []
@@ -378,7 +378,7 @@ Sides = Sequence[tuple[Query, Sequence[KeyedValue], Mapping[tuple[DimKey | None,
 
 
 def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, sides: Sides, plan: Plan) -> str:
-    """Describe how many rows decide the verdict, and show the first three with their numbers."""
+    """Say how many rows decide the verdict, and list the first three with their numbers."""
     if not rows:
         return "there is no result to judge it by"
     dims = expect.query.dims

@@ -25,8 +25,8 @@ from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
 
 @dataclass(frozen=True)
 class Winner:
-    """The `places` where the extremes of a claim were found (one for each extreme), the number of `points` that they
-    were chosen from, and the claim's `value` at that time."""
+    """Where the extremes of a claim were found: a place for each extreme, the number of `points` that were compared,
+    and the claim's `value` at that time."""
 
     places: tuple[Place, ...]
     points: int
@@ -35,7 +35,7 @@ class Winner:
 
 @dataclass(frozen=True)
 class HeldOutRepeats:
-    """The held-out repeats of a claim. `values` are from the good ones among the requested `times` repeats. `attempt`
+    """The held-out repeats of a claim. `times` repeats were requested, and `values` are from the good ones. `attempt`
     counts how often held-out repeats were measured for the claim; 0 means never. `busy` are the points where the load
     generator may have been the bottleneck.
     """
@@ -49,8 +49,7 @@ class HeldOutRepeats:
 
 
 def winner_of(claim: Claim, read: Read) -> Winner | None:
-    """Return the places of a claim's extremes according to the run's ordinary repeats, or None if an extreme is
-    missing."""
+    """Return where a claim's extremes are according to the run's ordinary repeats, or None if an extreme is missing."""
     if claim.held_out is None:
         return None
     found = [_best(each, read) for each in claim.held_out.extremes]
@@ -63,7 +62,7 @@ def winner_of(claim: Claim, read: Read) -> Winner | None:
 
 
 def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
-    """Return the place of an extreme, and the number of points that it was chosen from."""
+    """Return the place of an extreme, and the number of points that were compared to find it."""
     rows = [(keys, value) for keys, value in read(extreme.points) if value is not None and math.isfinite(value)]
     if not rows:
         return None
@@ -72,12 +71,12 @@ def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
 
 
 def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
-    """Return whether the record belongs to this claim instead of another one that had the same name."""
+    """Return whether the record belongs to this claim and not to an earlier one of the same name."""
     return began.sha256 == number_digest(claim)
 
 
 def held_out_repeats(run_dir: Path, plan: Plan) -> dict[str, HeldOutRepeats]:
-    """Return the held-out repeats of each claim that asks for them, by the claim's name, read again from the
+    """Return the held-out repeats of each claim that asks for them, by the claim's name. They are read from the
     measurements. Repeats in a run that can't be read count as failed. Raises RunnerError if the run's own journal can't
     be read.
     """
@@ -108,7 +107,7 @@ def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepe
 
 
 def _value(claim: Claim, values: Sequence[float], whole: float | None) -> float | None:
-    """Return the claim's number. If a repeat failed and the store thus has no number, return the mean of the other
+    """Return the claim's number. If the store has no number because a repeat failed, return the mean of the other
     repeats."""
     if whole is not None or not values:
         return whole

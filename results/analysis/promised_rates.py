@@ -1,4 +1,4 @@
-"""The results of searches for a promise, as reports read them, with the runs at each rate."""
+"""Gives reports the results of searches for a promise, with the runs at each rate."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class Promised(NamedTuple):
 
     @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
-        """The rates above the sustained rate at which held-out runs were late. Such runs lower the sustained rate,
-        although they tell nothing about the system."""
+        """The rates above the sustained rate at which held-out runs were late. Late runs lower the sustained rate,
+        although they say nothing about the system."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
 
     @property

@@ -2,15 +2,15 @@
 
 A number is reproduced if the second run's number is near it, and the repeats leave no room for a change that matters. A
 change matters if it is larger than a margin, 10 % by default. For a claim that compares, the margin is at most the
-share that would undo the claimed effect, so that 1 % more does not confirm "10 % more". With the interval of the ratio
-of both numbers:
+share that would undo the claimed effect, so that 1 % more does not confirm "10 % more". The verdict depends on the
+ratio of the two numbers, and on the ratio's confidence interval:
 
 - The number holds if the ratio is within half the margin, and the whole interval within the margin.
 - It does not hold if the ratio is beyond half the margin, and the interval excludes "no change".
 - Otherwise it is not decided.
 
-A number that promises a bound, "at least" or "at most", may be better by any amount: it still holds. Any other number
-that is better than stated counts as a different number. If sizes and counts do not vary, the ratio alone decides.
+A number that promises "at least" or "at most" still holds if it is better, by any amount. Any other number that is
+better than stated counts as a different number. Sizes and counts may not vary at all. Then the ratio alone decides.
 
 With enough repeats, every number reaches one of the first two verdicts. They use two tests: the test of a difference
 (B. L. Welch, with logarithms or ranks: see `significance.py`), and the test of equivalence, which requires the whole
@@ -38,11 +38,11 @@ from benchbrief.results.statistics.significance import (
 )
 
 MARGIN = 0.1
-"""The share by which numbers may differ and still be the same to a reader."""
+"""The share by which two numbers may differ and still mean the same to a reader."""
 MOST_REPEATS = 200
 """The most repeats to suggest for reaching a decision."""
 _SHARES = {"": 1.0, "1": 1.0, "%": 100.0}
-"""The number that means "the whole" in each unit of shares."""
+"""For each unit of shares, the number that means "the whole"."""
 
 ReproductionVerdict = Literal["holds", "fails", "open", "unlike"]
 """`open` means not decided, and `unlike` means not comparable."""
@@ -85,10 +85,10 @@ either."""
 class Reproduced:
     """The verdict on one stated number.
 
-    `before` and `now` are the two runs' numbers at `place`, the place where they differ most. `ratio` is the second
-    number over the first, with a confidence interval at `level`. `margin` is the share by which they may differ. `more`
-    is the number of repeats with which the second run would reach a decision; it is None if the verdict is decided
-    already, or if no number of repeats would decide it.
+    `before` and `now` are the two runs' numbers at `place`, the place where they differ most. `ratio` is `now` divided
+    by `before`, with a confidence interval at `level`. `margin` is the share by which they may differ. `more` is the
+    number of repeats with which the second run would reach a decision. It is None if the verdict is decided already, or
+    if no number of repeats would decide it.
     """
 
     stated: StatedNumber
@@ -130,8 +130,8 @@ def judge_reproduction(
     margin: float = MARGIN,
     refused_for: Mapping[StatementName, Why] = MappingProxyType({}),
 ) -> list[Reproduced]:
-    """Return the verdict on each number of a first run, given the numbers of a second run. `refused_for` has the
-    reasons for numbers that can't be compared because the second run measured something else."""
+    """Return the verdict on each number of a first run, given the numbers of a second run. `refused_for` says why a
+    number can't be compared, because the second run measured something else."""
     here = {(each.kind, each.name): each for each in now}
     pairs = [(each, here.get((each.kind, each.name))) for each in before]
     refused = [_why_unlike(one, other, unlike) or refused_for.get((one.kind, one.name)) for one, other in pairs]
@@ -218,7 +218,8 @@ def _within(one: StatedNumber, share: float) -> tuple[float, float]:
 
 
 def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_exact: bool) -> Reproduced:
-    """Return the verdict on numbers without variation. Equal numbers hold; for exact numbers, the ratio decides."""
+    """Return the verdict on numbers that do not vary. They hold if they are equal; for exact numbers, the ratio
+    decides."""
     if min(len(a), len(b)) > 1 and math.isclose(a[0], b[0], rel_tol=1e-12):
         return _changed(made, "holds", "equal")
     if not is_exact or min(a[0], b[0]) <= 0:
@@ -231,8 +232,8 @@ def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_ex
 
 
 def _undecided(made: Reproduced, a: Sequence[float], b: Sequence[float], wanted: float) -> Reproduced:
-    """Return an undecided verdict, with the number of repeats that would decide it or the side with too much noise. A
-    number measured only once in the second run is assumed to vary as in the first."""
+    """Return an undecided verdict. It names the number of repeats that would decide it, or the side with too much
+    noise. A number measured only once in the second run is assumed to vary as in the first."""
     if more := repeats_until(a, b if len(b) > 1 else a, wanted, made.level, MOST_REPEATS):
         return _changed(made, "open", "wide", more)
     with_still = repeats_until(a, [b[0], b[0]], wanted, made.level, MOST_REPEATS)

@@ -1,5 +1,5 @@
-"""The numbers that a run states, which are each claim's number and each expectation's verdict, with their repeats, in a
-form for comparison with another run. For a run without claims and expectations, see `stated_quantities.py`."""
+"""The numbers that a run states, with their repeats, in a form for comparison with another run: each claim's number,
+and each expectation's verdict. For a run without claims and expectations, see `stated_quantities.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLAIN = ("", "1", "%")
 
 
 class ValueAt(Node):
-    """A value at a place, over all repeats, and the value of each repeat."""
+    """A value at a place: over all repeats, and of each repeat."""
 
     place: str = ""
     value: float | None
@@ -27,14 +27,14 @@ class ValueAt(Node):
 
 
 class StatedNumber(Node):
-    """A number that a run states by a claim or an expectation, or shows in its brief.
+    """A number that a run states in a claim or an expectation, or shows in its brief.
 
-    `expression` distinguishes numbers of the same name. `bound` is `low` if the number promises at least its value,
-    because it is the worst of several values, and `high` if it promises at most its value; a number beyond the bound is
-    better than stated. `exact` means that, if the number does not vary, only a change of what was measured changes it.
-    `is_relative` means that it compares values measured in one run, so it can be judged on another machine.
-    `no_difference` is the value that means "no difference". `is_said` is whether a brief may state the number. `holds`
-    and `decided` are the verdict on an expectation. `level` is the confidence level of each interval.
+    `expression` distinguishes numbers of the same name. If the number is the worst of several values, it promises a
+    bound, and a number beyond the bound is better than stated: `bound` is `low` if it promises at least its value, and
+    `high` if it promises at most its value. `exact` means that, if the number does not vary, only a change of what was
+    measured changes it. `is_relative` means that the number compares values measured in one run, so it can be judged on
+    another machine. `no_difference` is the value that means "no difference". `is_said` is whether a brief may state the
+    number. `holds` and `decided` are the verdict on an expectation. `level` is the confidence level of each interval.
     """
 
     kind: Literal["claim", "expect", "number"]
@@ -55,7 +55,7 @@ class StatedNumber(Node):
 
 
 def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) -> StatedNumber:
-    """Return the number that a claim states, without a value if that is missing."""
+    """Return the number that a claim states. The number has no value if the claim's value is missing."""
     claim, found = verdict.claim, list[float]()
     if verdict.held is not None:
         found = list(verdict.held.values)
@@ -81,15 +81,14 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
 
 
 def _expression(claim: Claim) -> str:
-    """Return a text that identifies a claim's number, also across versions of benchbrief. The highest and the lowest
+    """Return a text that identifies a claim's number, even to other versions of benchbrief. The highest and the lowest
     value of the same points are two different numbers."""
     return f"{claim.bound} of {claim.points.text}" if claim.bound else claim.points.text
 
 
 def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
     """Return the bound that a claim promises, because it states the worst of several values or the load generator was
-    the bottleneck. Without a better side of the metric, a comparison is better the further it is from "no difference".
-    """
+    the bottleneck. If the metric has no better side, a comparison is better the further it is from "no difference"."""
     claim, better = verdict.claim, verdict.claim.better
     if better is None and claim.no_difference is not None and verdict.value is not None:
         better = "higher" if verdict.value >= claim.no_difference else "lower"
@@ -122,7 +121,7 @@ def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
 
 
 def _measured_side(expect: Expect) -> int | None:
-    """Return the first side that is measured, or None if there is none."""
+    """Return the first side that is measured, or None if neither is."""
     return next((at for at, side in enumerate(expect.sides) if side.reads != () and not is_number(side)), None)
 
 
@@ -168,5 +167,5 @@ def _is_percentile(query: Query) -> bool:
 
 
 def distinct_numbers(stated: Iterable[StatedNumber]) -> int:
-    """Return how many numbers are judged together. Claims about one number in two languages count once."""
+    """Return how many numbers are judged together. If two claims state one number in two languages, it counts once."""
     return len({(each.kind, each.expression) for each in stated})

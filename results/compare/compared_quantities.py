@@ -29,7 +29,7 @@ from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
-"""A small rate used in place of 0, to allow division by it."""
+"""A small rate that replaces 0, so that it can be a divisor."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, levels, kept_to, broken_from FROM main.promises "
     "WHERE kind IS NOT NULL ORDER BY ALL"
@@ -50,7 +50,8 @@ def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) ->
 
 
 def why_mixed(query: Query) -> str:
-    """Return why a query of both searched rates and measures of repeats has no interval, or "" for other queries."""
+    """Return why a query that combines searched rates with measures of repeats has no interval, or "" for other
+    queries."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:
         return ""
@@ -72,7 +73,7 @@ def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float
     """Return the least and the largest possible value of a metric by place (its keys), given the results of its
     searches.
 
-    Both bounds may be infinite. Keys whose values can't be computed are left out.
+    Either bound may be infinite. Keys whose values can't be computed are left out.
     """
     searches = list(_searches(store))
 
@@ -116,8 +117,7 @@ class Gathered:
     doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
     def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> PointValues | None:
-        """Return the values at a point. `planned` is the number of repeats planned there, or 0 if there is none or
-        several."""
+        """Return the values at a point. `planned` is the number of repeats planned there, or 0 if there are none."""
         if point not in self.values and not planned:
             return None
         value, reason = self.values.get(point, (None, ""))
@@ -134,8 +134,8 @@ class Gathered:
 
 
 class Measurements:
-    """The measurements that a contender's cells come from, each identified by the digests of its raw outputs, or else
-    by the run that made it.
+    """The measurements behind a contender's cells, each identified by the digests of its raw outputs, or else by the
+    run that made it.
 
     A file with several cells of a run, such as an imported table, counts as one measurement for each cell.
     """
@@ -163,8 +163,8 @@ class Measurements:
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point, without the dimensions that are compared (such as the hardware), without the factors that
-    the cell's experiment does not vary, and without the threads if the cell has a target."""
+    """Return a cell's point, without the dimensions that are compared (such as the hardware), the factors that the
+    cell's experiment does not vary, and, if the cell has a target, the threads."""
     left_out = {*side.selected, *(factor for factor in side.plan.factors if keys.get(factor) is None)}
     if keys.get("target") is not None:
         left_out.add("threads")
@@ -195,7 +195,7 @@ def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
 
 
 def _counted(side: Contender, view: str, condition: str) -> Gathered:
-    """Return the values in a view's rows that meet `condition`, one for each planned cell, by point."""
+    """Return a view's values by point, one for each planned cell, taken from the rows that meet `condition`."""
     found = Gathered()
     match = " AND ".join(f"m.{name} IS NOT DISTINCT FROM c.{name}" for name in map(sql_name, side.plan.point_dims))
     rows = side.store.sql(
@@ -220,9 +220,9 @@ def errors(side: Contender) -> Gathered:
 
 
 def latencies(side: Contender, statistics: Collection[str] | None = None) -> dict[str, Gathered]:
-    """Return latencies by name (`latency.p99[read]`): merged over all repeats, and for each repeat.
+    """Return latencies by name (such as `latency.p99[read]`), both merged over all repeats and for each repeat.
 
-    `statistics` are those to read, such as `p999`; by default, all but the lowest and the highest.
+    `statistics` are the statistics to read, such as `p999`. By default, all are read but the minimum and the maximum.
     """
     sentences = read_sentences(side.store.sql(SENTENCES).rows)
     found: dict[str, Gathered] = {}
@@ -325,8 +325,8 @@ def pairs(
 ) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
     """Yield each pair of contenders with the quantities that both have. Metrics are included only if asked for.
 
-    Each contender is read once. `names` are the contenders' names in the texts of reasons; by default, these are their
-    labels. `statistics` are those of latencies to read; by default, all.
+    Each contender is read once. `names` are the contenders' names in reasons, by default their labels. `statistics` are
+    the statistics of latencies to read, by default all.
     """
     called = names or [side.label for side in sides]
     measured = [_side(side, metrics, statistics) for side in sides]
@@ -343,9 +343,9 @@ def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
 def _side(side: Contender, metrics: bool, statistics: Collection[str] | None = None) -> _Side:
     """Return the quantities that a contender measured, and its metrics that can be compared.
 
-    A metric can be compared if it has the compared dimensions, and has one value for each repeat, reads searched rates,
-    or is computed from declared values alone. If the plan does not say which metrics are percentiles, no metric can be
-    compared.
+    A metric can be compared if it has the compared dimensions. It must also have one value for each repeat, read
+    searched rates, or be computed from declared values alone. If the plan does not say which metrics are percentiles,
+    no metric can be compared.
     """
     metrics_by_name = {
         each.name: each
@@ -363,8 +363,8 @@ def _side(side: Contender, metrics: bool, statistics: Collection[str] | None = N
 def _in_common(
     *sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False
 ) -> Iterator[ComparedQuantity]:
-    """Yield each quantity found on both sides of a comparison. `without_errors` includes errors even if no operation
-    failed."""
+    """Yield each quantity found on both sides of a comparison. With `without_errors`, errors are included even if no
+    operation failed."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool = False

@@ -83,10 +83,10 @@ class PointValues:
 class ComparedQuantity:
     """A compared measure or metric. `points` has the values of the first contender and then of the second.
 
-    `unlike` says, for each point that can't be judged, why the two contenders did not measure the same thing. `signed`
-    is whether the true value could be below 0. `by_ratio` is whether the logarithms of the repeats are tested. `exact`
-    is whether the quantity is computed only from sizes, counts and declared values: if these do not vary, any
-    difference is real. `names` are the contenders' names in the texts of reasons.
+    For each point that can't be judged, `unlike` says how the two contenders' measurements differ in kind. `signed` is
+    whether the true value could be below 0. `by_ratio` is whether the logarithms of the repeats are tested. `exact` is
+    whether the quantity is computed only from sizes, counts and declared values: if these do not vary, any difference
+    is real. `names` are the contenders' names in reasons.
     """
 
     name: str
@@ -108,10 +108,10 @@ class Comparison:
     """One quantity at one point. `ratio` is the second contender's value divided by the first's, as tested.
 
     With repeats, `ratio` is computed from the repeats, not from the shown values. It is None for values below 0, or if
-    the first value is 0. `difference` is the second value minus the first, in the quantity's unit. The tested one of
-    these two has a confidence interval at `level`, and both have one if the means are tested. If the two sides are
-    tested, `level` is the level of the corrected test, so that an interval excludes "no change" exactly if the test
-    finds a change. Otherwise, it is the higher level of the two sides.
+    the first value is 0. `difference` is the second value minus the first, in the quantity's unit. Of `ratio` and
+    `difference`, the tested one has a confidence interval at `level`; if the means are tested, both have one. If the
+    two sides are tested, `level` is the level of the corrected test, so that an interval excludes "no change" exactly
+    if the test finds a change. Otherwise, it is the higher level of the two sides.
 
     `p` is the probability of a difference this large if there is no true difference. `p_holm` is `p` corrected for all
     comparisons of the same family. Both are None if one side has fewer than two repeats, or if no repeat differs.
@@ -147,7 +147,7 @@ class Comparison:
 
     @property
     def lacks_repeats(self) -> bool:
-        """Return whether the verdict is missing because a side has too few repeats."""
+        """Return whether there is no verdict because a side has too few repeats."""
         return isinstance(self.reason, Message) and self.reason.code == "too_few_repeats"
 
     @property
@@ -158,8 +158,7 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the change in the repeats is visibly different from the change between the
-        two shown values."""
+        """Return whether the change in the repeats visibly differs from the change between the two shown values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):
@@ -169,8 +168,8 @@ class Comparison:
 
     @property
     def family(self) -> str:
-        """Return the name of the family of tests that are corrected together: a quantity at all points and for
-        all operations."""
+        """Return the name of the group of tests that are corrected together: a quantity at all points and for all
+        operations."""
         return self.quantity.partition("[")[0]
 
     @property
@@ -181,7 +180,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """The result of a comparison: the comparisons of all points, and the points of only one contender."""
+    """The result of a comparison: the comparisons of all points, and the points that only one contender has."""
 
     comparisons: tuple[Comparison, ...]
     only_first: tuple[str, ...] = ()
@@ -283,8 +282,7 @@ def _compared(
 
 
 def _with_intervals(row: Comparison, level: float) -> Comparison:
-    """Return the comparison with its ratio and difference, and with their intervals at a level. Both values must be
-    known."""
+    """Return the comparison with its ratio, its difference and their intervals at a level. Both values must be known."""
     first, second = row.first, row.second
     if first is None or second is None or first.value is None or second.value is None:
         return row
@@ -388,7 +386,8 @@ def _why_missing(row: Comparison) -> str:
 
 
 def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
-    """Return the comparison with a verdict if the sides can't be compared or are the same measurement, or else None."""
+    """Return the comparison with the verdict that it needs no test for, because its sides can't be compared or are the
+    same measurement. Otherwise, return None."""
     if row.reason:
         return row
     if _same_measurement(first, second):
@@ -399,7 +398,7 @@ def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Com
 def _judged_by_bounds(
     row: Comparison, first: tuple[float, float], second: tuple[float, float], threshold: float
 ) -> Comparison:
-    """Judge values that are known only by bounds. They differ if their bounds do not overlap.
+    """Judge values that are known only by their bounds. They differ if their bounds do not overlap.
 
     If the bounds overlap and one of them is infinite, the verdict is unknown.
     """

@@ -43,7 +43,7 @@ class Contender:
         return {**({} if self.hardware is None else {"hardware": self.hardware}), **self.levels.keys}
 
     def has(self, keys: Mapping[Dimension, object]) -> bool:
-        """Return whether something with these keys belongs to this contender's part of the run."""
+        """Return whether these keys belong to this contender's part of the run."""
         return all(keys.get(dim) == key for dim, key in self.selected.items())
 
     @property
@@ -72,8 +72,7 @@ class Difference:
 
 
 def differences(first: Contender, second: Contender) -> list[Difference]:
-    """Return the differences between the specs, then the differences between hosts, servers and tools. Raises
-    RunnerError."""
+    """Return the differences between the specs, then those between hosts, servers and tools. Raises RunnerError."""
     return [*_of_specs(first, second), *differing_facts(first, second)]
 
 
@@ -106,7 +105,8 @@ def facts_of_both(first: Contender, second: Contender) -> Iterator[Difference]:
 
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
-    """Return the values of each fact over the compared hosts. For whole runs, each hardware has its own facts."""
+    """Return the values of each fact over the compared hosts. If whole runs are compared, each hardware has its own
+    facts."""
     rows = side.store.sql("SELECT kind, hardware, node, name, value, unit FROM facts ORDER BY ALL").rows
     found: dict[str, dict[str, None]] = {}
     for kind, hardware, node, name, value, unit in rows:
@@ -123,8 +123,8 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
 
 
 def is_passing(name: str) -> bool:
-    """Return whether a fact can't explain a difference, because it changes from hour to hour or is the path of a
-    program."""
+    """Return whether a fact is useless as an explanation of a difference, because it changes from hour to hour or is
+    the path of a program."""
     return name.startswith(_PASSING) or name.endswith(".path")
 
 
@@ -143,7 +143,7 @@ _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 class DefinedOtherwise(NamedTuple):
     """A metric that two plans define differently.
 
-    `of` is the name of the metric whose definition differs: the metric itself, or another metric in its expression.
+    `of` is the metric whose definition differs. It is either the metric itself, or another metric in its expression.
     `first` and `second` are the definitions of `of` in the two plans.
     """
 
@@ -154,8 +154,7 @@ class DefinedOtherwise(NamedTuple):
 
 
 def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
-    """Yield the metrics that the plans define differently, or whose expression contains a metric that they define
-    differently.
+    """Yield the metrics that the plans define differently, including those whose expression contains such a metric.
 
     Compares the expression, the values of parameters, the unit, which direction is better, and whether the metric is a
     percentile.

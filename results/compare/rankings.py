@@ -34,9 +34,9 @@ _APART = frozenset(("better", "worse", "differs"))
 class Ranking:
     """The contenders at one point of a quantity. `values` and `letters` are in the order of the contenders.
 
-    `order` has the indexes of the contenders that have a value, the best first (or the highest first if no direction is
-    better). It is empty if a pair can't be judged; then `reason` says why. Contenders that share a letter could not be
-    told apart.
+    `order` has the indexes of the contenders that have a value, the best first (or the highest first if neither higher
+    nor lower is better). It is empty if a pair can't be judged; then `reason` says why. Contenders that share a letter
+    could not be told apart.
     """
 
     quantity: str
@@ -59,7 +59,7 @@ class Ranking:
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """Return the first contender of the order, and all others that do not differ from it."""
+        """Return the first contender of the order, and all others that can't be told apart from it."""
         return tuple(each for each in self.order if not self.are_apart(self.order[0], each))
 
 

@@ -36,7 +36,7 @@ class Coordinates:
 
 
 class NoPlace(Wrong):
-    """Raised when no cell fits, or more than one."""
+    """Raised when no cell fits, or more than one does."""
 
 
 class SeveralLevels(NoPlace):
@@ -60,7 +60,7 @@ class Places:
             levels: {name: levels.keys.get(name, factor.default) for name, factor in plan.factors.items()}
             for levels in {cell.levels for cell in plan.cells}
         }
-        """The level of each factor, which is the default in an experiment that does not vary it."""
+        """The level of each factor. If an experiment does not vary a factor, it has the factor's default."""
         self._hardware = _names((key, each.label) for key, each in plan.hardware.items())
         self._workloads = _names((name, each.label) for name, each in plan.workloads.items() if "?" not in name)
         self.names = (*CELL, *plan.factors, "host", "operation", "node", "probe")
@@ -161,8 +161,8 @@ class Places:
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:
     """Return the cells with the given number of threads. Raises NoPlace.
 
-    A cell whose threads a search has yet to find fits any number. If all cells are of this kind, the number must be
-    given.
+    If a search has not found a cell's threads yet, the cell fits any number. If all cells are of this kind, the number
+    must be given.
     """
     if at.threads is not None:
         fitting = [cell for cell in cells if cell.threads in (None, at.threads)]
@@ -202,7 +202,7 @@ def _lacking(cells: Sequence[Cell], at: Coordinates) -> str:
 
 
 def _names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return a mapping to each name from the name itself, and also from its label if the label is unique."""
+    """Map each name to itself, and each label to its name if the label is unique."""
     known: dict[str, str] = {}
     labels: dict[str, list[str]] = {}
     for name, label in pairs:
@@ -229,8 +229,8 @@ _PART = re.compile(r"\{([^{}]*)\}|\*")
 
 
 def compile_pattern(pattern: str, names: Sequence[str]) -> re.Pattern[str]:
-    """Compile a pattern that matches the end of a path from the start of a file's or folder's name on. `names` are the
-    names of all coordinates.
+    """Compile a pattern for the end of a path. A match begins at the start of a file's or folder's name. `names` are
+    the names of all coordinates.
 
     Raises ResultsError for unknown or repeated names.
     """
@@ -328,9 +328,10 @@ STDOUT = "stdout"
 
 @dataclass(frozen=True)
 class Where:
-    """The command-line options that match files to cells, and the options for the importer.
+    """The command-line options that match files to cells, and the importer's options.
 
-    `samples` are the logs of samples beside the measurements. Each has its importer (`iostat`) and its path pattern.
+    `samples` are logs of samples that accompany the measurements. Each entry has the log's importer (such as `iostat`)
+    and a path pattern.
     """
 
     pattern: str = ""
@@ -356,8 +357,8 @@ class CellFiles:
 def find_files(
     pattern: str, suffix: str, places: Places, where: Where
 ) -> Iterator[tuple[Path, dict[str, str], Cell | ImportProblem]]:
-    """Yield the files that match a pattern, each with its coordinates, and with its cell or the reason why no cell
-    fits.
+    """Yield the files that match a pattern. Each comes with its coordinates, and with its cell or the reason why no
+    cell fits.
 
     If a cell is given, files of other cells are left out.
     """

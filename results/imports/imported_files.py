@@ -1,5 +1,5 @@
-"""Checks imported files: problems of a file, whether it is complete and from the named tool, and what times it
-contains."""
+"""Checks imported files: which problems a file has, whether it is complete and comes from the named tool, and which
+times it contains."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class OutputProblem(Wrong):
 
 
 def refuse_contradictions(name: str, problems: Sequence[str]) -> None:
-    """Raise OutputProblem if an output contradicts itself. `problems` name the values that disagree."""
+    """Raise OutputProblem if an output contradicts itself. `problems` describe the values that disagree."""
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         hint = "the tool prints no such output: was it changed, or put together from several?"
@@ -108,7 +108,7 @@ def refuse_contradictions(name: str, problems: Sequence[str]) -> None:
 
 
 def read_lines(name: str, path: Path) -> list[str]:
-    """Return the file's lines. Raises OutputProblem for a file that no tool can have printed."""
+    """Return the file's lines. Raises OutputProblem if no tool can have printed the file."""
     refuse_no_text(name, path)
     try:
         return list(read_output_lines(path))
@@ -151,7 +151,7 @@ def ends_whole(path: Path) -> bool:
 
 
 def last_text(path: Path, most: int) -> str:
-    """Return the text of a file's last `most` bytes (an even number), or of the whole file if it is shorter."""
+    """Return the text of a file's last `most` bytes (an even number), or the whole text if the file is shorter."""
     encoding = text_encoding(path)
     with path.open("rb") as file:
         mark = file.read(2) if encoding == "utf-16" else b""

@@ -1,6 +1,6 @@
-"""The seams of imports: the interface of each of the three kinds of importers, and how importers are loaded.
+"""The interfaces of the three kinds of importers, and how importers are loaded.
 
-An importer's `spec.py` describes the importer. Each output of a tool belongs to one cell, a log of samples comes with
+An importer's `spec.py` describes the importer. Each output of a tool belongs to one cell, a log of samples accompanies
 such outputs, and a table has the numbers of many cells.
 """
 
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass
 class CellNumbers:
-    """A table's numbers for one cell. `all_repeats` means that they belong to all repeats together."""
+    """A table's numbers for one cell. With `all_repeats`, they are the numbers of all repeats together."""
 
     cell: Cell
     all_repeats: bool = False
@@ -69,8 +69,7 @@ class OutputImporter(ABC):
         return {}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield contradictions between an output and its cell, except those in settings and in the
-        mix of operations."""
+        """Yield contradictions between an output and its cell, except those about settings or the mix of operations."""
         return iter(())
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
@@ -82,7 +81,7 @@ class OutputImporter(ABC):
         return False
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the given files that a file without coordinates may belong to."""
+        """Return those of the given files that a file without coordinates may belong to."""
         return ()
 
     def complete(
@@ -93,7 +92,7 @@ class OutputImporter(ABC):
 
 
 class SampleImporter(ABC):
-    """The base class for importers of sample logs, which replace the samples of a probe."""
+    """The base class for importers of sample logs. A log's samples replace those of a probe."""
 
     @abstractmethod
     def read(self, path: Path, node: str, window: tuple[float, float], device: str) -> Sequence[Sample]:
@@ -113,7 +112,7 @@ class TableImporter(ABC):
     ) -> Prepared:
         """Return everything that an import would keep. `given` is the source named on the command line.
 
-        Raises ImportRefused with all problems, unless `skip_bad` is set and some rows can be imported.
+        Raises ImportRefused with all problems, unless `skip_bad` is set and at least one row can be imported.
         """
 
     @abstractmethod
@@ -129,7 +128,7 @@ class BadLog(BadLine):
 
 
 SORTS: Mapping[str, type] = {"outputs": OutputImporter, "samples": SampleImporter, "tables": TableImporter}
-"""The base class of each kind of importer, by the value of `reads` in its spec."""
+"""The base class of each kind of importer. The keys are the values of `reads` in importers' specs."""
 
 
 def output_importer(name: str) -> OutputImporter:
@@ -169,7 +168,8 @@ def read_output(kind: str, files: Mapping[str, Path], benchmark: str, options: O
 
 
 def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], device: str = "") -> tuple[Sample, ...]:
-    """Return the samples inside a window of epoch seconds, only those of the probe's `device` if it has one.
+    """Return the samples inside a window of epoch seconds. If the probe has a `device`, other devices' samples are left
+    out.
 
     Raises BadLog if the file is of another kind or from another time, or if the intended device or day is unclear.
     """
@@ -199,7 +199,7 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
 
 
 def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
-    """Raise BadLog if times in the window go backwards (as when a clock is set), or if one time has two values."""
+    """Raise BadLog if times in the window go backwards (as when a clock is set), or if a time has two values."""
     last: dict[tuple[str, str, str], Sample] = {}
     for each in found:
         of = each.measure, each.node, each.device

@@ -52,9 +52,10 @@ class CellValue(BaseModel):
 
 
 class ImportManifest(BaseModel):
-    """Says how to read a cell's files. `kind` is the importer. `names` maps the kept names to the files' own names.
+    """Says how to read a cell's files. `kind` is the importer. `names` maps the kept names to the files' original
+    names.
 
-    `experiment` is the experiment of those table rows that name none.
+    Table rows that name no experiment belong to `experiment`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -64,12 +65,12 @@ class ImportManifest(BaseModel):
     options: dict[str, str | float | bool] = {}
     """The importer's options that the user gave, by name."""
     remark: str = ""
-    """Why something is missing that could have been given."""
+    """A remark on what is missing or incomplete in the files, or ""."""
 
     @model_validator(mode="before")
     @classmethod
     def _with_options(cls, given: dict[str, object]) -> dict[str, object]:
-        """Convert a manifest of earlier versions, which stored the unit of HDR logs in seconds."""
+        """Convert a manifest from earlier versions, which stored the unit of HDR logs in seconds."""
         known = dict(given)
         if "unit_s" in known:
             known["options"] = {"unit": _UNITS.get(known.pop("unit_s"), "us")}
@@ -103,7 +104,7 @@ FACTS = "facts"
 REST = "rest"
 NOT_PUBLISHED = "not published"
 OWN = "own measurements"
-"""The title of the user's own numbers, by default."""
+"""The default title for the user's own numbers."""
 LONGEST: Mapping[str, int] = {
     **dict.fromkeys(KEYS, LINE),
     "url": PARAGRAPH,
@@ -272,7 +273,7 @@ def _setting(text: str, file: str, line: int | None, problems: list[ImportProble
 
 
 def _slip(name: str, topics: Collection[str]) -> str | None:
-    """Return the topic that a name misspells, or None if it is a topic itself or resembles none."""
+    """Return the topic that a name misspells, or None if the name is a topic itself or resembles none."""
     known = {topic.casefold(): topic for topic in topics}
     if not name or name.casefold() in known:
         return None
@@ -312,7 +313,8 @@ class KeptJob:
 
 @dataclass(frozen=True)
 class CellImport:
-    """The imported data of a cell. `not_needed` are the other repeats of its point, if its numbers are for all repeats.
+    """The imported data of a cell. If its numbers are those of all repeats, `not_needed` has the other repeats of its
+    point.
 
     `failed` is the share of operations that failed, or 0 if unknown.
     """
@@ -325,7 +327,7 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Return which of the files was imported before, and by which run of the folder, or "" if none was."""
+    """Return which of the files was imported before, and into which run of the folder, or "" if none was."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)
@@ -337,7 +339,7 @@ def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that an import would keep. If `shared`, the numbers of all cells come from `files`; otherwise, each
+    """Everything that an import would keep. With `shared`, the numbers of all cells come from `files`. Otherwise, each
     cell has its own files.
 
     `problems` are the problems of the files and rows that were left out. `remarks` say what is incomplete.
@@ -352,7 +354,7 @@ class Prepared:
     problems: tuple[ImportProblem, ...] = ()
     remarks: tuple[str, ...] = ()
     not_published: tuple[Cell, ...] = ()
-    """Cells whose numbers are unpublished according to the source."""
+    """The cells whose numbers the source says are unpublished."""
 
 
 def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepared) -> Path:

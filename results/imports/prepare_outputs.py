@@ -53,10 +53,10 @@ from benchbrief.runners.plugins import spec_of
 
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
-"""How far the measured mix of operations may differ from the declared one, as a share, in addition to chance."""
+"""How far the measured mix of operations may differ from the declared one beyond chance, as a share."""
 _MOST_BUSY = 1.1
-"""The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ and histogram
-buckets have widths."""
+"""The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ, and because a
+histogram knows latencies only to the width of a bucket."""
 _LEAST_BUSY = 0.3
 """The least share of their time that a closed loop's threads must wait for the server (Little's law)."""
 _CLIENT_S = 200e-6
@@ -64,7 +64,7 @@ _CLIENT_S = 200e-6
 _CONNECTING_S = 10.0
 """The longest time, in seconds, that a run may spend on connecting before its first operation."""
 _FAILED = 0.05
-"""The share of failed operations above which the mix of the counted ones proves nothing."""
+"""The share of failed operations above which the mix of the successful operations proves nothing."""
 
 
 def contradictions(
@@ -78,7 +78,7 @@ def contradictions(
     """Yield the contradictions between outputs and their cell.
 
     `outputs` are the tool's own outputs, by load generator, if there are any. `files` has one file for each load
-    generator, which messages name. `measured` are the measurements read from these files.
+    generator, for use in messages. `measured` are the measurements read from these files.
     """
     workload = plan.workload_of(cell)
     for path in outputs.values():
@@ -123,10 +123,11 @@ def _busy(
 ) -> Iterator[ImportProblem]:
     """Yield a problem if all latencies add up to more than the time of the cell's threads, or to far too little.
 
-    A thread runs one operation at a time, or with `io_depth` as many as its queue has places. The first and the last
-    operation may reach beyond the window. Intended latencies include waiting times, which overlap, so at an offered
-    load, the files must say that their latencies are service times. A `closed` loop is one whose outputs have settings
-    but no target; there, latencies fill much of the time (Little's law), if the tool's threads only wait.
+    A thread runs one operation at a time. With `io_depth`, it runs as many as its queue has places. The first and the
+    last operation may reach beyond the window. Intended latencies include waiting times, which overlap, so they can't
+    be added up. At an offered load, the files must therefore say that their latencies are service times. A `closed`
+    loop is one whose outputs have settings but no target. Its latencies fill much of the time (Little's law), if the
+    tool's threads only wait.
     """
     if cell.threads is None or not files:
         return
@@ -191,7 +192,7 @@ def with_samples(
     where: Where,
     problems: list[ImportProblem],
 ) -> list[CellImport]:
-    """Add the sample logs that the patterns find. `windows` maps cell ids to their measured times."""
+    """Add the sample logs that match the patterns. `windows` maps cell ids to their measured times."""
     by_id = {each.cell.id: each for each in cells}
     for kind, pattern in where.samples:
         sample_importer(kind)  # reports a wrong importer before any search for logs
@@ -214,7 +215,7 @@ def with_samples(
 
 
 def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: tuple[float, float]) -> KeptJob:
-    """Return a sample log as a job. Raises BadLog for a bad log, and NoPlace if the cell has no such probe or its time
+    """Convert a sample log to a job. Raises BadLog for a bad log, and NoPlace if the cell has no such probe or its time
     is unknown."""
     name = spec_of(IMPORTER_SPECS, kind).probe
     probe = next((each for each in cell.probes if each.name == name), None)
@@ -249,9 +250,9 @@ def prepare_outputs(
     *,
     skip_bad: bool = False,
 ) -> Prepared:
-    """Prepare outputs for import. `source` is the source given on the command line.
+    """Prepare the import of outputs. `source` is the source given on the command line.
 
-    Raises ImportRefused with all problems, unless `skip_bad` is set and some files can be imported.
+    Raises ImportRefused with all problems, unless `skip_bad` is set and at least one file can be imported.
     """
     problems: list[ImportProblem] = []
     places = Places(plan)
@@ -351,7 +352,7 @@ def _cell_of(
 ) -> Cell:
     """Return the cell that an output belongs to. Raises NoPlace.
 
-    If the coordinates do not give a level, the settings in the output decide, provided that they fit only one level.
+    If the coordinates do not give a level, the settings in the output decide, provided that only one level fits them.
     """
     try:
         return places.cell(at)
@@ -380,7 +381,7 @@ def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
 
 
 def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[ImportProblem]:
-    """Yield a problem for each load generator that measures other kinds of latencies than the first one, since a cell
+    """Yield a problem for each load generator whose kinds of latencies differ from those of the first one, since a cell
     has only one kind."""
     kinds = {host: {each.kind for each in of_host.operations} for host, of_host in measured.items()}
     (first, has), *others = kinds.items() if kinds else (("", set()),)
@@ -391,8 +392,8 @@ def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterato
 
 
 def _short(of: CellFiles, host: str, measured: Measurement) -> str:
-    """Return a remark if logs or raw latencies cover a short time and nothing says how long it should be, or ""
-    otherwise."""
+    """Return a remark if logs or raw latencies cover a shorter time than planned and come without the tool's own
+    output, or "" otherwise."""
     seconds, asked = measured.total.seconds, of.cell.measure_s
     if STDOUT in of.files[host] or not seconds or seconds >= _LEAST_SHARE * asked:
         return ""
@@ -400,8 +401,8 @@ def _short(of: CellFiles, host: str, measured: Measurement) -> str:
 
 
 def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, ImportProblem]:
-    """Return the files with the same bytes as an earlier one, since the outputs of two measurements are never
-    identical."""
+    """Return a problem for each file with the same bytes as an earlier one, because the outputs of two measurements are
+    never identical."""
     first: dict[str, Path] = {}
     again: dict[Path, ImportProblem] = {}
     for name, path in (each for of in cells for files in of.files.values() for each in files.items()):

@@ -172,8 +172,8 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
 def probe_gaps(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
-    """Return which of a probe's readings failed while others succeeded, or "" if none did or if this kind of probe
-    can't tell."""
+    """Describe which of a probe's readings failed while others succeeded. Returns "" if none failed, or if this kind of
+    probe can't tell."""
     kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
@@ -182,7 +182,7 @@ def probe_gaps(
 
 
 def _there(verdict: CellVerdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
-    """Return the window by the clock of the host that took the samples, which may be the controller."""
+    """Return the window by the clock of the machine that took the samples: the job's host, or the controller."""
     offset = verdict.offset(CONTROLLER.id if probe.on == "controller" else job.host).of_job(job.booted)
     return offset.there(window[0]), offset.there(window[1])
 

@@ -36,16 +36,16 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""How many times longer than the window the whole jobs may be to represent it without a remark."""
+"""How many times longer than the window all jobs together may be and still represent it without a remark."""
 _NEAR = 0.1
-"""The distance from an end of the window, as a share of it, within which a reading makes the counters at that end
+"""How near to an end of the window a reading must be, as a share of the window, to make the counters at that end
 certain."""
 
 
 @dataclass(frozen=True)
 class CounterSpan:
-    """The counters at both ends of the window. If the counters do not match the window exactly, `reason` says why;
-    otherwise it is None."""
+    """The counters at both ends of the window. `reason` says why they do not match the window exactly, or is None if
+    they do."""
 
     before: dict[str, float]
     after: dict[str, float]
@@ -84,7 +84,7 @@ def _nearest(time: float, around: Sequence[_Reading]) -> float:
 
 
 def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
-    """Return the last reading before (or at) a time, and the first one from then on, or None if either is missing."""
+    """Return the last reading at a time or before, and the first one from that time on, or None if either is missing."""
     before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
     after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
     return (before, after) if before and after else None
@@ -93,8 +93,8 @@ def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading]
 def _at(time: float, outer: _Reading, inner: _Reading) -> dict[str, float]:
     """Interpolate the counters at a time between two readings.
 
-    A counter keeps its outer value if only the outer reading has it, or if the counter decreased, because its change is
-    then unknown.
+    If only the outer reading has a counter, or the counter decreased, its change is unknown, and it keeps its outer
+    value.
     """
     apart = inner[0] - outer[0]
     share = (time - outer[0]) / apart if apart else 0.0
@@ -112,8 +112,8 @@ def _time(sample: _Reading) -> float:
 def _ahead(record: j.Counters, began: float, ended: float) -> float:
     """Return how many seconds the readings' clock is ahead of the jobs' clock.
 
-    The first reading was taken before the jobs began, and the last one after they ended. If the times agree with this
-    order, the clocks count as equal. Otherwise the result is the middle of the possible range.
+    The first reading was taken before the jobs began, and the last one after they ended. If the times show this order,
+    the clocks count as equal. Otherwise, the result is the middle of the possible range.
     """
     if not record.samples or not record.before or not record.after:
         return 0.0
@@ -122,7 +122,7 @@ def _ahead(record: j.Counters, began: float, ended: float) -> float:
 
 
 def size_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[SizeRow]:
-    """Yield a row for each size of a measured cell's database, with the size or the reason why it is missing."""
+    """Yield a row for each size of a measured cell's database. A row has the size, or the reason why it is missing."""
     if not measured.sources or evidence.imported:
         return
     noted = {size.when: size for size in verdict.sizes if size.attempt == verdict.attempt}
@@ -298,7 +298,7 @@ def _steady_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasure
 def _transient_s(measured: CellMeasurement, events: Sequence[Event]) -> float | None:
     """Return the longest transient of any load generator, in seconds, before the cell's first event.
 
-    Returns 0 if no transient changes the mean, and None for a load, or if the transient can't be found.
+    Returns 0 if no transient changes the mean, and None for a load phase, or if the transient can't be found.
     """
     if measured.load:
         return None
@@ -384,7 +384,8 @@ def _note_rows(
 ) -> Iterator[NoteRow]:
     """Yield notes about numbers that can't be trusted, remarks of the run, and warnings of the tool, each only once.
 
-    The origin of a note about a probe is the probe's job, so that the store knows which numbers the probe lacks.
+    A note about a probe has the probe's job as its origin, so that the store knows which numbers are missing for lack
+    of samples.
     """
     cell = verdict.cell
     notes: dict[tuple[str, str], str] = {(gap.severity, gap.text): job for job, gap in gaps.items()}
@@ -427,7 +428,7 @@ def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
 
 
 def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
-    """Yield a note on each host with relevant times whose clock was not read, although other clocks were."""
+    """Yield a note on each host whose times matter but whose clock was not read, although other clocks were."""
     cell = verdict.cell
     known = {clock.host for clock in verdict.clocks if clock.when == "before"}
     sampled = (host for probe in cell.probes if probe.on == "node" for host in probe.hosts)

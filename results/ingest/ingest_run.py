@@ -294,7 +294,8 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
 
 
 def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
-    """Return the verdicts. Cells that an unfinished search or adaptive ramp has not asked for are marked as not needed.
+    """Return the verdicts. If an unfinished search or adaptive ramp has not asked for a cell, the cell is marked as not
+    needed.
 
     Then no measurement counts as missing at the point, and what was measured there so far has values.
     """
@@ -393,11 +394,12 @@ def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
 
 
 _NAMED = 10
-"""The most cells to name in a message. Any others are only counted."""
+"""The most cells to name in a message. Further cells are only counted."""
 
 
 def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
-    """Return which cells have a good attempt that is not their first, also after `bench resume`, or "" if none has."""
+    """Name the cells whose good attempt is not their first, with the number of that attempt. Attempts after `bench
+    resume` count, too. Returns "" if there are none."""
     later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
     if not later:
         return ""
@@ -445,8 +447,8 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, CellMeasurement]], planned: int) -> Iterator[LatencyRow]:
     """Yield latency rows for each operation: by load generator (if there are several), by repeat, and over all repeats.
 
-    The rows over all repeats have no value if fewer than the `planned` repeats that were needed were measured, because
-    some of the repeats merged do not represent the point.
+    The rows over all repeats have no value if fewer repeats than the `planned` ones were measured, because then the
+    merged repeats may not represent the point.
     """
     found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
     for cell, measured in repeats:

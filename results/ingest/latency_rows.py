@@ -1,4 +1,4 @@
-"""Computes latency statistics of one or more distributions, which are merged by their buckets and never averaged."""
+"""Computes latency statistics of one or more distributions. Distributions are merged by their buckets, never averaged."""
 
 from __future__ import annotations
 

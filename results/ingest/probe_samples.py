@@ -110,7 +110,7 @@ class Coverage:
 
 
 def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list[Stretch]:
-    """Return the stretch of the window that each sample stands for, in the order of the samples."""
+    """For each sample, return the stretch of the window that it represents."""
     found = [_UNSET] * len(samples)
     gauges: dict[tuple[str, str, str], list[int]] = {}
     for place, (measure, node, device, time, _, _, over) in enumerate(samples):
@@ -119,7 +119,8 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
         else:
             gauges.setdefault((measure, node, device), []).append(place)
     read: dict[tuple[float, ...], list[Stretch]] = {}
-    """The stretches by reading time, computed only once, since a probe reads all its measures at the same times."""
+    """The stretches by reading times. Each is computed only once, because a probe reads all its measures at the same
+    times."""
     at = [sample.time for sample in samples]
     for places in gauges.values():
         places.sort(key=at.__getitem__)
@@ -142,7 +143,7 @@ def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> l
 
 
 def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage:
-    """Return how much of a window of `seconds` is covered by gauges that were read at these times, counted from its
+    """Return what share of a window of `seconds` is covered by gauges that were read at these times, counted from its
     start.
 
     This is the smaller of two shares: the share of the readings due between the first and the last that were taken, and
@@ -159,7 +160,7 @@ def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage
 
 
 def _taken(times: Sequence[float], every_s: float) -> int:
-    """Return how many of the due readings were taken. One is due in each interval from the first reading on.
+    """Return how many of the due readings were taken. One is due in each interval, from the first reading on.
 
     A reading may be up to half an interval early, or less than one interval late. Each reading counts at most once.
     """
@@ -174,7 +175,7 @@ def _taken(times: Sequence[float], every_s: float) -> int:
 
 
 def covered_by(parts: Iterable[Stretch], seconds: float) -> Coverage:
-    """Return how much of a window of `seconds` is covered by rates over these stretches."""
+    """Return what share of a window of `seconds` is covered by rates over these stretches."""
     gaps, reached = [], 0.0
     for part in sorted(parts):
         gaps.append(max(0.0, part.start - reached))
@@ -232,7 +233,7 @@ def read_samples(
 ) -> ProbeRows:
     """Return the samples of a cell, including the throughput that the tools report for their own intervals.
 
-    If a probe has samples on some hosts only, each other host gets rows without a value, to show that a sum over all
+    If a probe has samples on some hosts only, each other host gets rows without a value. These show that a sum over all
     hosts is incomplete.
     """
     run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
@@ -305,7 +306,7 @@ def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterato
 
 
 def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str, SampleGap]) -> CellMeasurement:
-    """Return the measurement, without the load generator's own samples if they break its spec."""
+    """Return the measurement. If the load generator's own samples contradict its spec, they are left out."""
     sources = {}
     for host, measurement in measured.sources.items():
         sources[host] = measurement
@@ -320,8 +321,8 @@ def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str,
 def _coverage(
     times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
 ) -> Coverage:
-    """Return the smaller of two coverages: that of rates, by the seconds covered, and that of gauges, by
-    their number."""
+    """Return the smaller of two coverages: the one of rates, which counts the seconds covered, and the one of gauges,
+    which counts readings."""
     if not any(over):
         return coverage(times, every_s, seconds)
     rates = list(compress(of, over))
@@ -333,8 +334,9 @@ def _coverage(
 def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
     """Return whether a gap deserves a note.
 
-    In a short window, a single late gauge is more than 5 % of the window, but that needs no note, except for a reading
-    of power, which the energy then lacks. Rates are never late: the time that they do not cover was not counted.
+    In a short window, a single late gauge may be more than 5 % of the window. That needs no note, unless the gauge is a
+    reading of power, because then the energy can't be computed. Rates are never late, because the time that they do not
+    cover was not counted.
     """
     missed = (1 - covered.share) * seconds
     late = longest_step(every_s)
@@ -342,7 +344,8 @@ def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: floa
 
 
 def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: float) -> str:
-    """Return why there is no energy despite readings: there are too few, or they cover too little of the window."""
+    """Return why there is no energy although there are readings: there are too few, or they cover too little of the
+    window."""
     if len(of) < FEWEST:
         return say.energy_readings(host=host, least=FEWEST, readings=len(of))
     share = min(covered.share, share_spanned(of, seconds))
@@ -379,8 +382,8 @@ def _samples(
 
 
 def _interval(times: Sequence[float]) -> float:
-    """Return the interval between readings, estimated from their times. On a simulated or foreign host, it may be
-    longer than requested."""
+    """Return the interval between readings, estimated from their times. A simulated host or another tool may use a
+    longer interval than requested."""
     return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 

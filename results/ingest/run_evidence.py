@@ -29,15 +29,15 @@ from benchbrief.runners.world.world_choice import world_for
 from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
-"""How a cell ended. A skipped cell was not needed, so that its measurement is not missing."""
+"""How a cell ended. A skipped cell was not needed, so its measurement is not missing."""
 
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """How a planned cell ended. `places` are the journal's places of the other records of `attempt`.
+    """How a planned cell ended. `places` are the places in the journal of the other records of `attempt`.
 
-    The records are read on first use, and kept as long as the verdict. A copy (`replace`) reads its own. `cell` has the
-    threads and the target that a search found for the cell, once they are known.
+    The records are read on first use, and kept as long as the verdict exists. A copy (`replace`) reads its own records.
+    Once a search has found the cell's threads or target, `cell` has them.
     """
 
     cell: Cell
@@ -51,7 +51,7 @@ class CellVerdict:
     """The throughput that the run recorded when the cell ended successfully."""
     places: tuple[JournalPlace, ...] = ()
     by_plan: bool = False
-    """Whether the plan itself caused the failure, which would thus recur."""
+    """Whether the plan itself caused the failure, so that the failure would recur."""
     by_host: bool = False
     """Whether a host caused the failure."""
     no_room: j.NoRoom = ""
@@ -87,8 +87,8 @@ class CellVerdict:
         return tuple(record for record in self._kept if isinstance(record, j.DatabaseSize))
 
     def offset(self, host: str) -> Offset:
-        """Return how far a host's clock was ahead of the controller's, and by how much the clock was set; 0
-        if unknown."""
+        """Return how far a host's clock was ahead of the controller's, and by how much the clock was set between its
+        two readings. Both are 0 if unknown."""
         return offset_of(*self._read(host), axis_step(*self._read(CONTROLLER.id)))
 
     def _read(self, host: str) -> tuple[j.ClockRead | None, j.ClockRead | None]:
@@ -97,8 +97,8 @@ class CellVerdict:
 
 
 def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = False) -> CellVerdict:
-    """Return the verdict on a cell. `unseen` is the reason to give for a cell that never began. `over` is whether the
-    run has ended."""
+    """Return the verdict on a cell. `unseen` is the reason given if the cell never began. `over` is whether the run has
+    ended."""
     ended = history.ended
     last = max(history.started, default=None)
     if history.skipped is not None and (ended is None or ended.status == "failed"):
@@ -144,7 +144,7 @@ def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, at
 
 
 Problem = str
-"""The reason why a file, and all numbers read from that file, can't be used."""
+"""The reason why a file can't be used, nor any number read from that file."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Evidence:
 
     @cached_property
     def world(self) -> World:
-        """Return the real or simulated drivers and probes that made the raw outputs, and that also read them."""
+        """Return the drivers and probes, real or simulated, that made the raw outputs. The same ones read them again."""
         return world_for(self.simulated)
 
     @property
@@ -241,8 +241,8 @@ def _why_unseen(record: RunRecord) -> str:
 def read_evidence(run_dir: Path, plan: Plan | None = None, record: RunRecord | None = None) -> Evidence:
     """Return a run's evidence. Raises RunnerError if the plan or a complete line of the journal can't be read.
 
-    If there is no journal, no cell began. `plan` and `record` are the run's own, if the caller has already read them. A
-    record that lacks the end of the journal is read again.
+    If there is no journal, no cell began. `plan` and `record` are the run's own, if the caller has already read them.
+    If the journal has grown since `record` was read, it is read again.
     """
     plan = plan or load_plan(run_dir)
     path = run_dir / JOURNAL
@@ -260,8 +260,8 @@ def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
 
 
 def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
-    """Return the problem with each file of a job (missing, changed since it was kept, not a plain file, or outside the
-    run's directory), or None for a good file.
+    """Return the problem with each file of a job, or None for a good file. A file may be missing, changed since it was
+    kept, not a plain file, or outside the run's directory.
 
     `root` is that directory without symbolic links.
     """

@@ -72,8 +72,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested one,
-    because its name begins with `name` and it is later than the run `after`."""
+    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested one: its
+    name begins with `name`, and it is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):
@@ -133,10 +133,11 @@ def last_interrupted(out: Path) -> Path:
 
 
 def last_unended(out: Path) -> Path:
-    """Return the run in progress, or else the last run without an end. A run whose brief is being made is in progress.
+    """Return the run in progress, or else the last run without an end. A run is in progress while its brief is being
+    made.
 
-    Raises ResultsError if there is none, or if several could be meant: two are in progress, or a run that is later than
-    the one in progress lost its controller.
+    Raises ResultsError if there is none, or if it is unclear which one is meant: two runs are in progress, or a run
+    later than the one in progress lost its controller.
     """
     runs = _runs(out)
     if not runs:
@@ -184,13 +185,14 @@ def find_run(out: Path, name: str) -> Path:
 
 
 def _id_in_journal(run_dir: Path) -> str:
-    """Return the name that a run had when it began, even if its folder was renamed, or "" if the run has not begun."""
+    """Return a run's name from its journal, which stays the same if its folder is renamed, or "" if the run has not
+    begun."""
     start = first_start(run_dir / JOURNAL)
     return start.run_id if start else ""
 
 
 def _refuse_without_plan(out: Path, name: str, runs: list[RunInFolder]) -> None:
-    """Raise Damaged if only a run that lost its plan matches the name."""
+    """Raise Damaged if the only run that matches the name has lost its plan."""
     if any(run.run_id.startswith(name) for run in runs):
         return
     for path in (Path(name), *_without_plan(out)):
@@ -222,10 +224,10 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 
 def run_state(run_dir: Path) -> RunState:
-    """Return "running" while a process drives the run or one of its lanes, and otherwise how the run ended.
+    """Return "running" while a process drives the run or one of its lanes. Otherwise, return how the run ended.
 
-    A run without an end is interrupted. So is a run whose journal can't be read; the error is reported when the journal
-    is read.
+    A run without an end is interrupted. A run whose journal can't be read counts as interrupted, too; the error is
+    reported when the journal is read.
     """
     with suppress(OSError):
         if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):

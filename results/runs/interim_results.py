@@ -4,8 +4,8 @@ samples that reports need.
 Each look reads only the raw outputs of points whose cells have changed since the last look. Nothing is written to disk.
 Only the tables behind the `measure` views are filled; the others are empty.
 
-For a metric over samples, such as `throughput / power`, the metric's value for each repeat counts. For a measure that a
-report reads without such a metric, the mean over each cell counts.
+A metric over samples, such as `throughput / power`, has a value for each repeat, and these values are used. If a report
+reads a measure of samples outside any metric, the mean over each cell is used.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class GrowingTables:
     def store(self, record: RunRecord) -> Iterator[Store]:
         """Yield a store with the run's results so far, according to its journal. Raises RunnerError, OSError.
 
-        Safe for several threads at once: each thread waits for the one before it.
+        Safe to call from several threads at once: one waits for another.
         """
         import duckdb
 
@@ -161,7 +161,8 @@ def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:
 
 
 class OpenExpectations:
-    """The expectations of a plan that repeats can decide. Points read by other expectations remain undecided."""
+    """The expectations of a plan that repeats can decide. Points that other expectations read always count as
+    undecided."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -182,7 +183,8 @@ class OpenExpectations:
         """Return the points read by undecided expectations, and the points at which all expectations are decided.
 
         Each undecided point comes with its distance from a decision (`ExpectInterval.distance`), and with the points
-        that it is compared with. An expectation over cells that other hosts have not measured yet is undecided.
+        that it is compared with. An expectation is undecided as long as other hosts have not yet measured all of its
+        cells.
         """
         still: dict[Point, float] = {}
         compared: dict[Point, set[Point]] = {}
@@ -222,14 +224,15 @@ def _expected_points(
 
 
 def _fits(keys: _Place, place: _Place) -> bool:
-    """Return whether a point is at a place. A search may not have found the point's threads or target yet."""
+    """Return whether a point is at a place. If a search has not found the point's threads or target yet, they are not
+    compared."""
     known = ((dim, key) for dim, key in place.items() if keys.get(dim) is not None or dim not in DIMENSIONS)
     return all(keys.get(dim) == key for dim, key in known)
 
 
 _LEAST_SHARE = 0.01
-"""The smallest size of a mean, as a share of the largest mean. Smaller means are treated as this large, because their
-intervals are invisible beside the others."""
+"""Means smaller than this share of the largest mean are treated as this large, because their intervals are invisible
+beside the others."""
 _Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
 SELECT {dims}, avg(value) FROM measure.mean
@@ -289,7 +292,7 @@ def _add(
     points: Mapping[Point, Mapping[Dimension, DimKey | None]],
     found: dict[Point, list[RepeatValues]],
 ) -> None:
-    """Add the values at each place to the points there. Values without a unit are shares of `whole`."""
+    """Add the values at each place to the points there. Values without a unit are taken as shares of `whole`."""
     means = [abs(sum(values) / len(values)) for _, values in known]
     least = whole or _LEAST_SHARE * max(means, default=0.0)
     for place, values in known:
@@ -318,7 +321,7 @@ def _asked_points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[D
 
 
 def _is_sampled(query: Query) -> bool:
-    """Return whether the query reads samples only as one number per cell."""
+    """Return whether the query needs only one number per cell from the samples."""
     return any(read.view == "sample" for read in query.reads or ()) and SAMPLED.isdisjoint(query.dims)
 
 

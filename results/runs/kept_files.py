@@ -27,8 +27,8 @@ class RawOutputs(NamedTuple):
 
 
 def held_out_runs(run_dir: Path) -> dict[str, Path]:
-    """Return the folder of each run that measured the held-out repeats of a claim, by the beginning of its files'
-    paths.
+    """Return the folder of each run that measured held-out repeats of a claim. The keys are the paths with which the
+    names of the run's files begin.
 
     Raises RunnerError if the journal can't be read, or if a folder is a link.
     """
@@ -37,8 +37,8 @@ def held_out_runs(run_dir: Path) -> dict[str, Path]:
 
 
 def check_raw_outputs(run_dir: Path) -> RawOutputs:
-    """Compare each kept output of all attempts, including held-out repeats, with its SHA-256. Raises RunnerError if the
-    plan or the journal can't be read."""
+    """Compare each kept output of all attempts, including held-out repeats, with its recorded SHA-256. Raises
+    RunnerError if the plan or the journal can't be read."""
     found: dict[str, Problem | None] = {}
     for start, folder in {"": run_dir, **held_out_runs(run_dir)}.items():
         if start and not folder.is_dir():
@@ -53,8 +53,8 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
 
 
 def kept_outputs(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each raw output that the results come from, by path, including held-out repeats. Only each
-    cell's last attempt counts.
+    """Return the SHA-256 of each raw output behind the results, by path, including held-out repeats. Only each cell's
+    last attempt counts.
 
     Raises RunnerError if the plan or the journal can't be read.
     """
@@ -113,8 +113,7 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
 
 
 def recorded_files(journal: Path) -> dict[str, str]:
-    """Return the SHA-256 that each file of a report had when the report was last made, by path in the run's folder.
-    Raises RunnerError."""
+    """Return the last recorded SHA-256 of each file of a report, by path in the run's folder. Raises RunnerError."""
     inside = (record for record in records_of(journal, ReportMade) if not Path(record.directory).is_absolute())
     return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
 
@@ -131,8 +130,8 @@ class MadeReports:
         return any(sha256 in record.files.values() for record in self.records)
 
     def has_kind(self, path: Path) -> bool:
-        """Return whether the report ever had a file with the suffix of `path` (such as a PDF or a page), wherever it is
-        now."""
+        """Return whether the report ever had a file with the suffix of `path` (such as a PDF or a page), wherever the
+        file is now."""
         return any(Path(name).suffix == path.suffix.lower() for record in self.records for name in record.files)
 
     def at_home(self, path: Path, run_dir: Path) -> list[ReportMade]:
@@ -159,11 +158,11 @@ def made_of(run_dir: Path, report: str) -> MadeReports:
 def changed_in_run(
     run_dir: Path, made: MadeReports, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield the changes in the run, apart from raw outputs and tables: in its journal, and in the files that were
-    written when it began.
+    """Yield the changes in the run, apart from raw outputs and tables: changes in its journal, and in the files that
+    were written when the run began.
 
-    `journal_then` is the journal's size in bytes when a brief was made (0 if unknown), and the journal's checksum at
-    that time. `spec` are the files of the plan's spec in order, with their SHA-256, for a run whose journal does not
+    `journal_then` is the size of the journal in bytes when a brief was made (0 if unknown), with the journal's checksum
+    at that time. `spec` has the files of the plan's spec in order, with their SHA-256, for a run whose journal does not
     name them.
     """
     size, journal_sum = journal_then
@@ -196,8 +195,8 @@ def changed_in_run(
 
 
 def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]:
-    """Yield the problem if a file in a folder is missing or unreadable, or if its SHA-256 is not among the `known`
-    ones."""
+    """Yield the problem with a file in a folder if it is missing, unreadable, or has a SHA-256 that is not among the
+    `known` ones."""
     try:
         found = sha256_of(folder / name, folder)
     except OSError as error:
@@ -210,8 +209,10 @@ def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]
 
 
 class KeptFiles(NamedTuple):
-    """The raw outputs and report files that a run keeps: the number of `raw` outputs in the journal and the `missing`
-    ones, and the number of files in `reports` with the `edited` and the `unrecorded` ones."""
+    """The files that a run keeps. `raw` is the number of raw outputs in the journal, and `missing` are those that are
+    gone. `reports` is the number of report files, `edited` are those that changed, and `unrecorded` are those that the
+    journal does not list.
+    """
 
     raw: int
     missing: tuple[str, ...]
@@ -221,7 +222,7 @@ class KeptFiles(NamedTuple):
 
 
 def look_at_kept(run_dir: Path) -> KeptFiles:
-    """Check that the raw outputs that results come from exist, and compute the SHA-256 of each report's files.
+    """Check that the raw outputs behind the results exist, and compute the SHA-256 of each report's files.
 
     Raises RunnerError.
     """
@@ -239,7 +240,7 @@ def look_at_kept(run_dir: Path) -> KeptFiles:
 
 
 def _lying(run_dir: Path) -> Iterator[str]:
-    """Yield every path in the folder of the reports, including links."""
+    """Yield the path of every file and link in the folder of the reports."""
     if (run_dir / REPORTS).is_symlink():
         yield REPORTS
         return

@@ -10,13 +10,13 @@ single run:
 - Cells that a rule for repeats skipped remain skipped under the same rule. With a budget, the budget must also be the
   same, and the plan must not ask for more at their point.
 - An adaptive ramp reuses points as long as its rule would choose them, given only the reused points. So it chooses the
-  same points as it would without reuse. For candidates that an earlier run left out, it decides again.
-- A search for a promise reuses cells one by one, as long as its rule asks for them. For cells that the earlier search
-  left out, or whose numbers were refused, it decides again.
+  same points as it would without reuse. If an earlier run left out a candidate, the ramp decides again whether to.
+- A search for a promise reuses cells one by one, as long as its rule asks for them. If the earlier search left out a
+  cell, or the cell's numbers were refused, the search decides again.
 - A knee search and the cells that were measured at its knee belong together, and cells that it skipped remain skipped.
   The search is decided by a latency that each of its cells records, so only a search with the same statistic can
   reuse them.
-- A cell is reused only if nothing could run on other hardware beside it that may not do so now.
+- A cell is reused only if no work could run on other hardware at the same time that the plan now forbids.
 
 A measurement is reused for only one cell, although several cells may have the same definition. The following are never
 reused: failed cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on
@@ -58,8 +58,8 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
     """Return the results without those that adaptive ramps and searches for promises would no longer choose, given the
     other results.
 
-    A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. This includes
-    any point that an earlier ramp left out, so such a skip is never reused.
+    A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. A point that
+    an earlier ramp left out lacks results, so the decision to leave it out is never reused.
     """
     kept = dict(found)
     ramps, searches = ramps_of(plan), searches_of(plan)
@@ -100,7 +100,8 @@ def _asked_for(search: Search, record: RunRecord) -> set[str]:
 def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
     """Return whether all cells of a point have results, and at least one cell of each curve was measured.
 
-    A rule for repeats skips some cells of a point. An adaptive ramp that does not choose the point skips all of them.
+    At most some cells of a measured point are skipped, by a rule for repeats. All of them are skipped if an adaptive
+    ramp does not choose the point.
     """
     cells = list(cells)
     measured = {Curve.of(cell) for cell in cells if cell.id in found and not found[cell.id].skipped}
@@ -112,7 +113,7 @@ _RANKS = {"none": _NOTHING, "loading": _LOADS, "measuring": _MEASUREMENTS}
 _Unit = tuple[str, str]
 """An experiment and a hardware. All cells of such a pair hold the same hosts and equipment."""
 _Group = tuple[str, bool]
-"""Another hardware, and whether it belongs to the same experiment."""
+"""Another hardware, and whether the cells there belong to the same experiment."""
 
 
 class Neighbours:
@@ -127,7 +128,7 @@ class Neighbours:
         self._found: dict[tuple[_Unit, bool], dict[_Group, int]] = {}
 
     def rank(self, cell: Cell) -> int:
-        """Return the rank of the work that the cell's experiment allows on other hardware at the same time: nothing,
+        """Return how much work the cell's experiment allows on other hardware at the same time, as a rank: nothing,
         loads or measurements."""
         return _RANKS[self._plan.experiments[cell.experiment].overlap]
 
@@ -154,11 +155,11 @@ class Neighbours:
 
 
 def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
-    """Return the work that may have run beside an earlier cell but must not run beside the cell that would reuse its
-    result, or "" if there is none.
+    """Describe the work that may have run beside an earlier cell but must not run beside the cell that would reuse its
+    result. Returns "" if there is none.
 
-    `reused` means that the earlier run had itself reused the result. Then all that is known about the run that measured
-    the result is that its plan allowed no more beside the cell than the earlier run's plan.
+    `reused` means that the earlier run had itself reused the result. Then nothing is known about the run that measured
+    it, except that its plan allowed no more beside the cell than the earlier run's plan.
     """
     before, allowed = earlier.of(was, by_lane=not reused), now.of(cell, by_lane=False)
     if reused:
@@ -175,8 +176,8 @@ def _unit(cell: Cell) -> _Unit:
 
 
 def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
-    """Return whether `cell` is still left out in the plan `now`, like the cell left out by the rules of the plan
-    `then`."""
+    """Return whether `cell` would still be left out by the rules of the plan `now`, as the earlier cell was by the
+    rules of the plan `then`."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
         return False
@@ -196,7 +197,7 @@ def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | 
 
 
 def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yield the expectations over repeats that read the cell, each as the SQL of its two sides."""
+    """Yield the expectations over repeats that read the cell, each as the SQL of both sides."""
     known = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
     for expect in plan.expects:
         if expect.repeats and any(read.covers(known) for read in expect.query.reads or ()):
@@ -211,7 +212,7 @@ Bond = tuple[object, ...]
 class Reuse:
     """The results to reuse. `carried` are in the plan's order, including the cells that a search skipped.
 
-    `passed_over` are sentences that say why fitting results are not reused.
+    `passed_over` has a sentence for each reason why results that fit are not reused.
     """
 
     plan: Plan
@@ -225,7 +226,8 @@ class Reuse:
         return tuple(cell for cell in self.plan.cells if cell.id not in taken)
 
     def without(self, changed: Mapping[str, str]) -> Reuse:
-        """Return the reuse without the blocks of changed cells. `changed` has the reason for each changed cell."""
+        """Return the reuse without the blocks that contain changed cells. `changed` has the reason for each changed
+        cell."""
         if not changed:
             return self
         dropped = {cell.id for block in blocks(self.plan) if any(c.id in changed for c in block) for cell in block}
@@ -235,7 +237,7 @@ class Reuse:
 
 
 def blocks(plan: Plan) -> list[Block]:
-    """Return the blocks of cells. Each block is reused as a whole from one earlier run, or not at all."""
+    """Return the cells in blocks. Each block is reused as a whole from one earlier run, or not at all."""
     joined: dict[Bond, Bond] = {}
 
     def root(bond: Bond) -> Bond:
@@ -255,7 +257,7 @@ def blocks(plan: Plan) -> list[Block]:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
-    """Yield the bonds of a cell. Cells that share a bond belong to the same block."""
+    """Yield the bonds of a cell. Cells that share a bond are in the same block."""
     experiment = plan.experiments[cell.experiment]
     if experiment.promise:
         yield ("promise", cell.id)
@@ -276,12 +278,12 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
 
 
 def find_reusable(plan: Plan, out: Path) -> Reuse:
-    """Search the runs of a folder for results to reuse, the newest run first. Does not check whether the hosts have
+    """Search the runs of a folder for results to reuse, from the newest run on. Does not check whether the hosts have
     changed."""
     from_environment = {key: text for key in plan.databases if (text := _from_environment(plan, key))}
     wanted = [block for block in blocks(plan) if not any(cell.database in from_environment for cell in block)]
     reasons: dict[str, dict[str, None]] = {}
-    """The reasons why a block's fitting results were not reused, by the block's first cell."""
+    """The reasons why results that fit a block were not reused, by the block's first cell."""
     found: dict[str, Carried] = {}
     used: set[tuple[str, str]] = set()
     beside = Neighbours(plan)
@@ -316,8 +318,8 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
 
 
 def _from_environment(plan: Plan, key: DatabaseKey) -> str:
-    """Return why a database's server depends on the environment, so that its results can't be reused, or "" if it does
-    not."""
+    """If the environment decides which server a database has, return why the database's results can't be reused.
+    Otherwise, return ""."""
     names = [part.name for part in plan.databases[key].uri if isinstance(part, Reference) and part.kind == "env"]
     if not names:
         return ""
@@ -325,7 +327,7 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 
 
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
-    """Return whether a run may have a wanted block, which a run in progress never does. Must be fast, since a folder
+    """Return whether a run may have a wanted block. A run in progress never does. This must be fast, because a folder
     may hold hundreds of runs."""
     try:
         hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
@@ -349,7 +351,7 @@ class _EarlierRun:
         self._histories = _histories(evidence)
 
     def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
-        """Return either a result for every cell of the block or no results, and the problems of the results."""
+        """Return a result for every cell of the block, or no results at all, and the problems of the results."""
         taken: list[Carried] = []
         used = set(used)
         for cell in block:
@@ -400,8 +402,8 @@ class _EarlierRun:
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Return whether a cell's results lack the latency of its search, or a repeat that a since-changed budget left
-        out, as reasons."""
+        """Return, as reasons, what a cell's results lack: the latency that decides its search, or repeats that a
+        different budget left out."""
         search = self._plan.experiments[cell.experiment].search
         found = self._good.get(cell.hash, ())
         if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
@@ -503,9 +505,9 @@ def _depended_on(cell: Cell, so_far: RunRecord) -> Iterator[Facts]:
 
 _MOST_FOLDERS = 200
 _MOST_RUNS = 20
-"""How many folders besides the usual one are searched, and how many of the newest runs in each folder."""
+"""The most folders besides the usual one to search, and the most runs to search in each folder, from the newest on."""
 _LARGEST = 1 << 26
-"""The largest plan that is read in another folder, in bytes."""
+"""The size, in bytes, of the largest plan to read in another folder."""
 
 
 def why_nothing(plan: Plan, out: Path) -> str:
@@ -535,8 +537,8 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _torn(plan: Plan, planned: Collection[str]) -> str:
-    """Return a cell that is missing in an incomplete block of the run, or "" if the run has a whole block of
-    the plan."""
+    """Return a cell whose absence makes a block incomplete in the run. Returns "" if the run has at least one whole
+    block of the plan."""
     torn = ""
     for block in blocks(plan):
         lacking = [cell.id for cell in block if cell.hash not in planned]
@@ -558,8 +560,8 @@ def _planned(run_dir: Path) -> tuple[str, frozenset[str]]:
 
 
 def _elsewhere(spec_folder: Path, out: Path) -> Iterator[Path]:
-    """Yield the runs of other folders beside the spec and in the working directory, with each folder's newest run
-    first."""
+    """Yield the runs of other folders, which are beside the spec or in the working directory, with each folder's newest
+    run first."""
     seen = {out.resolve()}
     for root in (spec_folder, Path()):
         for folder in _folders(root):
@@ -570,7 +572,7 @@ def _elsewhere(spec_folder: Path, out: Path) -> Iterator[Path]:
 
 
 def _folders(root: Path) -> list[Path]:
-    """Return some of a folder's subfolders, except links."""
+    """Return some of a folder's subfolders, but no links."""
     found: list[Path] = []
     with suppress(OSError), os.scandir(root) as entries:
         for entry in entries:

@@ -1,4 +1,4 @@
-"""A summary of a run from its plan and journal alone, so that it is available during the run."""
+"""Summarises a run from its plan and journal alone, so that the summary is available while it runs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CellState = Literal[
 
 Kept = Literal["kept", "broken", "not offered"]
 KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
-"""The meaning of a cell's vote for the promise of its search. A failed cell has no entry."""
+"""What a cell's vote says about the promise of its search. A failed cell has no entry."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class CellStatus:
     measuring: SteadyEnd | None = None
     """How a measurement until steady ended, or None for other measurements."""
     promise: Kept | None = None
-    """Whether the promise of the cell's search was kept, or None for a failed cell, or without a search."""
+    """Whether the promise of the cell's search was kept. None for a failed cell, or for a cell without a search."""
     candidate_of: str = ""
     """The experiment whose ramp or search has not chosen the cell yet, or "" for any other cell."""
 
@@ -104,8 +104,8 @@ def _held_out(evidence: Evidence) -> Iterator[HeldOutStatus]:
 class RunStatus:
     """A run's progress. `elapsed_s` is the time spent running, without pauses in which nothing ran.
 
-    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run. It is None if nothing is
-    left.
+    `remaining_s` is an estimate from the plan, corrected by how long steps have taken in this run. It is None if
+    nothing is left.
     """
 
     run_id: str
@@ -125,15 +125,15 @@ class RunStatus:
     refused: int
     """The number of cells with refused numbers, which a search for a promise takes as an answer."""
     no_room: int
-    """The number of cells without time left in the budget, so that their points are missing."""
+    """The number of cells for which the budget had no time left, so that their points are missing."""
     skipped: int
-    """The number of unneeded cells, including repeats without time left in the budget."""
+    """The number of cells that were not needed, including repeats for which the budget had no time left."""
     unrepeated: int
     """The number of repeats that the budget had no time for."""
     reused: int
     """The number of done cells that were reused from earlier runs."""
     total: int
-    """The largest number of cells to measure, without candidates that ramps and searches leave out."""
+    """The most cells that the run may measure, not counting candidates that ramps and searches leave out."""
     not_chosen: int
     """The number of cells that ramps and searches have left out so far."""
     elapsed_s: float
@@ -255,8 +255,7 @@ def _promise(evidence: Evidence, cell: Cell) -> Kept | None:
 
 
 def _measuring(evidence: Evidence, verdict: CellVerdict) -> SteadyEnd | None:
-    """For a cell that measures until it is steady, return how its measurement ended. Reads no records of
-    other cells."""
+    """For a cell that measures until it is steady, return how its measurement ended. Reads no records of other cells."""
     if evidence.plan.experiments[verdict.cell.experiment].until_steady is None:
         return None
     if (ended := verdict.measuring_ended) is None:
@@ -287,13 +286,14 @@ def remaining_s(
 ) -> float | None:
     """Estimate the longest time, in seconds, that any host is still needed, or None if nothing is left.
 
-    Cells that share a host or other equipment run one after another, and so do cells of one turn while they are
-    measured. Each cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of
-    each kind of step, and by the time that finished cells needed in addition to their steps.
+    Cells that share a host or other equipment run one after another. So do the measurements of cells in one turn. Each
+    cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of each kind of
+    step, and by the time that finished cells needed in addition to their steps.
 
     With a `plan`, the remaining budgets of each experiment and of the run limit how long a host is needed. Cells in
-    `reused` took no time from the budgets. An adaptive ramp counts the number of points that it has left to measure. A
-    search for a promise counts the number of cells that it still asks for, according to its `votes`.
+    `reused` took no time from the budgets. For an adaptive ramp, only the number of points that it still has to measure
+    counts. For a search for a promise, only the number of cells that it still asks for counts, according to its
+    `votes`.
     """
     planned = list(states)
     experiments = plan.experiments if plan else {}
@@ -303,7 +303,7 @@ def remaining_s(
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     needed: dict[str, dict[str, float]] = {}
-    """The remaining seconds on each host, and on equipment shared by several groups, by experiment."""
+    """For each host, and for equipment shared by several groups, the remaining seconds by experiment."""
     spent: dict[str, dict[str, float]] = {}
     turns: dict[str, _Turn] = {}
     for cell, state, seconds in planned:
@@ -334,8 +334,7 @@ def remaining_s(
 
 @dataclass
 class _Turn:
-    """The cells of one turn: the seconds of measuring that are left, and the hosts and equipment that the
-    cells hold."""
+    """The cells of one turn: how many seconds of measuring are left, and which hosts and equipment the cells hold."""
 
     experiment: str
     seconds: float = 0.0
@@ -343,8 +342,8 @@ class _Turn:
 
 
 def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:
-    """Return the longest time, in seconds, that any host is needed, given what each experiment still needs and has
-    spent there."""
+    """Return the longest time, in seconds, that any host is needed, given what each experiment still needs there and
+    has spent there."""
     if plan is None:
         return sum(needed.values())
     total = 0.0
@@ -356,7 +355,7 @@ def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], pla
 
 @dataclass(frozen=True)
 class RampChoice:
-    """The `number`th point chosen by a ramp for all of its hardware, with the reason."""
+    """A ramp's choice of its `number`th point, for all of its hardware, with the reason."""
 
     experiment: str
     hardware: tuple[str, ...]

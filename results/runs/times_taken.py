@@ -1,4 +1,4 @@
-"""Computes how long a run took, according to its journal, as seconds by activity for each attempt at a cell."""
+"""Computes from a run's journal how long the run took, in seconds by activity for each attempt at a cell."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _READ = tuple(
         *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
-"""The types of records with times. The many records of other types in a journal are not parsed."""
+"""The types of records with times. A journal has many records of other types, which are not parsed."""
 _HEAD = 80
-"""The number of bytes at the start of a line that are sure to contain the record's type."""
+"""How many bytes of a line to search for the record's type."""
 
 
 @dataclass
 class AttemptTimes:
     """One attempt at a cell. `steps` has the seconds of the steps that ended, and `ends` has the times when they ended.
 
-    `paused_s` is how long no part of the attempt ran because its controller was away. `whole` is whether a single
+    `paused_s` is how long the attempt made no progress because its controller was away. `whole` is whether a single
     controller drove the attempt.
     """
 
@@ -53,7 +53,7 @@ class AttemptTimes:
     good: bool = False
     whole: bool = True
     loaded: bool = False
-    """Whether the data set was loaded. Otherwise, the step `load` restored earlier data."""
+    """Whether the data set was loaded. If not, the step `load` restored data from earlier."""
     steps: dict[str, float] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
     paused_s: float = 0.0
@@ -183,7 +183,7 @@ _RUNS = 20
 """How many of a folder's last runs to read."""
 _UNREADABLE = (BenchError, OSError, ValueError)
 _RESETS = {"snapshot": "copy"}
-"""How a database restores its data set, by its `reset`, where the two have different names."""
+"""How a database restores its data set, by its `reset`, for the values whose name is different."""
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
@@ -198,11 +198,11 @@ def timed_plan(plan: Plan, run_dir: Path) -> Plan:
 
 
 def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
-    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each time is from the last run with
-    such a step.
+    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each time is from the last run that
+    had such a step.
 
-    `before` limits the search to runs that are earlier than this one. A run that can't be read is ignored, because
-    `bench status` reports the problem.
+    With `before`, only runs earlier than this one are read. A run that can't be read is ignored, because `bench status`
+    reports the problem.
     """
     found: dict[str, SeenStep] = {}
     try:
@@ -258,8 +258,8 @@ def _median(steps: list[_Step], run: str) -> SeenStep:
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether the hosts that the plan calls the controller are this machine, since a folder may have been copied
-    from another one."""
+    """Return whether the machine that the plan calls the controller is this one. It may be another, since a folder may
+    have been copied."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
@@ -300,7 +300,8 @@ class Pace:
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind in ("warm_up", "measure"))
 
     def stepped(self, cell: Cell) -> float:
-        """Return how many seconds the cell's ended steps took, or the estimate for all its steps if none has ended."""
+        """Return how many seconds the cell's ended steps took. If none has ended, return the estimate for all its
+        steps."""
         return self._cells.get(cell.id) or self.expected(cell)
 
     def _seconds(self, cell: Cell, step: Step) -> float:
@@ -337,9 +338,9 @@ class ActivityTimes(NamedTuple):
 class TimeCompared:
     """A run's estimated and actual time. `wall_estimated_s` and `wall_taken_s` are from beginning to end.
 
-    `in_all` and `experiments` add up the time of hosts that worked at the same time. `runs` are the earlier runs that
-    the estimate was learned from. `of_those_made` is whether the estimate covers only the cells that were run, because
-    a budget chose among the planned repeats.
+    `in_all` and `experiments` add up the times of hosts, even if they worked at the same time. `runs` are the earlier
+    runs that the estimate was learned from. `of_those_made` is whether the estimate covers only the cells that were
+    run, because a budget chose among the planned repeats.
     """
 
     wall_estimated_s: float
@@ -363,8 +364,8 @@ def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
     """Compare a run's estimate with its time so far. Returns None if the run's journal has no estimate, or can't be
     read.
 
-    The journal's estimate covers all repeats. If a budget chooses among the repeats, the time of the cells that were
-    run is estimated again, from the folder's earlier runs.
+    The journal's estimate covers all repeats. If a budget chooses among the repeats, the estimate is made anew for only
+    the cells that were run, from the folder's earlier runs.
     """
     try:
         taken = times_taken(run_dir)

@@ -4,7 +4,8 @@ The statistic and the division are from D. S. Matteson and N. A. James, "A Nonpa
 Point Analysis of Multivariate Data", Journal of the American Statistical Association 109 (2014). Their use on nightly
 results is from D. Daly et al., "The Use of Change Point Detection to Identify Software Performance Regressions in a
 Continuous Integration System", ICPE 2020. The windows, and a t test instead of permutations, are from M. Fleming et
-al., "Hunter", ICPE 2023. The t test makes the result deterministic, and certain of a change after only a few values.
+al., "Hunter", ICPE 2023. The t test makes the result deterministic, and it detects a change with certainty after only a
+few values.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LENGTHS = (1, 2, 3, 5, 7)
-"""The numbers of last values that are tested as a new level. The longer a change lasts, the easier it is to detect."""
+"""How many of the last values are tested as a new level. Each of these numbers is tried, because a long change is
+easier to detect than a short one."""
 FEWEST = 6
-"""The fewest values of a level. With fewer, the noise is hardly known."""
+"""The fewest values of a level. With fewer, little is known about the noise."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """The last `length` values that differ most from the `level` of the values before them. `change` is the difference
-    of the two means.
+    """The last `length` values, for the length at which they differ most from the `level` of the values before them.
+    `change` is the difference of the two means.
 
     `p` is the p-value of Student's t test, one-sided if a direction is given, times the number of lengths tried.
     """
@@ -82,22 +84,22 @@ def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) ->
 
 
 WINDOW = 50
-"""The number of values that are divided together. With more, two changes may mask each other; with fewer, changes are
-hard to detect."""
+"""How many values are divided together. In a longer window, two changes may mask each other; in a shorter one, changes
+are hard to detect."""
 LEVEL = 1e-4
 """The p-value below which a change counts. It is small because each of a window's 49 places may show a change by
 chance."""
 LEAST = 2
 """The fewest values on each side of a change."""
 _FIRST_PASS = 10.0
-"""The factor on the p-value below which a change becomes a candidate, since a neighbouring change may make it look less
-certain than it is."""
+"""How much larger than `LEVEL` the p-value of a candidate may be, because a neighbouring change may make a change look
+less certain than it is."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change in a series. `index` is the place of its first value. `p` is the two-sided p-value of the t test for
-    equal means between this change and its neighbours; it is 0 if nothing varies."""
+    """A change in a series. `index` is the place of the first value after the change. `p` is the two-sided p-value of
+    the t test for equal means on both sides, up to the neighbouring changes. It is 0 if nothing varies."""
 
     index: int
     p: float
@@ -171,8 +173,8 @@ def p_of_means(a: Any, b: Any) -> float:
 
 
 def _candidates(series: NDArray[np.float64], level: float, window: int, least: int) -> list[int]:
-    """Return the places at which windows are divided. Windows overlap by half, so that each change has values on both
-    sides in one of them."""
+    """Return the places at which to divide windows. Windows overlap by half, so that each change has values on both
+    sides in at least one window."""
     import numpy as np
 
     size, step = len(series), max(1, window // 2)
@@ -188,8 +190,8 @@ def _candidates(series: NDArray[np.float64], level: float, window: int, least: i
 
 
 def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-    """Return for each window whether its sides may differ anywhere. In most windows they can't, which saves computing
-    distances."""
+    """For each window, return whether its sides may differ anywhere. In most windows they can't, and then no distances
+    need to be computed."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -207,8 +209,8 @@ def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]
 
 
 def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
-    """Return the places at which the values are divided. Each is at the highest statistic of all parts so far, as long
-    as the two sides differ there."""
+    """Return the places that divide the values. Each is where the statistic is highest over all parts so far. Dividing
+    ends when the two sides no longer differ."""
     ends = [0, len(values)]
     while True:
         best: tuple[float, int, int, int] | None = None

@@ -12,17 +12,17 @@ results:
 - lowest: the lowest rate of a sample, from the event to the end of the samples that show that the throughput is back.
   The dip is how far the lowest rate is below the rate before, as a share of the latter.
 - outage: the time during which the rate is below a given share of the rate before. The samples in which an outage
-  begins and ends count by the share of operations that they lack compared with their neighbour outside the outage.
-  So the length of the outage is known to within a sample; counting only whole samples would miss up to two of them.
-  An outage shorter than two samples may not fill one, and then counts as a dip.
+  begins and ends count in part: by the share of operations that they lack compared with their neighbour outside the
+  outage. So the length of the outage is known to within a sample; counting only whole samples would miss up to two of
+  them. An outage shorter than two samples may not fill one, and then counts as a dip.
 - latency: the recovery of each second's 99th percentile, compared with the geometric mean of the percentiles before.
   It has no value if there are fewer than three percentiles before the event.
 
-Chance explains a drop up to a prediction limit for all samples that have to be back, each with its Bonferroni share of
-`CHANCE`. The limit uses Student's t with the standard deviation of the samples before (of their logarithms, for
-latencies), and that of counts of independent arrivals (Poisson), which a few samples may underestimate. A sample whose
-rate counts as an outage is never back. So for at most `CHANCE` of the events, an unchanged throughput seems to have
-dropped.
+A drop may be due to chance if it stays within a prediction limit for all samples that have to be back. Each of them
+gets its Bonferroni share of `CHANCE`. The limit uses Student's t and a standard deviation. This is the larger of two:
+the deviation of the samples before (of their logarithms, for latencies), which a few samples may underestimate, and the
+deviation of counts of independent arrivals (Poisson). A sample whose rate counts as an outage is never back. So for at
+most `CHANCE` of the events, an unchanged throughput seems to have dropped.
 
 An event covers the time up to the next event, or to the end of the measurement.
 """
@@ -39,13 +39,13 @@ from benchbrief.model.plan import Event
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 CHANCE = 0.05
-"""The largest share of events for which chance alone may make unchanged throughput appear to drop."""
+"""The largest share of events for which chance alone may make an unchanged throughput appear to drop."""
 _LEAST = 3
 """The fewest samples before an event from which their spread can be computed."""
 _MOST_LOG = 700.0
 """The largest logarithm to use, just below the largest one whose exponential fits in a float."""
 _PARTIAL = 0.5
-"""The share of the previous sample's length below which the last sample is dropped, because the tool ended during it.
+"""If the last sample is shorter than this share of the previous one, it is dropped, because the tool ended during it.
 """
 
 
@@ -71,8 +71,8 @@ class Recovery:
     """The effect of an event. Rates are in ops/s, and times in seconds. `recovery_s` is None if the throughput did not
     come back.
 
-    `latency_s` is None if the latency did not come back or, without `has_latency`, because too few percentiles by
-    second are known before the event.
+    `latency_s` is None if the latency did not come back. Without `has_latency`, it is None because the latency is known
+    for too few seconds before the event.
     """
 
     before: float
@@ -84,12 +84,12 @@ class Recovery:
 
     @property
     def dip(self) -> float:
-        """The relative distance of the lowest rate from the rate before the event."""
+        """How far the lowest rate is below the rate before the event, as a share of the latter."""
         return 1.0 - self.lowest / self.before
 
 
 def add_sources(sources: Sequence[Sequence[RateSample]]) -> list[RateSample]:
-    """Add up the sources' rates while all sources have one, with the highest of their percentiles.
+    """Add up the sources' rates for as long as all sources have one. The sum's percentile is the highest of theirs.
 
     A sample of the sum ends wherever a sample of any source ends.
     """
@@ -116,8 +116,8 @@ def _whole(samples: Sequence[RateSample]) -> list[RateSample]:
 
 
 def recovery(samples: Sequence[RateSample], event: Event, at: float, until: float) -> Recovery | None:
-    """Judge an event at the time `at` that counts up to `until`, in seconds of the window. Returns None if no operation
-    was done before the event."""
+    """Judge the effect of an event at the time `at` on the time up to `until`, in seconds of the window. Returns None
+    if no operation was done before the event."""
     samples = [each for each in samples if each.seconds > 0 and 0 <= each.rate <= LARGEST]
     earlier = [each for each in samples if each.end <= at]
     near = [each for each in earlier if each.start >= at - event.window_s - 1e-6] or earlier[-1:]
@@ -139,7 +139,7 @@ def recovery(samples: Sequence[RateSample], event: Event, at: float, until: floa
 
 
 def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], event: Event) -> float:
-    """Return how much chance may lower the rates of samples (ops/s)."""
+    """Return how far chance may lower the rates of samples (ops/s)."""
     each_s = min(sample.seconds for sample in after)
     rates = [sample.rate for sample in before]
     counted = _quantile(inf, event, each_s) * sqrt(fmean(rates) / each_s)
@@ -148,8 +148,8 @@ def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], 
 
 
 def _quantile(freedom: float, event: Event, each_s: float) -> float:
-    """Return the quantile of Student's t that no sample which has recovered exceeds by chance, in 1 - `CHANCE` of
-    cases.
+    """Return a quantile of Student's t. With probability 1 - `CHANCE`, no sample that has recovered exceeds it by
+    chance.
 
     If `freedom` is infinite, it is the quantile of the normal distribution.
     """
@@ -207,5 +207,5 @@ def _outage(samples: Sequence[RateSample], out: float, before: float, at: float)
 
 
 def _lacking(sample: RateSample, usual: float) -> float:
-    """Return how many seconds' worth of operations a sample lacks, compared with the `usual` rate."""
+    """Return how many operations a sample lacks compared with the `usual` rate, expressed in seconds."""
     return sample.seconds * max(0.0, 1.0 - sample.rate / usual) if usual > 0 else 0.0

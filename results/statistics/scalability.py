@@ -23,8 +23,8 @@ fit."""
 LEAST_R2 = 0.9
 _TOLERANCE = 1e-12
 FARTHEST = 4.0
-"""The largest load at which a peak is reported, as a multiple of the highest measured load. Data do not support a peak
-beyond it."""
+"""The largest load at which a peak is reported, as a multiple of the highest measured load. The data can't support a
+peak beyond it."""
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _DRAWS, _SEED = 400, 20111
 _BETWEEN = 0.75
-"""The position of the used value between the results of the first way (0) and the second way (1), chosen by simulation.
-"""
+"""Where the used value is between the results of the first way (0) and the second way (1). The number was chosen by
+simulation."""
 _GRID, _ROUNDS = 41, 300
 _MOST_POINTS = 200
-"""The most points to consider. Of more, only the highest count, because the others hardly ever win."""
+"""The most points to use. If there are more, only the highest are used, because the others hardly ever win."""
 
 _LARGEST = 1e100
-"""The limit of values, since a float can't hold the variance of larger ones."""
+"""The largest value to compute with, since a float can't hold the variance of larger ones."""
 
 
 def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
@@ -66,7 +66,8 @@ def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
 
 
 def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> float:
-    """Return how much the highest of several noisy means exceeds its point's true mean, on average over the rows."""
+    """Return by how much the highest of several noisy means exceeds the true mean of its point, on average over the
+    rows."""
     import numpy as np
 
     noisy = true + errors * draw.normal(size=true.shape)
@@ -75,7 +76,7 @@ def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> floa
 
 
 def _true_means(means: _Numbers, errors: _Numbers, draw: np.random.Generator) -> _Numbers:
-    """Return rows of possible true means, given the observed means."""
+    """Return possible true means for the observed means. Each row is one possibility."""
     import numpy as np
 
     grid = np.linspace(means.min(), means.max(), _GRID)

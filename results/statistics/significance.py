@@ -3,8 +3,7 @@
 A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show how
 much another measurement may differ.
 
-Values that no float can hold count as unknown. Examples are a value that is not a number, and an interval beyond any
-measurement.
+Values that are not finite, or too large to compute with, count as unknown.
 """
 
 from __future__ import annotations
@@ -25,14 +24,16 @@ above 5 %. With eight on each side, three hundred comparisons are possible.
 """
 
 WIDEST = 1e6
-"""The factor above and below a ratio beyond which its interval is useless and left out. The interval of two different
-repeats, corrected for fifty comparisons, may have three hundred digits."""
+"""The limits of a useful interval of a ratio, as a factor above and below the ratio. Wider intervals are left out. For
+example, an interval based on two different repeats and corrected for fifty comparisons may have ends with three hundred
+digits.
+"""
 
 LARGEST_EXPONENT = math.log(LARGEST)
 
 MOST_EXACT = 10_000
-"""The most pairs of values for which the exact distribution of ranks is computed. For more, the normal distribution is
-close enough."""
+"""The most pairs of values for which the exact distribution of ranks is computed. With more pairs, the normal
+distribution is close enough."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _freedom(parts: Sequence[tuple[float, int]]) -> float:
 
 
 def _vary(*sides: Sequence[float]) -> bool:
-    """Return whether values can vary on both sides, which takes at least two known values on each."""
+    """Return whether the values on both sides can vary. This takes at least two known values on each side."""
     return min(map(len, sides)) > 1 and _are_known(*sides)
 
 
@@ -84,11 +85,12 @@ def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Welch's t test for equal means, or None if there are fewer than two known values.
+    """Return the two-sided p-value of Welch's t test for equal means, or None if a side has fewer than two known
+    values.
 
-    If all repeats of each side are equal, their variation is unknown, and a t test would be certain. Then the p-value
-    is the share of all ways to split the repeats in two that are at least as far apart: R. A. Fisher, "The Design of
-    Experiments" (1935), section 21.
+    If all repeats of each side are equal, their variation is unknown, and a t test would be certain of any difference.
+    Instead, a test of permutations is used: its p-value is the share of all ways to split the repeats in two that set
+    the sides at least as far apart. See R. A. Fisher, "The Design of Experiments" (1935), section 21.
     """
     if not _vary(a, b):
         return None
@@ -120,13 +122,13 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
 def p_value(
     a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False
 ) -> float | None:
-    """Return the probability of a difference this large if both sides are truly equal, or None if there are fewer than
+    """Return the probability of a difference this large if both sides are truly equal, or None if a side has fewer than
     two values.
 
-    Uses Welch's test. A quantity that can't be below 0, such as a rate or a time, varies by a share of itself. With
-    `by_ratio`, its logarithms are tested, because their spread is the same for a fast system as for a slow one. The
-    repeats of percentiles are also skewed and have outliers, so their ranks are tested if there are enough repeats. A
-    value of 0 or less has no logarithm, so then all values are tested as they are.
+    Uses Welch's test. The spread of a quantity that can't be below 0, such as a rate or a time, grows with the
+    quantity. So with `by_ratio`, the logarithms are tested, because their spread is the same for a fast system as for a
+    slow one. The repeats of percentiles are also skewed and have outliers, so their ranks are tested if there are
+    enough repeats. If a value is 0 or less, it has no logarithm, and all values are tested as they are.
     """
     if not _vary(a, b):
         return None
@@ -144,7 +146,7 @@ def _have_logs(a: Sequence[float], b: Sequence[float], percentile: bool, by_rati
 
 
 def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False) -> float:
-    """Return how far b is above a in the terms that `p_value` tests: means, logarithms or ranks.
+    """Return how far b is above a on the scale that `p_value` tests: means, logarithms or ranks.
 
     The sign is the direction of a significant difference. The result is NaN if a side is empty or a value is unknown.
     """
@@ -199,13 +201,16 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 
 
 def correct_p_value(p: float, level: float) -> float:
-    """Return a p-value that is as strict as intervals of `level`. With several looks at the repeats, the level is above
-    `LEVEL`, because each look gets a part of the 5 % (`model/budgets.py`)."""
+    """Correct a p-value so that comparing it with 5 % is as strict as an interval of `level`. If a budget looks at the
+    repeats several times, the level is above `LEVEL`, because each look gets only a part of the 5 %
+    (`model/budgets.py`).
+    """
     return min(1.0, p * (1 - LEVEL) / (1 - level)) if level < 1 else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that a false alarm among all tests is no more likely than it was for each test alone.
+    """Adjust p-values for the number of tests, so that a false alarm in any of them is no more likely than it was in
+    one alone.
 
     From S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
     """
@@ -218,11 +223,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
-    """Return for each comparison the number by which Holm's procedure divides its chance of a false alarm.
+    """For each comparison, return the number by which Holm's procedure divides the chance of a false alarm.
 
     The procedure starts at the lowest p-value and goes up. From the first p-value that is not significant, all
-    comparisons get the same number. An interval at the resulting level includes "no change" exactly if the procedure
-    finds no change. From O. Guilbaud, "Simultaneous Confidence Regions Corresponding to Holm's Step-Down Procedure",
+    comparisons get the same number. An interval at the resulting level excludes "no change" exactly if the procedure
+    finds a change. From O. Guilbaud, "Simultaneous Confidence Regions Corresponding to Holm's Step-Down Procedure",
     Biometrical Journal 50 (2008).
     """
     steps = [1] * len(p_values)
@@ -272,9 +277,9 @@ def ratio_of(
 ) -> IntervalEstimate | None:
     """Return the ratio of b's repeats to a's, with the interval that matches the test of `p_value`.
 
-    If logarithms are tested, it is the ratio of the geometric means. If ranks are tested, it is the median of all
-    ratios between a repeat of b and a repeat of a. Otherwise, it is the ratio of the means. Returns None if a value is
-    unknown, or if a divisor is not above 0. An interval wider than `WIDEST` is left out.
+    If logarithms are tested, it is the ratio of the geometric means. If ranks are tested, it is the median of the
+    ratios of all pairs, each of a repeat of b to a repeat of a. Otherwise, it is the ratio of the means. Returns None
+    if a value is unknown, or if a divisor is not above 0. An interval wider than `WIDEST` is left out.
     """
     if not _vary(a, b) or not _have_logs(a, b, percentile, by_ratio):
         return None if _are_ranked(a, b, percentile) else ratio_of_means(a, b, level)
@@ -291,8 +296,8 @@ def ratio_of(
 def ratio_to_one(
     one: float, others: Sequence[float], level: float = LEVEL, *, of_one: bool = False
 ) -> IntervalEstimate | None:
-    """Return the ratio of the geometric mean of several repeats to a single measurement, or the inverse ratio with
-    `of_one`.
+    """Return the ratio of the geometric mean of several repeats to a single measurement or, with `of_one`, the inverse
+    ratio.
 
     The single measurement is assumed to vary as the repeats do, so one more measurement would lie within the interval.
     Returns None if there are fewer than two repeats, or if a value is not above 0. There is no interval if the repeats
@@ -319,9 +324,9 @@ def _of_logarithms(middle: float, half: float) -> IntervalEstimate | None:
 
 
 def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: float, most: int) -> int | None:
-    """Return how many repeats b needs for the interval of the logarithm of b's ratio to a to extend by at most `half`
-    in both directions, if b varies as before. Returns None if more than `most` would be needed, for example because a
-    has too few repeats.
+    """Return how many repeats b needs to make an interval narrow, if b varies as before: the interval of the logarithm
+    of b's ratio to a is to extend by at most `half` in both directions. Returns None if more than `most` would be
+    needed, for example because a has too few repeats.
     """
     if not _vary(a, b) or min(*a, *b) <= 0 or half <= 0:
         return None

@@ -1,7 +1,7 @@
 """Gives access to the sorted differences or ratios of all pairs from two sets of values, without keeping all of them in
 memory.
 
-Thousands of repeats make many millions of pairs, but an interval needs only four of these.
+Thousands of repeats make many millions of pairs, but an interval needs only four pairs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 FEW = 50_000
-"""The largest number of pairs that are simply sorted."""
+"""The most pairs to sort in memory."""
 
 
 class SortedPairs:
@@ -62,7 +62,7 @@ class SortedPairs:
         return float(self._among((first, end))[place - first.sum()])
 
     def _below_value(self, value: float) -> Any:
-        """Return, for each value of b, how many of its pairs are below a value."""
+        """For each value of b, return how many of its pairs are below a value."""
         np = self._np
         low, high = np.zeros(len(self._above), dtype=int), np.full(len(self._above), len(self._below))
         while (open_ := low < high).any():
@@ -73,7 +73,8 @@ class SortedPairs:
         return low
 
     def _among(self, places: tuple[Any, Any] | None) -> Any:
-        """Return all pairs in order or, for each value of b, only those with `places` from a first one up to an end."""
+        """Return all pairs in order. With `places`, return for each value of b only its pairs from a first place up to
+        a last one."""
         np = self._np
         if places is None:
             return np.sort(self._of(self._above[:, None], self._below[None, :]), axis=None)

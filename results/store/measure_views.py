@@ -190,7 +190,7 @@ def at_levels(table: str) -> str:
 
 
 def _level(factor: str, is_number: bool) -> str:
-    """Return SQL that takes the level of a factor from the text `levels`."""
+    """Return SQL that extracts the level of a factor from the text `levels`."""
     level = f"nullif(split_part(split_part(',' || levels, {sql_text(f',{factor}=')}, 2), ',', 1), '')"
     return f"TRY_CAST({level} AS DOUBLE)" if is_number else level
 

@@ -1,9 +1,9 @@
-"""Doubts about values that depend on searches for promises: whether the values are bounds, and whether the searches
-decided.
+"""Marks values that are in doubt because they depend on searches for promises: whether a value is only a bound, and
+whether its searches decided.
 
 If the highest candidate kept the promise, or the load generator was late at the next candidate, the search's result is
-a rate "or more". Then a metric of that rate is a bound, too: a price per operation is "or less". The metric is computed
-again with a far higher rate, which shows the direction.
+a rate "or more". Then a metric of that rate is a bound, too: a price per operation is "or less". To find the direction,
+the metric is computed again with a far higher rate.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ _SEARCHES = (
     "WHERE sustained IS NOT NULL ORDER BY ALL"
 )
 _BEYOND = 1e6
-"""The factor for a far higher rate. It is finite, so that the ratio of a rate to itself remains 1."""
+"""The factor that makes a rate far higher. It is finite, so that the ratio of a rate to itself remains 1."""
 _MOVED = 1.1
 _FEW = 8
-"""The largest number of searches whose rates are all changed one by one, without checking the need."""
+"""The most searches whose rates are changed one by one from the start. With more, a few queries first check whether
+that is needed."""
 Keys = tuple[DimKey | None, ...]
 
 
@@ -47,7 +48,8 @@ class Answering(Protocol):
 
 
 class Doubt(NamedTuple):
-    """The doubt about a value. `decided` is whether all of the value's searches decided with their confidence."""
+    """The doubt about a value. `decided` is whether all of the value's searches reached a decision with their
+    confidence."""
 
     bound: Bound = ""
     decided: bool = True
@@ -57,11 +59,11 @@ class Doubt(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Return the sign to show before the value, with a space (`≥ 80 ops/s`), or "" without a doubt."""
+        """Return the sign to show before the value, with a space (as in `≥ 80 ops/s`), or "" if there is no doubt."""
         return f"{_MARKS[self.bound, self.decided]} " if self else ""
 
     def or_of(self, other: Doubt) -> Doubt:
-        """Return the doubt about a value that depends on two doubtful values."""
+        """Return the doubt about a value that is computed from two doubtful values."""
         bounds = {self.bound, other.bound} - {""}
         return Doubt(bounds.pop() if len(bounds) == 1 else "open" if bounds else "", self.decided and other.decided)
 
@@ -91,7 +93,7 @@ def of_search(kind: str | None, *, by_generator: bool, sure: bool) -> Doubt:
 
 
 def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
-    """Return the doubts about a query's values, by their keys. Values without any doubt are left out.
+    """Return the doubts about a query's values, by their keys. Values that are not in doubt are left out.
 
     The number of queries is logarithmic in the number of searches. It is linear if a value depends on several searches
     and moves in the same direction for all halves of them.
@@ -109,7 +111,8 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     found: dict[Keys, Doubt] = {}
 
     def compare(factors: Mapping[Curve, float], *, bound: bool) -> set[Keys]:
-        """Multiply rates by the factors. Values that change are recorded, and their keys returned."""
+        """Compute the values with the rates multiplied by the factors. Record the values that change, and return their
+        keys."""
         differing = set[Keys]()
         moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
         for keys, value in known.items():
@@ -143,7 +146,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
 
 
 def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
-    """Yield the searches in two halves, once for each digit of their binary numbers, so that any two searches are in
+    """Yield the searches in two halves, once for each binary digit of their numbers, so that any two searches are in
     different halves at least once."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
@@ -151,8 +154,8 @@ def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]
 
 
 def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
-    """Yield each search alone, all searches, and all searches except each one. The least of several equal rates only
-    moves if all of these rates do."""
+    """Yield each search alone, all searches, and all searches but one. The minimum of several equal rates only moves if
+    all of these rates do."""
     yield from ([place] for place in places)
     if len(places) > 1:
         yield places

@@ -82,8 +82,8 @@ _FACTORS = "SELECT DISTINCT factor FROM main.factors"
 
 
 class MissingValues:
-    """The reasons why values are missing in one store. `sql` queries the store. `imported` means that the store's
-    numbers were measured elsewhere."""
+    """Finds out why values are missing in one store. `sql` queries the store. `imported` means that the store's numbers
+    were measured elsewhere."""
 
     def __init__(self, sql: Callable[[str], QueryAnswer], imported: bool) -> None:
         self._sql = sql
@@ -91,7 +91,7 @@ class MissingValues:
         self._known: dict[str, list[dict[str, Any]]] = {}
 
     def reason(self, query: Query, keys: Sequence[_PointKey]) -> str:
-        """Return why there is no value for these keys: a cell that it needs is not ok, or lacks the number."""
+        """Return why there is no value for these keys: a cell that the value needs is not ok, or lacks the number."""
         known: dict[str, _PointKey] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
         for search in self._records("searches") if any(read.view == "sustained" for read in reads) else ():
@@ -128,7 +128,7 @@ class MissingValues:
         return isinstance(reason, Message) and reason.code == "not_published"
 
     def _gaps_of(self, reads: Sequence[Read]) -> Iterator[tuple[Mapping[str, Any], list[Read]]]:
-        """Yield each missing number, with the reads that would have used it."""
+        """Yield each missing number, with the reads that would have used the number."""
         for gap in self._records("latencies"):
             yield gap, [read for read in reads if read.statistic == gap["statistic"]]
         for gap in (*self._records("sizes"), *self._records("events")):
@@ -147,12 +147,12 @@ class MissingValues:
         return self._known[of]
 
     def _said(self, text: object) -> str:
-        """Return the message that a store's text was made from, or the text itself if it has no code."""
+        """Return the message from which a text in the store was made, or the text itself if it has no code."""
         return self._sentences.get(str(text), str(text))
 
     @cached_property
     def _unvaried(self) -> Mapping[str, None]:
-        """Return each factor with its level in cells that do not vary it."""
+        """Return each factor, with None as the level of cells that do not vary it."""
         return dict.fromkeys(factor for (factor,) in self._sql(_FACTORS).rows)
 
     @cached_property
@@ -161,7 +161,7 @@ class MissingValues:
 
 
 def _concerns(record: Mapping[str, Any], known: Mapping[str, _PointKey], reads: Iterable[Read] | None) -> bool:
-    """Return whether a query's row with these keys uses a record: a cell, or a latency of a cell.
+    """Return whether a query's row with these keys uses a record, which is a cell or a latency of a cell.
 
     At least one of `reads` must read the record, and the record's keys must equal those of the row, except for
     dimensions that the read fixes to one key, as `throughput[eco]` does. Without `reads`, equal keys are enough.
@@ -204,7 +204,7 @@ def _usl(loads: _List, rates: _List, field: str) -> float | None:
 
 
 def _known(values: _List) -> list[float] | None:
-    """Return the list if no value is missing, otherwise None."""
+    """Return the list if it has all values, otherwise None."""
     if values is None:
         return None
     known = [value for value in values if value is not None]
@@ -274,14 +274,15 @@ class Store:
         self._has_functions = self._has_means = self._has_metrics = False
         self.run_dir = run_dir
         self.mended = ""
-        """The damage to the tables for which they were rebuilt when the store was opened, or "" if they were good."""
+        """Why the tables were rebuilt when the store was opened, which is the damage that they had, or "" if they were
+        good."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers come from a model and nothing was measured."""
         self.cautions: list[str] = []
-        """Warnings that answers may be incomplete, which never happens with a single run."""
+        """Warnings that answers may be incomplete. A single run has none."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
         """Whether the numbers were measured elsewhere."""
         self._missing = MissingValues(self.sql, self.imported)
@@ -369,7 +370,7 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
-        """Return the rank of each level, and of each name by the first cell with it (cells are in the plan's order)."""
+        """Return the rank of each level, and of each name by the first cell that has it. Cells are in the plan's order."""
         ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):

@@ -1,4 +1,4 @@
-"""Answers users' SQL, a single statement that changes nothing, or explains in one clear line why it can't."""
+"""Answers users' SQL if it is a single statement that changes nothing. Otherwise, explains in one clear line why not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 4096
-"""How many rows are in memory when an answer is read one row at a time."""
+"""How many rows to hold in memory when an answer is read row by row."""
 _VIEWS = ("throughput", "latency", "errors", "sample", "mean", "cells", "spread")
 _TABLES_HINT = (
     f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}, metric.NAME; "
@@ -61,7 +61,7 @@ class QueryAnswer(Sequence[tuple[Any, ...]]):
 
 
 def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
-    """Return the only statement in the text. Raises ResultsError if it does more than read, or if there are several."""
+    """Return the only statement in the text. Raises ResultsError if it may change anything, or if there are several."""
     import duckdb
 
     try:
@@ -81,7 +81,7 @@ def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
 
 
 def ask(connection: duckdb.DuckDBPyConnection, text: str) -> QueryAnswer:
-    """Return the answer to a statement. Raises ResultsError, which names the next step."""
+    """Return the answer to a statement. Raises ResultsError with a hint at the next step."""
     with _reading(connection, text) as statement:
         found = connection.execute(statement)
         columns = tuple(column[0] for column in found.description or ())
