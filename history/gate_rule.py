@@ -1,8 +1,8 @@
 """Decides whether a run deserves an alarm, by comparing its values with the previous level of their series.
 
-A value is suspicious if it, or the last few values together, lie beyond the noise of the level, corrected for the
-number of series and of lengths tried. Suspicious quantities are measured again, and only the new values decide on an
-alarm, because they did not influence the suspicion. So a false alarm takes two coincidences.
+A value is suspicious if it, or the last few values together, lie beyond the noise of the level. The limit is corrected
+for the number of series, and of lengths tried. Suspicious quantities are measured again, and only the new values decide
+on an alarm, because they did not influence the suspicion. So a false alarm takes two coincidences.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
-"""The accepted number of suspicious nights per false alarm. A false suspicion only costs one more measurement."""
+"""How many suspicious nights to accept per false alarm. A false suspicion only costs one more measurement."""
 AGAIN = 5
-"""How many times a suspect is measured again. This finds a step of 2.5 times the noise in 99 of 100 cases."""
+"""How many times to measure a suspect again. Five repeats find a step of 2.5 times the noise in 99 of 100 cases."""
 BESIDE = 5.0
-"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so this test
-alone decides for about ten nights."""
+"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so for about
+ten nights this test is the only protection from a false alarm."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
 """The verdict on a series at a run. `passed over` means that this run, or most runs before it, did not choose the
-point, or that no run has had the value yet although nothing failed."""
+point, or that no run so far has the value although nothing failed."""
 
 
 @dataclass(frozen=True)
 class GateRule:
     """The rule of a gate.
 
-    `budget` is the share of nights that may have a false alarm, and `threshold` is the smallest change that counts.
-    `baseline`, if given, is the run whose level is used instead of the last level. `imported` means that the runs are
-    imported, so a value that none of them has is not reported by their source.
+    `budget` is the share of nights that may have a false alarm, and `threshold` is the smallest change that counts. If
+    `baseline` is given, this run's level is used instead of the last level. `imported` means that the runs are
+    imported. Then, if none of them has a value, the reason is that their source does not report it.
     """
 
     budget: float = 0.01
@@ -62,10 +62,10 @@ class GateRule:
 
 @dataclass(frozen=True)
 class JudgedSeries:
-    """A series with its verdict at a run.
+    """The verdict on a series at a run.
 
-    Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is the mean of these
-    values divided by the level, minus 1; it is None if the level is not above 0. `p` is corrected for lengths and
+    The last `length` values are compared with the mean `level`, which begins at `since`. `change` is the mean of these
+    values divided by the level, minus 1. It is None if the level is not above 0. `p` is corrected for lengths and
     series. `again` are the values that were measured again, and `again_p` is their p-value, corrected for the number of
     suspects.
     """
@@ -95,9 +95,9 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, with the start of its relevant level.
+    """A series up to the judged run, with the start of the level to compare with.
 
-    `known_as` is the verdict on the change at that place. `noise` are the verdicts that call a change noise.
+    `known_as` is the verdict on the change at that start. `noise` are the verdicts that call a change noise.
     """
 
     series: HistorySeries
@@ -117,8 +117,8 @@ def judge_run(
     verdicts: Sequence[ChangeVerdict] = (),
     reused: Collection[SeriesKey] = (),
 ) -> list[JudgedSeries]:
-    """Judge each series of a run except controls, in order. The worst verdict here is suspect, because only `confirm`
-    raises alarms.
+    """Judge each series of a run except controls, in order. No verdict here is worse than suspect, because only
+    `confirm` raises alarms.
 
     `reused` are the keys of the series that the run took from an earlier run.
     """
@@ -164,7 +164,7 @@ def _part_of(series: HistorySeries, run_id: str) -> SeriesPart | None:
 
 
 def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, str, str, str]]:
-    """Return the keys of the series that vanished: the previous run of the same specs has a value, and this run has
+    """Return the keys of the series that vanished: the previous run of the same specs has a value, but this run has
     none."""
     own = [each for each in series if _part_of(each, run_id)]
     specs = {(each.spec, each.profile) for each in own}
@@ -180,7 +180,7 @@ def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, st
 
 @dataclass(frozen=True)
 class Remeasured:
-    """Values that were measured again: one for each repetition, NaN if missing.
+    """Values that were measured again: one for each repetition, or NaN if the value is missing.
 
     `values` has the values of the suspects, by their index among the judged series. `controls` has the values of the
     controls in the same runs, by key.
@@ -191,10 +191,10 @@ class Remeasured:
 
 
 def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -> list[JudgedSeries]:
-    """Decide on the suspects by the values that were measured again.
+    """Judge the suspects by the values that were measured again.
 
-    If a control was measured again too, the change must remain after the control's own change is subtracted, by a test
-    that is stricter by `BESIDE`. Suspects with fewer than two new values remain suspect.
+    If a control was measured again too, the change must remain after the control's own change is subtracted. That test
+    is `BESIDE` times stricter. Suspects with fewer than two new values remain suspect.
     """
     suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
     decided = list(judged)
@@ -223,8 +223,8 @@ def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float],
     """Return the p-value of the change that remains after subtracting the controls' change, or None if no control was
     measured again.
 
-    The test uses the difference in differences: each run's value minus its controls, before and again. So the noise of
-    both counts.
+    The test uses the difference in differences: for each run, its value minus its controls, before and again. So the
+    test includes the noise of both.
     """
     levels = [each for each in judged.controls if each.series.key in again.controls]
     if not levels or min(judged.before) <= 0:
@@ -292,7 +292,7 @@ def _located(
 
 
 _UNSHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
-"""The codes of reasons in a plan why a fully measured query has no value."""
+"""The codes of a plan's reasons why a fully measured query has no value."""
 _NO_VALUE = ("divided", "divided_by_zero", "no_such_value", *_UNSHOWN)
 
 
@@ -378,8 +378,8 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return the direction in which a change is worse: the one that the series declares, or else the direction of the
-    change itself."""
+    """Return the direction in which a change is worse. If the series does not declare one, this is the direction of its
+    own change."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

@@ -1,4 +1,4 @@
-"""The place with the runs of a site: a folder of runs, or a store that a team shares."""
+"""The place that holds the runs of a site: a folder of runs, or a store that a team shares."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
 
 
 class BriefFile(_Part):
-    """A file of a report of the run: its path in the run's folder, and its SHA-256 according to the journal."""
+    """A file of one of the run's reports: its path in the run's folder, and its SHA-256 according to the journal."""
 
     path: str
     sha256: str
@@ -131,8 +131,8 @@ class SiteRun(_Part):
     hardware: dict[str, str] = {}
     workloads: dict[str, str] = {}
     levels: dict[str, str] = {}
-    """The labels of levels and factors by key: `codec=lz4` for a level, `codec=` for its factor. `hardware` and
-    `workloads` also map keys to labels."""
+    """The labels of levels and factors by key, such as `codec=lz4` for a level and `codec=` for its factor. `hardware`
+    and `workloads` map keys to labels, too."""
     tags: tuple[str, ...] = ()
     values: tuple[RunValue, ...] = ()
     facts: dict[str, dict[str, str]] = {}
@@ -150,7 +150,7 @@ class SiteRun(_Part):
 
 
 def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunValue, ...], dict[str, dict[str, str]]]:
-    """Return the values of a run's series rows, and the facts of their environments."""
+    """Return the values in a run's series rows, and the facts of their environments."""
     made: dict[tuple[str, str], dict[str, Any]] = {}
     facts: dict[str, dict[str, str]] = {}
     for each in rows:
@@ -188,7 +188,7 @@ def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]
 
 
 def read_kept(path: Path) -> SiteRun | None:
-    """Return a run in the form that the site kept, or None if the run must be read again."""
+    """Return a run as the site kept it, or None if the run must be read again."""
     try:
         found = SiteRun.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -226,7 +226,7 @@ _CHANGED = "it is not the file that the run's journal names"
 PARTED = "its brief or its disclosure is not shown"
 MOST_PROCESSES = 4
 _ALONE = 8
-"""The number of runs up to which one process reads them all, since further processes take a second to start."""
+"""How many runs one process reads alone. With more runs, further processes are started, which takes a second."""
 
 
 class RunPlace(Protocol):
@@ -237,7 +237,7 @@ class RunPlace(Protocol):
         ...
 
     def read(self, runs: Sequence[str]) -> Iterator[SiteRun]:
-        """Yield each run. If a run can't be read, it carries the reason. Raises RunnerError if the place can't be
+        """Yield each run. A run that can't be read carries the reason. Raises RunnerError if the place can't be
         reached."""
         ...
 
@@ -331,8 +331,8 @@ def _changed(found: str, recorded: str | None) -> str:
 
 
 def _in_pairs(files: Iterable[BriefFile]) -> tuple[BriefFile, ...]:
-    """Return the files. A problem of a brief is also added to its disclosure and vice versa, because they link to each
-    other."""
+    """Return the files. If a brief has a problem, its disclosure gets one as well, and vice versa, because they link to
+    each other."""
     found = tuple(files)
     there = {each.path for each in found}
     bad = {_brief_of(each) for each in found if each.problem or _brief_of(each) not in there}
@@ -418,8 +418,8 @@ class StoreOfRuns:
             return run.model_copy(update={"problem": message})
 
     def _briefs(self, manifest: RunManifest, passing: Path) -> Iterator[BriefFile]:
-        """Yield the files of the run's reports, each with whether it is the one that the journal names. Raises
-        RunnerError."""
+        """Yield the files of the run's reports. A file has a problem if it differs from the one that the journal names.
+        Raises RunnerError."""
         shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
         recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}
         for path, file in shown.items():
@@ -432,7 +432,7 @@ class StoreOfRuns:
 
 
 def run_place(place: str) -> RunPlace:
-    """Return the runs at a URL, or in a folder, which may hold a shared store. Raises RunnerError."""
+    """Return the runs at a URL or in a folder. The folder may hold a shared store. Raises RunnerError."""
     from benchbrief.history.shared_store.shared_store import MARKER, open_store
 
     if "://" in place or (Path(place) / MARKER).is_file():

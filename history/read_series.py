@@ -72,7 +72,7 @@ def _canonical(point: Mapping[str, Any]) -> str:
 class HistorySeries:
     """A quantity of a spec at a point.
 
-    `parts` are in the order in which they began. They are never compared with each other.
+    `parts` are in the order in which they began. Values of different parts are never compared.
     """
 
     spec: str
@@ -99,7 +99,7 @@ class HistorySeries:
 
 @dataclass(frozen=True)
 class SeriesChoice:
-    """A choice of series to read, and of the runs to read them from.
+    """Which series to read, and from which runs.
 
     `where` has the allowed texts for each dimension. `across` are patterns of facts that do not separate environments,
     because they are the subject of the test, such as `database version`.
@@ -118,8 +118,8 @@ class FoundSeries(NamedTuple):
     reasons.
 
     `controls` are the control series of the same quantities and of throughput, including those at points that were not
-    chosen. `wrong_clocks` are runs that are left out because their time can't be right. `reused` has, for each run, the
-    keys of the series that the run took from earlier runs; these are left out, too.
+    chosen. `wrong_clocks` are runs that are left out because their time can't be right. `reused` has the keys of the
+    series that each run took from earlier runs. These values are left out, too.
     """
 
     series: tuple[HistorySeries, ...]
@@ -130,10 +130,10 @@ class FoundSeries(NamedTuple):
 
 
 def read_series(table: SeriesTable, choice: SeriesChoice, now: datetime | None = None) -> FoundSeries:
-    """Return the chosen series. Raises ResultsError if there are none; the error says which series exist.
+    """Return the chosen series. Raises ResultsError if there are none. The error says which series exist.
 
-    Unless quantities are chosen, a search for a promise has only the series of its results, because the rates that it
-    tries differ from run to run.
+    If no quantities are chosen, only the result of a search for a promise has a series, because the rates that the
+    search tries differ from run to run.
     """
     notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
@@ -163,7 +163,7 @@ _SOME = 5
 
 def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
     """Return the chosen quantities. `latency.p99` means the latencies of all operations, and a claim's name means the
-    first claim about the same number. Raises ResultsError."""
+    first claim that states the same number. Raises ResultsError."""
     known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
     if not known:
         raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")
@@ -301,7 +301,8 @@ _LAST = (
 
 
 def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, ...]:
-    """Return the series of `chosen`. Objects are made only for their values, since there may be thousands of runs."""
+    """Return the series of the table `chosen`. Only its values become objects, because there may be thousands of
+    runs."""
     kept = {each: without_facts(of, across) for each, of in _facts(table).items()}
     names: dict[str, str] = {}
     same = {each: names.setdefault(json.dumps(of, sort_keys=True), each) for each, of in kept.items()}
@@ -344,7 +345,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
 
 def _in_order(series: Sequence[tuple[int, HistorySeries]]) -> tuple[HistorySeries, ...]:
     """Sort series by spec, quantity and point. Levels of a factor are in the order of the spec, numbers in ascending
-    order, and other words in alphabetical order. Each series is paired with its place in its last run."""
+    order, and other words in alphabetical order. Each series comes with its place in its last run."""
     levels: dict[tuple[str, str, str, str | float], float] = {}
     for _, each in sorted(series, key=itemgetter(0)):
         for dim in each.point.keys() - set(DIMENSIONS):
@@ -379,7 +380,8 @@ def differences(before: SeriesPart, after: SeriesPart) -> list[str]:
 
 
 def _new_by_version(series: Sequence[HistorySeries]) -> list[str]:
-    """Return hints on how to join the versions of a database into one series, if the versions separate most runs."""
+    """Return hints on how to join the versions of a database into one series, if most runs are separated by their
+    versions."""
     runs: set[str] = set()
     begun: dict[str, set[str]] = {}
     for each in series:
@@ -406,7 +408,7 @@ def _nothing(table: SeriesTable, choice: SeriesChoice) -> str:
 
 
 def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str:
-    """Return a hint that lists what exists in place of the unmatched choice."""
+    """Return a hint that lists what could have been chosen, for a choice that matches nothing."""
     ask = table.connection.execute
     origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()
     if choice.origin not in dict(origins):

@@ -1,8 +1,8 @@
 """The series of all runs of a source, cached on this machine so that only new runs need to be read.
 
-An index says which runs are in which file, and in which state each run was when it was read. The files are Parquet,
-sorted by quantity, so that one quantity of thousands of runs can be read without the other quantities. Each file is
-named by the hash of its bytes, and the runs in a damaged file are read again.
+An index lists the runs in each file, with the state in which each run was read. The files are Parquet, sorted by
+quantity, so that one quantity of thousands of runs can be read without the other quantities. A file's name is the hash
+of its bytes. If a file is damaged, its runs are read again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def user_cache(kind: str, place: str) -> Path:
-    """Return the path of the cache of a place, such as the address of a store. The path may not exist."""
+    """Return the path of the cache for a place, such as the address of a store. The path may not exist."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchbrief" / kind
     return base / hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
@@ -68,7 +68,8 @@ _ALLOWED = {
 
 
 def series_in(path: Path, run_id: str) -> tuple[pa.Table | None, str]:
-    """Return the contents of a series file, or the reason why it does not belong to this run and version."""
+    """Return the contents of a series file. If the file does not belong to this run and version, return the reason
+    instead."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -141,8 +142,8 @@ def _problem(table: pa.Table, run_id: str) -> str:
 
 
 def _is_plain(found: Any, texts_only: bool) -> bool:
-    """Return whether the value is an object that contains only texts or, unless `texts_only`, texts and
-    finite numbers."""
+    """Return whether the value is an object that contains only texts and finite numbers or, with `texts_only`, only
+    texts."""
     return isinstance(found, Mapping) and all(
         isinstance(value, str) or (not texts_only and type(value) in (int, float) and math.isfinite(value))
         for value in found.values()
@@ -150,7 +151,7 @@ def _is_plain(found: Any, texts_only: bool) -> bool:
 
 
 class Fetched(NamedTuple):
-    """A run's series file, or the reason why there is none. `is_final` means that another request would give the same
+    """A run's series file, or the reason why there is none. `is_final` means that asking again would give the same
     answer."""
 
     run_id: str
@@ -169,7 +170,8 @@ class RunSource(Protocol):
         """Return, for each run, a text that changes when the run's results do. Raises RunnerError."""
 
     def fetch(self, runs: Sequence[str], into: Path) -> Iterator[Fetched]:
-        """Write each run's series file to a folder, and yield it. Raises RunnerError if the source can't be reached."""
+        """Write each run's series file to a folder, and yield the file. Raises RunnerError if the source can't be
+        reached."""
 
 
 class RunFolder:
@@ -209,7 +211,7 @@ class RunFolder:
 
 
 class RunStore:
-    """A shared store. Each run was pushed with its series."""
+    """A shared store. Each run was pushed together with its series."""
 
     def __init__(self, store: SharedStore) -> None:
         self.store = store
@@ -239,7 +241,7 @@ class RunStore:
 
 
 def run_source(place: str) -> RunSource:
-    """Return the source of runs at a URL, or in a folder, which may hold a shared store.
+    """Return the source of the runs at a URL or in a folder. The folder may hold a shared store.
 
     Raises RunnerError.
     """
@@ -252,17 +254,18 @@ def run_source(place: str) -> RunSource:
 
 _INDEX = "index.json"
 _INDEX_VERSION = f"{SERIES_VERSION}.2"
-"""The version of the index. Raise the number after the point if only local rows must be read again, not pushed ones."""
+"""The version of the index. If only rows computed on this machine must be read again, and not pushed ones, raise the
+number after the point."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
-"""How many runs are read before they are entered in the index. A reader that is stopped loses at most these."""
+"""How many runs to read before entering them in the index. A reader that is stopped loses at most this many."""
 _MOST_FILES = 24
 _MEMORY = "256MB"
 
 
 class _Entry(NamedTuple):
-    """A cache entry: a run as it was when it was read. If the run has no series, `file` is "" and `problem` gives the
-    reason."""
+    """A cache entry: a run in the state in which it was read. If the run has no series, `file` is "" and `problem`
+    gives the reason."""
 
     stamp: str
     file: str
@@ -282,9 +285,9 @@ class SeriesTable(NamedTuple):
 
 @contextmanager
 def open_series(source: RunSource, progress: Callable[[int, int], None] | None = None) -> Iterator[SeriesTable]:
-    """Yield the series of all runs, after reading new and changed runs. Raises RunnerError.
+    """Yield the series of all runs. New and changed runs are read first. Raises RunnerError.
 
-    `progress` is called with the number of runs read so far, and the total number of runs to read.
+    `progress` is called with the number of runs read so far, and with the total number of runs to read.
     """
     with _folder(source.name) as folder:
         index = _read_index(folder)
@@ -294,7 +297,8 @@ def open_series(source: RunSource, progress: Callable[[int, int], None] | None =
 
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
-    """Yield the cache folder of a source, to one process at a time. If it is not writable, yield a temporary folder."""
+    """Yield the cache folder of a source, to one process at a time. If the folder is not writable, yield a temporary
+    folder."""
     folder = user_cache("series", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -365,7 +369,7 @@ def _update(
 def _read(
     folder: Path, runs: list[str], stamps: Mapping[str, str], source: RunSource
 ) -> tuple[dict[str, _Entry], set[str]]:
-    """Read some runs into one file. Return their entries, and the names of runs that need no further request."""
+    """Read some runs into one file. Returns their entries, and the names of runs that need not be asked for again."""
     import pyarrow as pa
 
     read: dict[str, _Entry] = {}
@@ -433,7 +437,8 @@ def _table(folder: Path, runs: Mapping[str, _Entry]) -> SeriesTable:
 
 
 def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
-    """Return a database with the view `every` of all rows in the files, including outdated rows of changed runs."""
+    """Return a database with the view `every`. It has all rows in the files, including outdated rows of changed
+    runs."""
     import duckdb
 
     connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
@@ -448,7 +453,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
-    """Make the view `series` of those rows in `every` that are in the current file of their run."""
+    """Make the view `series`. It has those rows in `every` that are in the current file of their run."""
     # DuckDB makes the table: from a list, pyarrow needs pandas, which may not be installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)

@@ -1,4 +1,5 @@
-"""The changes in series: their time, size and certainty, whether the lab caused them, and people's verdicts on them."""
+"""The changes in series: when they happened, how large and certain they are, whether the lab caused them, and what
+people say about them."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ from benchbrief.runners.journal.atomic_files import write_durably
 VERDICTS = "bench-verdicts.toml"
 VerdictWord = Literal["accept", "bug", "noise"]
 _NEAR = 2
-"""The number of runs by which a change may move from where it was when its verdict was written."""
+"""How many runs a change may have moved since a verdict on it was written."""
 _HEAD = "# What people say of changes in the results: accept, bug or noise. `bench gate --accept` adds to it.\n"
 
 
 class ChangeVerdict(BaseModel):
-    """A verdict on a change whose first run is `run`, at all points whose keys include those of `at`."""
+    """A verdict on the change that begins at the run `run`, for all points that have the keys in `at`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -42,7 +43,7 @@ class ChangeVerdict(BaseModel):
         return self.quantity == series.quantity and all(series.point.get(dim) == key for dim, key in self.at.items())
 
     def is_near(self, values: Sequence[SeriesValue], index: int) -> bool:
-        """Return whether the verdict is about the change before the value at `index`."""
+        """Return whether the verdict is about the change right before the value at `index`."""
         return any(each.run_id == self.run for each in values[max(0, index - _NEAR) : index + _NEAR + 1])
 
 
@@ -75,7 +76,7 @@ def read_verdicts(path: Path) -> tuple[ChangeVerdict, ...]:
 
 
 def add_verdicts(path: Path, verdicts: Sequence[ChangeVerdict]) -> None:
-    """Add verdicts at the end of the file, leaving its contents unchanged. Raises ResultsError."""
+    """Add verdicts at the end of the file, and leave the rest of its contents unchanged. Raises ResultsError."""
     read_verdicts(path)
     try:
         there = path.read_text(encoding="utf-8") if path.exists() else _HEAD
@@ -95,7 +96,7 @@ def _text(verdict: ChangeVerdict) -> str:
 
 
 def _toml(value: str | float) -> str:
-    """Return a value as TOML. Its basic strings use the escapes of JSON, and must also escape DEL."""
+    """Convert a value to TOML. TOML's basic strings use the escapes of JSON, and must escape DEL as well."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -108,15 +109,15 @@ def verdict_on(
 
 CONTROL_LEVEL = 0.01
 """The significance level for two questions: whether the control changed, and whether a change remains after subtracting
-the control's."""
+that of the control."""
 
 
 @dataclass(frozen=True)
 class LabShare:
-    """The control's behaviour at a change.
+    """How the control behaved at a change.
 
-    `change` is the control's ratio of after to before. `rest` is the series' ratio without the control's. `p` and
-    `rest_p` are the p-values of the t tests of these two ratios.
+    `change` is the control's ratio of after to before. `rest` is the series' ratio after dividing by the control's. `p`
+    and `rest_p` are the p-values of the t tests of these two ratios.
     """
 
     controls: int
@@ -129,12 +130,12 @@ class LabShare:
     @property
     def is_lab(self) -> bool:
         """Return True if the lab explains the change: the control changed in the same direction, and no change remains
-        without it."""
+        without the control's."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p >= CONTROL_LEVEL
 
     @property
     def is_part(self) -> bool:
-        """Return True if the control changed in the same direction, but a change remains without it."""
+        """Return True if the control changed in the same direction, but a change remains without the control's."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p < CONTROL_LEVEL
 
 
@@ -143,7 +144,7 @@ class ControlLevel:
     """A control series, relative to its level before a change of another series.
 
     `level` is the mean of the control's logarithms before the change, and `logs` has each run's logarithm minus that
-    level. Both have the `sign` that makes the two series move in the same direction.
+    level. Both are multiplied by `sign`, so that the two series move in the same direction.
     """
 
     series: HistorySeries
@@ -161,8 +162,8 @@ def control_levels(
 ) -> tuple[ControlLevel, ...]:
     """Return the controls of a series, with their level in the runs before a change.
 
-    They have the same spec, profile and quantity. If there are none, the controls of throughput are used, with the
-    opposite sign if lower is better for the quantity. No controls are returned if a value is not above 0.
+    These controls have the same spec, profile and quantity. If there are none, the controls of throughput are used.
+    Their sign is reversed if lower is better for the quantity. No controls are returned if a value is not above 0.
     """
     if series.control or any(each.value is None or each.value <= 0 for each in before):
         return ()
@@ -213,18 +214,18 @@ def lab_share(
 
 
 def lab_logs(levels: Sequence[ControlLevel]) -> dict[str, float]:
-    """Return how far the controls are from their level in each run, as the mean of their logarithms minus the level."""
+    """For each run, return how far the controls are from their level: the mean of their logarithms minus the level."""
     runs = set[str]().union(*(each.logs for each in levels))
     return {run: fmean(each.logs[run] for each in levels if run in each.logs) for run in runs}
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change before the value at `index` of a part's known values.
+    """A change right before the value at `index` of a part's known values.
 
     `before` and `after` are the means between the neighbouring changes, in the quantity's unit. `ratio` is `after`
-    divided by `before`, with its 95 % interval; it is None if `before` is not above 0. `p` is the p-value of the t
-    test. `worse` is None if the quantity does not say which direction is better.
+    divided by `before`, with its 95 % interval. It is None if `before` is not above 0. `p` is the p-value of the t
+    test. `worse` is None if it is unknown which direction is better for the quantity.
     """
 
     index: int
@@ -252,7 +253,7 @@ class PartTrend:
 
 @dataclass(frozen=True)
 class Trend:
-    """A series with the changes in each of its parts, the oldest first."""
+    """A series, with the changes in each of its parts, the oldest first."""
 
     series: HistorySeries
     parts: tuple[PartTrend, ...]
@@ -273,8 +274,8 @@ def trend_of(
 
 
 def scaled(values: Sequence[float]) -> list[float]:
-    """Return the logarithms if all values are above 0, because noise is proportional to the value; otherwise return the
-    values."""
+    """Return the logarithms of the values if all are above 0, because noise is proportional to the value. Otherwise,
+    return the values."""
     return [math.log(value) for value in values] if min(values, default=0.0) > 0 else list(values)
 
 

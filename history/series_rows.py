@@ -1,6 +1,7 @@
-"""A run's `series.parquet`, with each quantity at each point, and everything that determines the series of a value.
+"""A run's `series.parquet`: each quantity at each point, with everything that determines which series a value belongs
+to.
 
-The file is small, so it can be read for thousands of runs without their tables.
+The file is small, so that those of thousands of runs can be read without the runs' tables.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
 
 
 class Environments:
-    """The environments of a run's values, each with the facts about the cells that the values come from."""
+    """The environments of a run's values, each with the facts about the cells behind the values."""
 
     def __init__(self, store: Store) -> None:
         rows = store.sql("SELECT kind, hardware, node, name, value FROM facts ORDER BY ALL").rows
@@ -111,19 +112,19 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 SERIES = "series.parquet"
 SERIES_VERSION = 9
-"""The version of series files. Raise it when the columns change, or the rules that determine the series of a value."""
+"""The version of series files. Raise it when the columns change, or the rules for which series a value belongs to."""
 READABLE = (2, 3, 4, 5, 6, 7, 8)
-"""Earlier versions that can still be read, because they only lack claims, or columns that have a default."""
+"""Earlier versions that can still be read, because they lack only claims and columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
-"""The metadata key of the labels of hardware and workloads, which are JSON by key. Files pushed by earlier versions
-have no labels."""
+"""The metadata key under which hardware and workloads have their labels, as JSON by key. Files pushed by earlier
+versions have no labels."""
 
 
 class SeriesRow(NamedTuple):
-    """A quantity at a point. `repeat` is NULL for the value over all repeats; the known repeats count from 1.
+    """A quantity at a point. `repeat` is NULL for the value over all repeats. Known repeats count from 1.
 
-    A value over all repeats is missing if a planned repeat is missing; then `reason` says why.
+    A value over all repeats is missing if a planned repeat is missing. Then `reason` says why.
     """
 
     run_id: str
@@ -158,14 +159,14 @@ class SeriesRow(NamedTuple):
     facts: str
     """Facts of hosts, and versions of tools and servers, as canonical JSON."""
     control: bool
-    """Whether the value is a control, measured on hardware that does not run anything under test."""
+    """Whether the value is a control: it was measured on hardware that does not run anything under test."""
     reused_from: str
     """The earlier run that measured the value, or "" if this run did."""
     bound: str = ""
-    """at_least | at_most | open, if a search found only a bound for the value, or "" otherwise."""
+    """at_least, at_most or open if a search found only a bound for the value. "" otherwise."""
     decided: bool = True
-    """Whether the searches behind the value decided with their confidence and, for a claim, whether its numbers support
-    it in all briefs."""
+    """Whether the searches behind the value reached a decision with their confidence and, for a claim, whether its
+    numbers support it in all briefs."""
     chosen: bool = False
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose
     other loads."""
@@ -176,12 +177,12 @@ class SeriesRow(NamedTuple):
     place: int = 0
     """The place of the point among all points of the run, in the order of the spec."""
     also: str = ""
-    """The other claims about the number of a claim, such as those in other languages (claim.gain_ja), separated by
-    blanks."""
+    """Other claims that state the same number as this claim, such as those in other languages (claim.gain_ja),
+    separated by blanks."""
 
 
 def schema() -> pa.Schema:
-    """Return the columns of a series file: names, numbers, texts, UTC times in microseconds."""
+    """Return the columns of a series file. Their types are names, numbers, texts, and UTC times in microseconds."""
     import pyarrow as pa
 
     repeated = pa.dictionary(pa.int32(), pa.string())
@@ -250,7 +251,7 @@ class _Measured(NamedTuple):
     percentile: bool
     point: PointKeys
     values: tuple[tuple[int | None, float | None, str], ...]
-    """The repeats, each with its value or the reason why there is none."""
+    """The repeats, each with its value or with the reason why it has none."""
     metric: Metric | None
     by_ratio: bool
     doubt: Doubt = KNOWN
@@ -335,7 +336,7 @@ def coded(reason: str) -> str:
 
 
 def reason_of(reason: str, message: str) -> str:
-    """Return the reason in these two columns, with its code if there is one. Raises ValueError, RecursionError."""
+    """Combine these two columns into a reason, with its code if it has one. Raises ValueError, RecursionError."""
     return message_from_data(json.loads(message)) if message else reason
 
 
@@ -379,7 +380,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
 
 
 def _claimed(plan: Plan, store: Store) -> Iterator[_Measured]:
-    """Yield the number of each claim. A number that is claimed in two languages is yielded only once."""
+    """Yield the number of each claim. If two languages claim the same number, it is yielded only once."""
     if not plan.claims:
         return
     from benchbrief.reports.claims_sheet import claims_sheet
@@ -403,7 +404,7 @@ CLAIM = "claim."
 
 
 def metrics_in(plan: Plan) -> dict[str, Metric]:
-    """Return the metrics of a plan by quantity, including the numbers of its claims as further metrics."""
+    """Return the metrics of a plan by quantity. The numbers of its claims count as metrics."""
     claims = (
         Metric(
             name=f"{CLAIM}{each.name}",
@@ -432,7 +433,7 @@ class PlacedCells:
         self._by: dict[tuple[str, ...], dict[tuple[DimKey | None, ...], list[_Placed]]] = {}
 
     def at(self, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
-        """Yield the cells that a value is computed from, according to what its metric reads. A point may have fewer
+        """Yield the cells that a value is computed from, according to the reads of its metric. A point may have fewer
         dimensions than a cell, and a cell may have no threads or target."""
         keys = {dim: key for dim, key in point if key is not None and dim in self._dims}
         dims, reads = tuple(keys), metric.query.reads if metric else None
@@ -447,7 +448,7 @@ class PlacedCells:
 
 
 _Behind = frozenset[tuple[str, DatabaseKey, str]]
-"""The experiment, database and workload of each cell that a value comes from, by their keys in the plan."""
+"""The experiment, database and workload of each cell behind a value, by their keys in the plan."""
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
@@ -475,8 +476,8 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
 
 
 def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
-    """Return the ways in which cells were measured, each once. A way is a number if the journal had one number for all
-    tools."""
+    """Return the ways in which cells were measured, each once. If the journal had one number for all tools, the way is
+    that number."""
     if start is None or start.imported:
         return [start.measurement if start else 0]
     found: set[int | Way] = set()
@@ -507,8 +508,8 @@ def _database_parts(database: Database) -> Parts:
     """Return the parts of a spec that describe a database, like a cell's `database_parts`, but without the place and
     the build.
 
-    In a series, paths and addresses do not count, nor do commands, which may contain them. The version is part of the
-    environment.
+    In a series, paths and addresses do not count. Commands do not count either, because they may contain paths and
+    addresses. The version is part of the environment.
     """
     said = {
         "engine",

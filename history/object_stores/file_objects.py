@@ -1,7 +1,7 @@
-"""Objects in a folder, which several machines may share by a network file system.
+"""Objects in a folder, which several machines may share over a network file system.
 
 An object is first written elsewhere in the store, and then linked or renamed to its name, so that only complete objects
-appear. `create` does so in a way that fails if the name is already taken.
+appear. `create` fails if the name is already taken.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class FileObjects:
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:
-        """Yield a path to write to. At the end, a file that is still there is removed."""
+        """Yield a path to write to. If the file is still there at the end, remove it."""
         folder = self.root / INCOMING
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""The interface of object stores, their errors, and files whose SHA-256 shows that they are unchanged."""
+"""The interface of object stores, their errors, and files with a SHA-256 that shows whether they have changed."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ class StoreFull(SharedStoreError):
 
 
 class StoreDamaged(SharedStoreError):
-    """Raised when an object of the store does not match its name or its manifest."""
+    """Raised when an object of the store does not have the content that its name or its manifest says."""
 
     code = "store_damaged"
     ends_with = ExitCode.CELL_FAILED
 
 
 class NoObject(SharedStoreError):
-    """Raised if nothing is stored under a key, because it never was or was removed after the listing."""
+    """Raised if nothing is stored under a key, because nothing ever was, or because it was removed after the
+    listing."""
 
     code = "no_object"
 
@@ -75,7 +76,7 @@ class ListedObject(NamedTuple):
 
     @property
     def stamp(self) -> str:
-        """Return a text that changes when the object is written again."""
+        """Return a text that changes whenever the object is written again."""
         return f"{self.mark} {self.size} {self.modified_at!r}"
 
 
@@ -108,8 +109,8 @@ class ObjectStore(Protocol):
         """Write an object unless its key is taken. Return whether the object was written."""
 
     def upload(self, key: str, file: HashedFile) -> None:
-        """Write a file under the key that follows from its SHA-256, or write nothing if the file has changed since it
-        was hashed.
+        """Write a file under the key that follows from its SHA-256. If the file has changed since it was hashed, write
+        nothing.
 
         Raises SharedStoreError, and OSError for the file.
         """
@@ -157,7 +158,7 @@ def open_objects(url: str) -> ObjectStore:
 
 
 _SETTLED_S = 2.0
-"""The age in seconds at which a file's times reliably show later changes. Changes within one time step of the file
+"""How old, in seconds, a file's times must be to reveal every later change. Changes within one time step of the file
 system get the same time, and some file systems have steps of two seconds. So if a file was changed shortly before it
 was hashed, another change may not show in its times.
 """
@@ -166,8 +167,8 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file as it was when it was hashed. `marks` are its inode, size and two times, which change together with the
-    file."""
+    """A file as it was when it was hashed. `marks` are its inode, size and two times, which show whether the file has
+    changed since."""
 
     path: Path
     sha256: str
@@ -176,8 +177,8 @@ class HashedFile:
     is_settled: bool
 
     def require_unchanged(self) -> None:
-        """Raise SharedStoreError if the file has changed. The file is hashed again only if its times can't tell. Raises
-        OSError."""
+        """Raise SharedStoreError if the file has changed. The file is hashed again only if its times can't show that.
+        Raises OSError."""
         if self.is_settled and _marks_of(self.path) == self.marks:
             return
         if sha256_of(self.path) != self.sha256:
@@ -202,7 +203,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 @contextmanager
 def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
-    """Hash files in the background. Files that were not begun by the end of the block are skipped."""
+    """Hash files in the background. Files whose turn has not come by the end of the block are skipped."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         yield {path: pool.submit(hash_file, path) for path in paths}

@@ -60,8 +60,8 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_taken(error: BaseException) -> bool | None:
-    """Return True if a conditional write failed because the key was taken, False if it failed because another write is
-    in progress, and None for all other errors."""
+    """Return whether a conditional write failed because the key was taken. If it failed because another write is in
+    progress, return False. For all other errors, return None."""
     code, status = code_of(error), status_of(error)
     if code == "PreconditionFailed" or status == 412:
         return True
@@ -69,7 +69,7 @@ def is_taken(error: BaseException) -> bool | None:
 
 
 def explain_error(error: Exception, url: str, bucket: str) -> SharedStoreError | None:
-    """Return an error of boto3 as an error of the store in plain words, or None for errors from elsewhere."""
+    """Convert an error of boto3 to an error of the store in plain words. Returns None for errors from elsewhere."""
     import botocore.exceptions as boto
     from boto3.exceptions import Boto3Error
 
@@ -149,7 +149,7 @@ _DELETED_AT_ONCE = 1000
 TIMEOUT = "BENCHBRIEF_STORE_TIMEOUT"
 _TIMEOUT_S = 60.0
 _TAKEN_AGAIN = 5
-"""How often a conditional write is retried after a collision with another one in progress (409)."""
+"""How often to retry a conditional write that collided with another one in progress (409)."""
 
 
 class S3Objects:
@@ -352,5 +352,5 @@ def _require_boto3() -> None:
 
 
 def _sum(digest: bytes) -> dict[str, str]:
-    """Return the checksum with which the server refuses data that were damaged in transit."""
+    """Return a checksum of data, which lets the server refuse data that were damaged in transit."""
     return {"ChecksumSHA256": base64.b64encode(digest).decode()}

@@ -2,8 +2,8 @@
 
 A push writes a run's objects before its manifest. So young objects without a run are left alone, because their push may
 be in progress. A push trusts an object in the store only if the object is younger than a day; it writes an older object
-again. So an object that is older than the grace period and belongs to no run can be removed safely during a push. All
-ages are by the store's own clock, so a machine with a wrong clock does no harm.
+again. So an object that belongs to no run can be removed safely once it is older than the grace period, even during a
+push. All ages are by the store's own clock, so a machine with a wrong clock does no harm.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ GRACE_S = 7 * 86_400.0
 LEAST_GRACE_S = 2 * 86_400.0
 """The shortest grace period, in seconds: twice the age up to which a push trusts an object in the store."""
 _AT_ONCE = 200
-"""How many objects are checked again and then removed at a time."""
+"""How many objects to check again, and then to remove, at a time."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """The runs to remove: those pushed longer ago than `older_than_s` and without any of the tags `keep`. If
+    """Which runs to remove: those pushed longer ago than `older_than_s`, unless they have one of the tags in `keep`. If
     `older_than_s` is None, all runs are kept."""
 
     older_than_s: float | None = None
@@ -37,7 +37,7 @@ class Retention:
 
 @dataclass
 class Garbage:
-    """What is removed, or would be: runs, their earlier revisions, and objects with their bytes."""
+    """What was removed, or would be: runs, their earlier revisions, and objects with their total bytes."""
 
     runs: list[RunManifest] = field(default_factory=list)
     revisions: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Garbage:
     kept: int = 0
     """How many runs are kept."""
     foreign: list[str] = field(default_factory=list)
-    """The first few keys of objects that benchbrief has not written. Such objects are left alone."""
+    """The first few keys of objects that benchbrief has not written and therefore leaves alone."""
 
     @property
     def size(self) -> int:
@@ -62,11 +62,11 @@ def collect_garbage(
     remove: bool,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Garbage:
-    """Find everything in the store that can be removed. With `remove`, remove it: first manifests, then the objects
-    that only these manifests refer to.
+    """Find everything in the store that can be removed. With `remove`, remove it: first manifests, then the objects to
+    which only these manifests refer.
 
-    `progress` is called with the number of objects already removed, and their total number. If a manifest can't be
-    read, its objects are unknown, so SharedStoreError is raised and nothing is removed.
+    `progress` is called with the number of objects removed so far, and with their total number. Raises SharedStoreError
+    and removes nothing if a manifest can't be read, because its objects are then unknown.
     """
     if retention.grace_s < LEAST_GRACE_S:
         what = f"a grace period of {retention.grace_s / 3600:.0f} h may remove what a push relies on"
@@ -122,7 +122,7 @@ def _objects_of(store: SharedStore, manifest: RunManifest) -> set[str]:
 
 
 def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
-    """Yield the objects that benchbrief has written, except manifests, and note the keys of foreign objects."""
+    """Yield the objects that benchbrief has written, except manifests. Note the keys of all other objects."""
     for each in store.objects.list(""):
         top, _, rest = each.key.partition("/")
         is_ours = (
@@ -141,7 +141,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
 
 
 def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
-    """Remove objects. Each is checked again immediately before, because a push may have written it again."""
+    """Remove objects. Check each of them again right before, because a push may have written it again."""
     removed: list[ListedObject] = []
     for at in range(0, len(found.objects), _AT_ONCE):
         some = found.objects[at : at + _AT_ONCE]

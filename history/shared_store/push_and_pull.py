@@ -1,5 +1,5 @@
 """Copies a run to a shared store and back. A push sends the files first and the manifest last. A pull copies the whole
-run's folder, byte for byte, or nothing."""
+folder of the run, byte for byte, or nothing."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ _VIEWS = (
 
 
 WriteTable = Callable[[Path, Path], None]
-"""Writes a Parquet file about the run in the folder at the first path to the second path."""
+"""A function that reads a run's folder, the first path, and writes a Parquet file about the run to the second path."""
 
 
 def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]) -> dict[str, Path]:
     """Write the views of an open store, and the tables of `more`, to Parquet files in `folder`.
 
-    Returns the paths by name, including the store's own tables. A view that can't be answered is left out, because its
-    metric needs something that this run lacks. Raises RunnerError, OSError.
+    Returns the paths by name, including those of the store's own tables. A view is left out if its metric needs data
+    that this run lacks. Raises RunnerError, OSError.
     """
     import pyarrow.parquet as pq
 
@@ -99,12 +99,12 @@ _RENEWED_S = 86_400.0
 remove it."""
 _SKEW_S = 3600.0
 _REVISIONS = 20
-"""How many times a push gives way to another push of the same run."""
+"""How many times a push starts over because another push has stored the same run meanwhile."""
 
 
 @dataclass
 class Push:
-    """The options of a push. `progress` is called with the number of bytes done and of all bytes."""
+    """The options of a push. `progress` is called with the number of bytes sent so far, and with the total number."""
 
     tags: Sequence[str] = ()
     sign: Callable[[bytes], bytes] | None = None
@@ -123,14 +123,14 @@ class Pushed:
     manifest: RunManifest
     state: Literal["new", "grown", "same"]
     sent: int
-    """How many bytes were sent because the store did not have them."""
+    """How many bytes were sent because the store lacked them."""
 
 
 def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
     """Push a run that no process drives. Existing contents of the store are not changed.
 
-    Raises RunnerError, SharedStoreError, OSError. After an error, the store has no new run, but the files that it
-    received make the next attempt shorter.
+    Raises RunnerError, SharedStoreError, OSError. After an error, the store has no new run, but the next attempt is
+    shorter, because the store keeps the files that it received.
     """
     for tag in push.tags:
         check_tag(tag)
@@ -178,8 +178,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
 
 
 def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
-    """Raise SharedStoreError if a raw output that the results come from is missing, or differs from the journal's
-    digest."""
+    """Raise SharedStoreError if a raw output behind the results is missing, or differs from the journal's digest."""
     kept = kept_outputs(run_dir)
     damaged = [path for path, sha256 in kept.items() if path not in files or files[path].sha256 != sha256]
     if damaged:
@@ -194,9 +193,9 @@ def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
 
 
 def _only_recorded(run_dir: Path, files: Mapping[str, HashedFile], push: Push) -> dict[str, HashedFile]:
-    """Leave out files among the reports that the journal does not record.
+    """Leave out those files of reports that the journal does not record.
 
-    Raises SharedStoreError for a report's file that was changed after it was made.
+    Raises SharedStoreError if a file of a report was changed after it was made.
     """
     recorded = recorded_files(run_dir / JOURNAL)
     lying = [path for path in files if path.startswith(f"{REPORTS}/")]
@@ -221,8 +220,8 @@ def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
 
 
 def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
-    """Sign the manifest in the store if that was requested and not yet done, and keep a copy in the run's folder if the
-    folder is writable."""
+    """Sign the manifest in the store if that was requested and is not yet done. Also keep a copy in the run's folder if
+    the folder is writable."""
     if push.sign is not None and store.signature(pushed.manifest) is None:
         content = store.objects.read(pushed.manifest.key)
         store.objects.create(pushed.manifest.signature_key, push.sign(content))
@@ -241,8 +240,8 @@ def check_tag(tag: str) -> None:
 
 
 def run_files(run_dir: Path) -> list[str]:
-    """Return the path of each file of a run that must be pushed. Raises SharedStoreError for anything other than a
-    plain file, and for a name that is not UTF-8."""
+    """Return the path of each file of a run that must be pushed. Raises SharedStoreError for anything but a plain file,
+    and for a name that is not UTF-8."""
     found, refused = [], []
     for at, folders, names in os.walk(run_dir):
         folders.sort()
@@ -280,8 +279,8 @@ def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
 def _begin(store: SharedStore) -> bool:
     """Make the store and return True, or return False if the store already exists.
 
-    Raises SharedStoreError if the place overwrites objects although it was asked not to, or is a store that this
-    version can't write to.
+    Raises SharedStoreError if this version can't write to the store, or if the place overwrites objects even when asked
+    not to.
     """
     there = store.objects.look(MARKER)
     if store.objects.create(MARKER, MARKER_TEXT):
@@ -341,7 +340,7 @@ def _far(seconds: float) -> str:
 
 
 def _same(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Return the store's newest manifest if it has the same files and all the tags, or None otherwise.
+    """Return the store's newest manifest of the run if it has the same files and all the tags, or None otherwise.
 
     Raises SharedStoreError if the store has another run of this name.
     """
@@ -385,7 +384,7 @@ def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int
 
 
 def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Write the manifest, or return None if another push has stored the same run in the meantime."""
+    """Write the manifest, or return None if another push has stored the same run meanwhile."""
     for _ in range(_REVISIONS):
         revisions = store.revisions().get(draft.id, [])
         if revisions and _same(store, draft):
@@ -400,8 +399,8 @@ def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
 def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
     """Return whether an object has this content.
 
-    If so, a `create` that found the key taken had written the object itself: its answer was lost on the way, and the
-    request was repeated.
+    If so, a `create` that found the key taken had written the object itself: the store's answer was lost on the way,
+    and the request was repeated.
     """
     try:
         return store.objects.read(key) == content
@@ -410,7 +409,7 @@ def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
 
 
 def _tags(store: SharedStore, draft: RunManifest, revisions: Sequence[int]) -> tuple[str, ...]:
-    """Return the tags of the run: those that it already has in the store, and the new ones."""
+    """Return the tags of the run: those that the store already has, and the new ones."""
     before = store.read(draft.id, revisions[-1]).tags if revisions else ()
     return tuple(dict.fromkeys((*before, *draft.tags)))
 
@@ -429,7 +428,7 @@ def _look_again(store: SharedStore, relied_on: Local) -> None:
 
 
 _PULLING = ".pulling-"
-"""The prefix of the folders that a pull fills."""
+"""The prefix of the folders into which pulls write."""
 
 
 def pull_run(
@@ -438,8 +437,8 @@ def pull_run(
     out: Path,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Path:
-    """Write a run's folder into `out`, and return that folder. `progress` is called with the number of bytes done and
-    of all bytes.
+    """Write a run's folder into `out`, and return that folder. `progress` is called with the number of bytes received
+    so far, and with the total number.
 
     The folder is filled under another name, and renamed when it is complete. Raises StoreDamaged for a file that
     differs from the pushed one, SharedStoreError if another run has the folder, and NoRoom.
@@ -499,7 +498,7 @@ def _passing(out: Path) -> Iterator[Path]:
 
 @contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[None]:
-    """Lock a folder against other processes. Raises OSError if another process has the lock, unless told to `wait`."""
+    """Lock a folder against other processes. If another process has the lock, raise OSError or, with `wait`, wait."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -509,7 +508,8 @@ def _held(folder: Path, *, wait: bool) -> Iterator[None]:
 
 
 def _require_room(folder: Path, manifest: RunManifest) -> None:
-    """Raise NoRoom if the run is larger than the free space. Needed because a manifest may claim any size."""
+    """Raise NoRoom if the run is larger than the free space. The size comes from a manifest, which may claim
+    anything."""
     free = shutil.disk_usage(folder).free
     if manifest.size > free:
         what = f"{manifest.id} has {manifest.size:,} bytes, and {folder.parent} has room for {free:,}"

@@ -1,6 +1,6 @@
 """The records that a run's folder keeps of its pushes: the manifest, its signature, and pushes that must be retried.
 
-These files are not part of the run, and are not pushed.
+The files of these records are not part of the run, and are not pushed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ RUNS = "runs/"
 SIGNATURE = ".sig"
 MOST_OF_A_MANIFEST = 4 << 20
 MOST_OF_A_LIST = 512 << 20
-"""The largest allowed size of a list of files, in bytes. The list of a run with a million raw outputs has half
-of that."""
+"""The largest allowed size of a list of files, in bytes. The list of a run with a million raw outputs has half this
+size."""
 _FORMAT = "benchbrief-run"
 _KEY = re.compile(r"runs/(?P<name>[^/@]+)@(?P<revision>[1-9][0-9]{0,8})\.json")
 _TABLE = re.compile(r"((measure|metric)\.)?[^\W\d]\w{0,199}")
@@ -44,7 +44,8 @@ _NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 
 
 def _table_name(name: str) -> str:
-    """Refuse a name that no version of benchbrief gives to a table. The reader must check that the table exists."""
+    """Refuse a name that no version of benchbrief gives to a table. Whether the table exists is for the reader to
+    check."""
     if not _TABLE.fullmatch(name):
         raise ValueError(f"{name[:80]!r} can't be the name of a table")
     return name
@@ -60,7 +61,7 @@ def path_problem(path: str) -> str:
 
 
 def is_pushed(path: str) -> bool:
-    """Return whether a push copies a file of a run. The records of earlier pushes are left out, and so are files that
+    """Return whether a push copies a file of a run. It copies neither the records of earlier pushes nor files that
     exist only while a process runs."""
     return not path.startswith(_NOT_PUSHED)
 
@@ -108,13 +109,13 @@ class RunManifest:
     """A run in a shared store. Times are in epoch seconds, by the clock of the controller or of the machine that
     pushed.
 
-    `tables` are the Parquet files of the run's results by name: `throughput`, `measure.latency`, `metric.cost`.
-    `briefs` are the files of its reports by their path in the run.
+    `tables` are the Parquet files of the run's results by name, such as `throughput`, `measure.latency` or
+    `metric.cost`. `briefs` are the files of its reports by their path in the run.
     """
 
     id: Name
     owner: Line
-    """The run's own identity, which distinguishes two runs of the same name."""
+    """The run's own identity, which tells apart two runs of the same name."""
     revision: Count
     pushed_at: Time
     measured_at: Time
@@ -187,8 +188,8 @@ def table_folder(run_id: str) -> str:
 
 
 def table_key(run_id: str, table: str, sha256: str) -> str:
-    """Return the key of a table. It includes a part of the SHA-256, because a later revision of the run has other
-    tables."""
+    """Return the key of a table. The key includes a part of the SHA-256, because a later revision of the run has
+    different tables."""
     return f"{table_folder(run_id)}{key_name(table)}-{sha256[:16]}.parquet"
 
 
@@ -199,7 +200,7 @@ def manifest_text(manifest: RunManifest) -> bytes:
 
 
 def read_manifest(content: bytes, key: str, url: str = "") -> RunManifest:
-    """Read the content under a manifest's key in the store at `url`.
+    """Parse the content stored under a manifest's key in the store at `url`.
 
     Raises StoreDamaged, and SharedStoreError for a manifest of a newer version.
     """
@@ -227,7 +228,7 @@ def read_manifest(content: bytes, key: str, url: str = "") -> RunManifest:
 
 
 def _first(error: ValueError) -> str:
-    """Return the first problem, cut to a few hundred letters."""
+    """Return the first problem, cut to a few hundred characters."""
     if not isinstance(error, ValidationError):
         return str(error)[:200]
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]

@@ -1,5 +1,5 @@
-"""Answers SQL over the runs of a shared store. Tables and views are as for a single run, with an additional column
-`run`.
+"""Answers SQL over the runs of a shared store. Tables and views are the same as for a single run, with an additional
+column `run`.
 
 A table is read only for the runs that the query asks for: DuckDB passes the conditions on `run` to `_Table`, which
 reads only the manifests and files of these runs.
@@ -58,10 +58,8 @@ def known_columns(name: str) -> pa.Schema | None:
 
 
 def usual_columns(found: Iterable[pa.Schema]) -> pa.Schema:
-    """Return all columns of several tables with the same name, each with its most frequent type.
-
-    So an unusual table of one run changes nothing for the other runs.
-    """
+    """Return all columns of several tables with the same name. Each column gets its most frequent type, so an unusual
+    table of one run changes nothing for the others."""
     kinds: dict[str, Counter[pa.DataType]] = {}
     for schema in found:
         for field in schema:
@@ -86,8 +84,8 @@ def _views() -> Mapping[str, pa.Schema]:
 def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
     """Return why a file can't be the table with this name, or "" if it can.
 
-    It can't if a column has another kind of type, or if a row group is larger than any that benchbrief writes. Reads
-    only the end of the file. Raises pa.ArrowException, OSError.
+    It can't be if a column has a type of another kind, or if a row group is larger than any that benchbrief writes.
+    Only the end of the file is read. Raises pa.ArrowException, OSError.
     """
     fragment.ensure_complete_metadata()
     known = known_columns(name)
@@ -99,8 +97,8 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return which columns of a file differ in kind from known columns of the same name, as a reason, or "" if none
-    differs."""
+    """Return, as a reason, which columns of a file have a type of another kind than the known columns of the same name.
+    Returns "" if there are none."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -110,7 +108,7 @@ def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
 
 
 def _kind(of: pa.DataType) -> str:
-    """Return the kind of a type. Values can be cast between all types of one kind."""
+    """Return the kind of a type. Values of one type can be cast to any other type of the same kind."""
     if pa.types.is_dictionary(of):
         return _kind(of.value_type)
     if pa.types.is_integer(of) or pa.types.is_floating(of):
@@ -150,15 +148,15 @@ def first_line(error: Exception) -> str:
 _VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
 _LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
 _BLOCK = 100
-"""How many runs are considered together, in order of their names."""
+"""How many runs to consider together, in order of their names."""
 _ASKED_FOR_COLUMNS = 8
-"""How many of the newest runs are searched for columns that this version of benchbrief lacks."""
+"""How many of the newest runs to search for columns that this version of benchbrief does not know."""
 _WORD = re.compile(r"\w+")
 
 
 class SharedResults:
-    """Answers SQL over the runs of a store, as `Store` does for one run. Use `open_results`. Only one thread may use
-    it."""
+    """Answers SQL over the runs of a store, as `Store` does for one run. Made by `open_results`. Only one thread may
+    use it."""
 
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         import duckdb
@@ -211,8 +209,8 @@ class SharedResults:
 
     @contextmanager
     def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
-        """Yield the answer to a query as Arrow batches. Raises ResultsError, also for a file that can't be read to its
-        end; then the caller may already have a part of the answer."""
+        """Yield the answer to a query as Arrow batches. Raises ResultsError. If a file can't be read to its end, this
+        happens after the caller has received a part of the answer."""
         self._prepare(text)
         with self._plainly():
             try:
@@ -227,7 +225,8 @@ class SharedResults:
         return ask_in_batches(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Register only the tables named in the statement, because checking every table takes longer than most answers.
+        """Register only the tables named in the statement, because checking every table takes longer than most answers
+        do.
 
         Raises SharedStoreError.
         """
@@ -255,7 +254,7 @@ class SharedResults:
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
-        """If the store raised an error inside the block, raise it instead of DuckDB's error."""
+        """If the store raised an error inside the block, raise that error instead of DuckDB's."""
         self._partitions.error = None
         try:
             yield
@@ -275,7 +274,7 @@ class _Partitions:
         self._used: dict[str, RunManifest] = {}
         self._left_out: set[str] = set()
         self._files: dict[tuple[str, str], TableFile | None] = {}
-        """The requested tables, by run and table, or None for a table that can't be read."""
+        """The requested tables, by run and name, or None for a table that can't be read."""
         self.error: Exception | None = None
 
     @cached_property
@@ -285,7 +284,7 @@ class _Partitions:
         return {run: its[-1] for run, its in revisions.items() if self._chosen is None or run in self._chosen}
 
     def read(self, name: str, schema: pa.Schema, condition: ds.Expression | None) -> ds.Dataset:
-        """Return a table with those runs that may meet the condition, judged by its part about runs. Raises
+        """Return a table of those runs that may meet the condition, judged by the part of it that concerns runs. Raises
         SharedStoreError."""
         fitting = self._fitting(schema, condition)
         manifests = [each for each in self._load(fitting) if name in each.tables]
@@ -333,7 +332,8 @@ class _Partitions:
         return self._files[of]
 
     def _read(self, manifest: RunManifest, name: str) -> TableFile:
-        """Fetch a table of a run, and check that it is the pushed one. Raises StoreDamaged, SharedStoreError."""
+        """Fetch a table of a run, and check that it is the one that was pushed. Raises StoreDamaged,
+        SharedStoreError."""
         stored = manifest.tables[name]
         key = table_key(manifest.id, name, stored.sha256)
         if isinstance(self._store.objects, FileObjects):
@@ -385,8 +385,8 @@ class _Partitions:
     def schema_of(self, name: str) -> pa.Schema | None:
         """Return the columns of a table, or None if no run has the table.
 
-        These are the columns that this version of benchbrief knows. For a metric or a series, they come from the newest
-        runs that have it. A view also has columns for the factors of the newest runs.
+        These are the columns that this version of benchbrief knows. The columns of a metric or a series come from the
+        newest runs that have it. A view also has columns for the factors of the newest runs.
         """
         known = known_columns(name)
         if known is not None and name in _views():
@@ -404,7 +404,7 @@ class _Partitions:
                     yield file
 
     def _newest_of_specs(self, name: str) -> Iterator[TableFile]:
-        """Yield a table from the newest run of each spec, among the newest runs that have the table."""
+        """Yield a table of the newest run of each spec, searching only the newest runs that have the table."""
         newest, specs = sorted(self._runs, reverse=True), set[str]()
         for at in range(0, len(newest), _BLOCK):
             for each in self._load(newest[at : at + _BLOCK]):
@@ -456,8 +456,7 @@ class _Partitions:
 
 
 class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
-    """The source of a table's rows for DuckDB, which calls `schema`, then `scanner` with the
-    columns and a condition."""
+    """Supplies a table's rows to DuckDB, which calls `schema`, and then `scanner` with the columns and a condition."""
 
     def __init__(self, partitions: _Partitions, name: str, schema: pa.Schema) -> None:  # the base can't be made itself
         self._partitions, self._name, self._schema = partitions, name, schema
@@ -475,15 +474,16 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names of files that may meet a condition. `said` maps each name to an expression that is true for all
-    of its file's rows. No file is opened."""
+    """Return the names of files that may have rows which meet a condition. `said` maps each name to an expression that
+    is true for all rows of the file. No file is opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
 
 
 def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema | None:
-    """Return the columns of a view, with further columns for the factors of the runs, or None if there are no runs."""
+    """Return the columns of a view, with further columns for the factors of the runs. Returns None if there are no
+    runs."""
     if not found:
         return None
     usual = (each for each in usual_columns(found) if each.name not in known.names)
@@ -493,7 +493,7 @@ def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema |
 
 
 def _with_run(schema: pa.Schema) -> pa.Schema:
-    """Return the columns with `run` in front. All others may be NULL, since some runs may lack them."""
+    """Return the columns with `run` in front. All others may be NULL, because some runs may lack them."""
     nullable = [field.with_nullable(True) for field in schema if field.name != "run"]
     return pa.schema([pa.field("run", pa.string()), *nullable])
 
@@ -502,8 +502,8 @@ def _with_run(schema: pa.Schema) -> pa.Schema:
 def open_results(
     store: SharedStore, runs: Iterable[str] | None = None, *, every: bool = False
 ) -> Iterator[SharedResults]:
-    """Yield the results of the `runs` of a store, or of all its runs. With `every`, simulated and imported runs are
-    included.
+    """Yield the results of the `runs` of a store, or by default of all its runs. With `every`, simulated and imported
+    runs are included.
 
     Raises SharedStoreError.
     """

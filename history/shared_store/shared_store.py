@@ -86,7 +86,7 @@ class ManifestCache:
         return sqlite3.connect(self._path, timeout=_WAIT_S)
 
     def _forget(self) -> None:
-        """Remove a cache file that is not a database. Leave it alone if it is in use or can't be written."""
+        """Remove a cache file that is not a database, unless it is in use or can't be written."""
         try:
             with self._path.open("rb") as file:
                 is_ours = file.read(15) == b"SQLite format 3"
@@ -99,14 +99,14 @@ class ManifestCache:
 MARKER = "benchbrief-store.json"
 MARKER_TEXT = b'{"format": "benchbrief-store", "version": 1}\n'
 THREADS = 16
-"""How many requests are made at the same time. Each request mostly waits for the network."""
+"""How many requests to make at the same time. Each request mostly waits for the network."""
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 class SharedStore:
-    """Read access to a store of runs. Use `open_store`. `push_and_pull.py` writes to stores, and `collect_garbage.py`
-    removes."""
+    """Read access to a store of runs. Made by `open_store`. To write, see `push_and_pull.py`; to remove, see
+    `collect_garbage.py`."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self.objects = objects
@@ -131,14 +131,14 @@ class SharedStore:
         return _revisions(self.objects.keys(RUNS))
 
     def stamps(self) -> dict[str, str]:
-        """Return for each run a text that changes with a new revision of the run, or a rewrite of its newest one.
-        Raises SharedStoreError."""
+        """For each run, return a text that changes when the run gets a new revision, or when its newest one is written
+        again. Raises SharedStoreError."""
         listed = {each.key: each.stamp for each in self.objects.list(RUNS)}
         newest = {run: revisions[-1] for run, revisions in _revisions(listed).items()}
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
 
     def manifests(self, runs: Iterable[str] | None = None) -> Iterator[RunManifest]:
-        """Yield the newest manifest of each run, or of only these `runs`, in order of the runs' names.
+        """Yield the newest manifest of each run, or with `runs` only of these, in order of the runs' names.
 
         A manifest that can't be read is left out, and its error is in `problems`. Raises SharedStoreError.
         """
@@ -214,11 +214,12 @@ class SharedStore:
         return files
 
     def fetch(self, manifest: RunManifest, name: str, into: Path, most: int = 1 << 62) -> Path:
-        """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run to
-        the folder or file `into`, and return the file. Its SHA-256 is checked, and an incomplete file is never left.
+        """Write one table or file of a run to the folder or file `into`, and return the file. A table has a name such
+        as `throughput`, `series` or `series.parquet`, and a file has a path such as `reports/brief.html`. The SHA-256
+        is checked, and an incomplete file is never left behind.
 
-        Raises NoObject if the run has no such file, StoreDamaged (also if the file has more than `most` bytes),
-        SharedStoreError.
+        Raises NoObject if the run has no such file, StoreDamaged if the file is damaged or has more than `most` bytes,
+        and SharedStoreError.
         """
         table = name.removesuffix(".parquet")
         if table in manifest.tables:
@@ -235,7 +236,7 @@ class SharedStore:
         return path
 
     def fetch_object(self, key: str, stored: StoredFile, path: Path) -> None:
-        """Write an object with known SHA-256 and size to a file. Raises NoObject, StoreDamaged, NoRoom."""
+        """Write an object whose SHA-256 and size are known to a file. Raises NoObject, StoreDamaged, NoRoom."""
         temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -289,7 +290,7 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str:
-    """Return the problem with the list of a run's files, or "" if it may be the pushed list."""
+    """Return the problem with the list of a run's files, or "" if the list may be the one that was pushed."""
     for path in files:
         if problem := path_problem(path):
             return f"has a file that {problem}: {path[:200]!r}"
@@ -305,6 +306,6 @@ def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str
 def open_store(url: str) -> SharedStore:
     """Return the store at an address: `s3://bucket/prefix`, `file:///folder` or a path. Nothing is read yet.
 
-    Raises SharedStoreError for any other kind of address, or if boto3 is not installed and the address is on S3.
+    Raises SharedStoreError for any other kind of address, or for one on S3 if boto3 is not installed.
     """
     return SharedStore(open_objects(url))

@@ -38,7 +38,7 @@ class SignatureState:
 
     @property
     def text(self) -> str:
-        """Return a phrase for something with this signature (`signed by ...`)."""
+        """Return a phrase that describes something with this signature (`signed by ...`)."""
         key = f" ({self.key})" if self.key else ""
         return {
             "holds": f"signed by {self.signer}{key}",
@@ -118,8 +118,8 @@ class SignedCheck:
 
 
 def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw: bool) -> SignedCheck:
-    """Check a run's files, and documents that may be elsewhere, against the signed list. Raw outputs are checked only
-    with `raw`.
+    """Check a run's files, and documents outside its folder, against the signed list. Raw outputs are checked only with
+    `raw`.
 
     Raises SharedStoreError, OSError.
     """

@@ -44,7 +44,7 @@ class MadeSite:
     """The outcome of making a site.
 
     `read` counts the runs that were new or have changed, and `written` counts the files. `broken` are the runs with a
-    problem. `kept` are files that no page needs any more, but that somebody has changed.
+    problem. `kept` are files that no page needs any more, but that somebody has edited.
     """
 
     runs: int
@@ -149,7 +149,7 @@ def _run_page(place: RunPlace, folder: SiteFolder, pages: Pages, run: SiteRun, p
 
 
 def _index(suites: Mapping[Suite, Sequence[SiteRun]], runs: Sequence[SiteRun], words: Words) -> bytes:
-    """Return a script with the search index: a text, a link and further words for each suite and run."""
+    """Return a script with the search index. For each suite and run, the index has a text, a link and further words."""
     rows = [[suite_name(suite, words), suite_href(suite), words["site_suite"]] for suite in suites]
     for run in runs:
         line = run_line(run, words)
@@ -180,7 +180,8 @@ class Pages:
             yield f"assets/{name}", (_TEMPLATES / name).read_bytes()
 
     def page(self, name: str, title: str, context: Mapping[str, Any], depth: int = 0, own_style: str = "") -> bytes:
-        """Return a page that is `depth` folders below the site's root. With `own_style`, it needs no other file."""
+        """Return a page in a folder `depth` levels below the site's root. With `own_style`, the page needs no other
+        file."""
         common = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
         common |= {"root": "../" * depth, "version": self._version}
         common |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours

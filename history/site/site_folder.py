@@ -1,7 +1,8 @@
 """The folder of a site. It knows the site's files, so that no other file is overwritten or removed.
 
-`.bench-site.json` has the SHA-256 of each file that was written. A file with a different SHA-256 is somebody's work.
-While a site is made, `.bench-site.log` lists each file before it is written, so that interrupted work can be continued.
+`.bench-site.json` has the SHA-256 of each file that was written. If a file has a different SHA-256, somebody has edited
+it. While a site is made, `.bench-site.log` lists each file before it is written, so that interrupted work can be
+continued.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _VERSION = 1
 
 
 class SiteFolder:
-    """The files of a site. `written` counts the files that were new or have changed. Use `open_site`."""
+    """The files of a site. `written` counts the files that were new or have changed. Made by `open_site`."""
 
     def __init__(self, root: Path, before: Mapping[str, str], made_of: Mapping[str, str] | None = None) -> None:
         self.root = root
@@ -32,7 +33,7 @@ class SiteFolder:
         self.written = 0
 
     def has(self, name: str, sha256: str) -> bool:
-        """Return whether a file with this digest was written by the site and still exists. If so, it is kept."""
+        """Return whether the site wrote a file with this digest that still exists. If so, the file is kept."""
         if self._before.get(name) != sha256 or not (self.root / name).is_file():
             return False
         self._now[name] = sha256
@@ -77,7 +78,7 @@ class SiteFolder:
         return False
 
     def is_made_of(self, name: str, sha256: str) -> bool:
-        """Return whether the file exists and was made from a source with this digest. If so, it is kept."""
+        """Return whether the file exists and was made from a source with this digest. If so, the file is kept."""
         return self._made_of.get(name) == sha256 and self.keep(name)
 
     def note_made_of(self, name: str, sha256: str) -> None:

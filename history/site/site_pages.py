@@ -52,11 +52,12 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST
 
 MOST_CONTENDERS = 16
-"""The most hardware to compare, since the number of pairs grows with the square."""
+"""The most hardware to compare, because the number of pairs grows with its square."""
 
 
 def ranked_dims(run: SiteRun) -> Iterator[Dimension]:
-    """Yield the dimensions that can be ranked because several keys were measured: the hardware, then factors."""
+    """Yield the dimensions that can be ranked because several of their keys were measured: the hardware, then
+    factors."""
     factors = (word.removesuffix("=") for word in run.levels if word.endswith("="))
     yield from (dim for dim in ("hardware", *factors) if 2 <= len(_measured_keys(run, dim)) <= MOST_CONTENDERS)
 
@@ -177,8 +178,8 @@ def has_few_runs(line: TrendLine) -> bool:
 
 
 def _state(line: TrendLine, placed: PlacedChange) -> str:
-    """Return worse, better or differs; lab for a change that a control also shows; or accepted for a change that people
-    accept."""
+    """Return worse, better or differs. If a control shows the change too, return lab, and if people have accepted the
+    change, return accepted."""
     if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
         return "lab"
     if placed.change.verdict is not None and placed.change.verdict.verdict == "accept":
@@ -202,7 +203,7 @@ def _sure(placed: PlacedChange) -> str:
 
 
 def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
-    """Yield what is known about a change from the control series and from people."""
+    """Yield what the control series and people say about a change."""
     lab, verdict = placed.change.lab, placed.change.verdict
     if lab is not None and lab.is_lab:
         yield words["site_lab"].format(change=change_text(lab.change))
@@ -306,8 +307,8 @@ def home_view(title: str, runs: Sequence[SiteRun], cards: Sequence[SuiteCard], w
 
 
 def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: SuiteTrends) -> SuiteView:
-    """Return a suite's page: its trends, the last run compared with the previous one, and the last run's hardware
-    ranked."""
+    """Return the view of a suite's page: its trends, a comparison of the last run with the previous one, and a ranking
+    of the last run's hardware."""
     lines = trends.lines
     last, labels = runs[-1], _labels(runs[-1])
     grouped: dict[str, list[TrendCard]] = {}
@@ -375,7 +376,8 @@ def _step(run: SiteRun, before: SiteRun, words: Words) -> ComparisonView | None:
 
 
 def run_view(run: SiteRun, words: Words) -> RunPage:
-    """Return a run's page: a description of the run, its briefs, its values, and its hardware ranked."""
+    """Return the view of a run's page: a description of the run, its briefs, its values, and a ranking of its
+    hardware."""
     grouped: dict[str, list[RunValue]] = {}
     for value in run.values:
         grouped.setdefault(value.quantity, []).append(value)

@@ -52,7 +52,7 @@ def p_text(p: float) -> str:
 
 
 def lab_text(lab: LabShare) -> str:
-    """Return what the control series show about a change, or "" if they did not change."""
+    """Say what the control series show about a change, or return "" if they did not change."""
     if lab.is_lab:
         return f"the lab's: the control changed by {percent(lab.change)} in the same runs"
     if lab.is_part:
@@ -77,8 +77,8 @@ def _signed(value: float) -> str:
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
-"""The suffix of names that `slug` makes. A text that already has this suffix could equal the name made for another
-text."""
+"""The suffix of names that `slug` makes. A text that has such a suffix is changed as well, because it might equal the
+name made for another text."""
 _LONGEST = 60
 MISSING = "–"
 

@@ -32,7 +32,8 @@ NO_RULES = TrendRules()
 
 @dataclass(frozen=True)
 class PlacedChange:
-    """A change of a line. `index` is the place of its first value, or None if that is earlier than the shown values."""
+    """A change on a line. `index` is the place of the first value after it, or None if that value is earlier than those
+    shown."""
 
     index: int | None
     change: Change
@@ -41,7 +42,7 @@ class PlacedChange:
 
 @dataclass(frozen=True)
 class TrendLine:
-    """A series over the last runs that share its last unit, the oldest first.
+    """A series over its last runs, the oldest first. All shown values have the same unit as the last one.
 
     `parts` are the first indices of the stretches that share one environment and definition. `current` is the last
     change in the part of the last value, unless somebody judged that the change is noise.
@@ -62,8 +63,8 @@ class TrendLine:
 class SuiteTrends(NamedTuple):
     """A suite's trend lines, and how many runs they leave out.
 
-    `wrong_clocks` counts runs left out entirely; `reused` counts runs shown without the results they reuse from earlier
-    runs.
+    `wrong_clocks` counts the runs that are left out entirely. `reused` counts the runs whose reused results are left
+    out.
     """
 
     lines: tuple[TrendLine, ...] = ()

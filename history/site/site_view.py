@@ -60,7 +60,8 @@ class RankedTable:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """A comparison of contenders: the columns' heads, a table for each quantity, and necessary notes."""
+    """A comparison of contenders: the heads of the columns, a table for each quantity, and any notes that are
+    needed."""
 
     title: str
     heads: tuple[str, ...]
@@ -83,7 +84,7 @@ class TrendCard:
     state: str
     svg: Markup
     table: tuple[tuple[str, str, str, str], ...]
-    """The changes, one in a row: the run, the date, the size of the change, and further remarks."""
+    """The changes, one per row: the run, the date, the size of the change, and further remarks."""
 
 
 @dataclass(frozen=True)

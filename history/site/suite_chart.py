@@ -20,8 +20,8 @@ MOST = 400
 
 @dataclass(frozen=True)
 class Mark:
-    """A change before the value at `index`, with the text beside it. `kind` is worse, better,
-    differs, lab or accepted."""
+    """A change right before the value at `index`, with the text beside it. `kind` is worse, better, differs, lab or
+    accepted."""
 
     index: int
     text: str
@@ -32,8 +32,8 @@ class Mark:
 class DrawnSuite:
     """Values over runs, the oldest first. None is a gap.
 
-    `parts` are the first indices of stretches that are not compared with the previous stretch. `low` and `high` are the
-    texts of the smallest and the largest value.
+    `parts` are the first indices of stretches that are not compared with each other. `low` and `high` are the texts of
+    the smallest and the largest value.
     """
 
     values: Sequence[float | None]

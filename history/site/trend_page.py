@@ -40,8 +40,8 @@ _THEMED = "\n".join(
 
 
 def trend_chart(trend: Trend) -> Layer | None:
-    """Return the chart in Vega-Lite's form, or None if fewer than two runs have a value, because a single point shows
-    no trend.
+    """Return the chart in Vega-Lite's form. Returns None if fewer than two runs have a value, because a single point
+    shows no trend.
 
     Values in an earlier unit are left out, because they have another scale.
     """
@@ -119,7 +119,7 @@ def _layer(values: list[dict[str, Any]], mark: Layer, **encoding: Layer) -> Laye
 
 
 def _levels(part: PartTrend, scale: Any) -> list[dict[str, Any]]:
-    """Return the mean between successive changes, each from the first run there to the last."""
+    """Return the mean between each two successive changes, with the times of the first and the last run there."""
     known = part.part.known
     ends = [0, *(each.index for each in part.changes if not each.is_noise), len(known)]
     found = []
@@ -136,7 +136,7 @@ def _is_lab(change: Any) -> bool:
 
 
 def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
-    """Return the page, which has a chart for each series, and tables of the series' changes and values."""
+    """Return the page. It has a chart for each series, and tables of the series' changes and values."""
     with Converter().running() as converter:
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         for trend in trends:

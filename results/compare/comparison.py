@@ -282,7 +282,8 @@ def _compared(
 
 
 def _with_intervals(row: Comparison, level: float) -> Comparison:
-    """Return the comparison with its ratio, its difference and their intervals at a level. Both values must be known."""
+    """Return the comparison with its ratio, its difference and their intervals at a level. Both values must be
+    known."""
     first, second = row.first, row.second
     if first is None or second is None or first.value is None or second.value is None:
         return row

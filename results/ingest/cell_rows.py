@@ -84,7 +84,8 @@ def _nearest(time: float, around: Sequence[_Reading]) -> float:
 
 
 def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
-    """Return the last reading at a time or before, and the first one from that time on, or None if either is missing."""
+    """Return the last reading at a time or before, and the first one from that time on, or None if either is
+    missing."""
     before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
     after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
     return (before, after) if before and after else None

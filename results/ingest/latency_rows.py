@@ -1,4 +1,5 @@
-"""Computes latency statistics of one or more distributions. Distributions are merged by their buckets, never averaged."""
+"""Computes latency statistics of one or more distributions. Distributions are merged by their buckets, never
+averaged."""
 
 from __future__ import annotations
 

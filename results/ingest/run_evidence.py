@@ -200,7 +200,8 @@ class Evidence:
 
     @cached_property
     def world(self) -> World:
-        """Return the drivers and probes, real or simulated, that made the raw outputs. The same ones read them again."""
+        """Return the drivers and probes, real or simulated, that made the raw outputs. The same ones read them
+        again."""
         return world_for(self.simulated)
 
     @property

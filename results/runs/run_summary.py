@@ -255,7 +255,8 @@ def _promise(evidence: Evidence, cell: Cell) -> Kept | None:
 
 
 def _measuring(evidence: Evidence, verdict: CellVerdict) -> SteadyEnd | None:
-    """For a cell that measures until it is steady, return how its measurement ended. Reads no records of other cells."""
+    """For a cell that measures until it is steady, return how its measurement ended. Reads no records of other
+    cells."""
     if evidence.plan.experiments[verdict.cell.experiment].until_steady is None:
         return None
     if (ended := verdict.measuring_ended) is None:

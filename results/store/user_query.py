@@ -1,4 +1,5 @@
-"""Answers users' SQL if it is a single statement that changes nothing. Otherwise, explains in one clear line why not."""
+"""Answers users' SQL if it is a single statement that changes nothing. Otherwise, explains in one clear line why
+not."""
 
 from __future__ import annotations
 
