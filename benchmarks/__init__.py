@@ -1,2 +1,2 @@
-"""Benchmarks of our own speed, as ratios to something measured in the same run. `python -m benchmarks [name ...]` runs
-them."""
+"""Benchmarks of benchbrief itself. They compare its speed with something measured in the same run. `python -m
+benchmarks [name ...]` runs them."""

@@ -1,6 +1,6 @@
-"""Run the benchmarks named on the command line, or all of them; `open_loop:lag` is one part of a benchmark.
+"""Run the benchmarks named on the command line, or all of them. `open_loop:lag` names one part of a benchmark.
 
-With `--write`, what they measure goes to `figures.json` and `README.md`.
+With `--write`, the measured figures are written to `figures.json` and `README.md`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Compares nine adaptive points with nine fixed ones and with all candidates, on made-up curves whose true knee is
+"""Compares nine adaptive points with nine fixed points and with all candidates, on simulated curves whose true knee is
 known.
 
-Two kinds of curves: N. Gunther's Universal Scalability Law over 1 to 512 threads, with contention from 0.1 to 16 % and
-coherency from 1e-6 to 1e-3; and an offered load of 1k to 100k ops/s that a system follows up to a capacity of 2k to 70k
-ops/s. Each measurement has noise; a point is the mean of three. Each curve is drawn as in a brief, with lines on a
-logarithmic axis, and its knee is found as `knee(throughput over threads)` finds it (Kneedle).
+There are two kinds of curves. The first is N. Gunther's Universal Scalability Law over 1 to 512 threads, with
+contention from 0.1 to 16 % and coherency from 1e-6 to 1e-3. The second is an offered load of 1k to 100k ops/s that a
+system follows up to a capacity of 2k to 70k ops/s. Each measurement has noise, and a point is the mean of three. Each
+curve is drawn as in a brief, with lines on a logarithmic axis, and its knee is found in the same way as
+`knee(throughput over threads)` finds it (Kneedle).
 
 The adaptive points are chosen by the product's own rule (`runners/scheduling/point_choice.py`).
 """
@@ -30,7 +31,8 @@ Measure = Callable[[float], float]
 
 @dataclass
 class Tally:
-    """The errors of one way to choose points: of throughput as shares of the highest one, and of knees in doublings."""
+    """The errors of one way to choose points. Errors of throughput are shares of the highest throughput; errors of
+    knees are in doublings."""
 
     mean: list[float] = field(default_factory=list)
     largest: list[float] = field(default_factory=list)
@@ -54,8 +56,7 @@ def usl(chance: random.Random) -> Curve:
 
 
 def saturating(chance: random.Random) -> Curve:
-    """Return a curve whose achieved load follows the offered load up to a capacity. The sharpness of the bend is
-    random."""
+    """Return a curve whose achieved load follows the offered load up to a capacity, with a bend of random sharpness."""
     capacity, sharp = 2000 * 35 ** chance.random(), chance.uniform(3, 20)
     return lambda load: (load**-sharp + capacity**-sharp) ** (-1 / sharp)
 
@@ -68,7 +69,7 @@ def knee(points: Mapping[float, float]) -> float:
 
 
 def drawn(points: Mapping[float, float], load: float) -> float:
-    """Return the height of the drawn line."""
+    """Return the height of the drawn line at a point."""
     for (low, left), (high, right) in pairwise(sorted(points.items())):
         if low <= load <= high:
             return left + (right - left) * math.log(load / low) / math.log(high / low)
@@ -76,7 +77,7 @@ def drawn(points: Mapping[float, float], load: float) -> float:
 
 
 def fixed(grid: Sequence[float], measure: Measure) -> dict[float, float]:
-    """Measure at equal ratios."""
+    """Measure at points with equal ratios between them."""
     first, last = grid[0], grid[-1]
     return {load: measure(load) for n in range(POINTS) if (load := round(first * (last / first) ** (n / (POINTS - 1))))}
 
@@ -125,7 +126,7 @@ def compared(make: Callable[[random.Random], Curve], first: float, last: float, 
 
 
 def main() -> bool:
-    """Print the errors. Returns whether adaptive points find the knee better than as many fixed ones."""
+    """Print the errors. Returns whether adaptive points find the knee better than the same number of fixed points."""
     held = True
     for name, make, first, last in KINDS:
         for noise in (0.0, 0.02, 0.05):

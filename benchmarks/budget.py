@@ -1,16 +1,17 @@
-"""Compares a budget with a fixed number of repeats, on made-up campaigns whose true answer is known.
+"""Compares a budget with a fixed number of repeats, on simulated campaigns whose true answer is known.
 
-A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, measured in turns. Each point has its
-own noise, between 0.5 and 8 %; the second group is faster or slower by up to 10 %. The question at each point is an
-expectation of the spec, `throughput[two] > throughput[one]` there: it is answered where the product's verdict says that
-the repeats decide it (`judge` in `results/analysis/expectation_verdicts.py`).
+A campaign has `WORKLOADS` workloads at `POINTS` points on two hardware groups, which take turns. Each point has its own
+noise, between 0.5 and 8 %, and the second group is up to 10 % faster or slower. The question at each point is the
+spec's expectation `throughput[two] > throughput[one]`. It is answered once the product's verdict says that the repeats
+decide it (`judge` in `results/analysis/expectation_verdicts.py`).
 
-Fixed: each point is repeated equally often, with a 95 % interval. Budgeted: the product's own allocator chooses each
-cell (`Budgets` in `runners/scheduling/budgeted_repeats.py`), by the records of a journal, as in a simulated run, until
-all is decided or the time of the fixed campaign is over: with a target for intervals, and with a plain number of
-repeats. The last comparison has the default order, one hardware group after the other, and a second group with a tenth
-of the first one's noise. A cell measures the same in all. The allocator's view of the expectations is computed from the
-same numbers by the product's rule, not from raw outputs.
+With a fixed number, each point is repeated equally often, with a 95 % interval. With a budget, the product's own
+allocator (`Budgets` in `runners/scheduling/budgeted_repeats.py`) chooses each cell from the records of a journal, as in
+a simulated run. It stops when everything is decided or the time of the fixed campaign has passed. Budgets are tried
+with a target for intervals and with a plain number of repeats. The last comparison uses the default order, one hardware
+group after the other, and the second group has a tenth of the first one's noise. A cell has the same measured value in
+every variant. The allocator judges the expectations by the product's rule, but from the drawn numbers instead of raw
+outputs.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 CAMPAIGNS = 100
 FIRST = 1000
-"""The number of the first campaign. Some earlier campaigns were used to choose how looks share the allowed error."""
+"""The number of the first campaign. Earlier numbers were used to choose how looks share the allowed error."""
 WORKLOADS, POINTS = 4, 5
 FIXED = (5, 8, 10)
 UNEQUAL = 5
-"""The numbers of repeats for hardware groups with unequal noise. The calmer group has one tenth of the noise."""
+"""The number of repeats in the comparison of hardware groups with unequal noise."""
 CALM = 0.1
 UNEQUAL_CAMPAIGNS = 10
 MOST = 10
@@ -58,12 +59,12 @@ experiment ramp {
 """
 
 _Question = tuple[str, int | None]
-"""A workload and its threads, measured on both hardware groups."""
+"""A workload and its number of threads, which both hardware groups measure."""
 
 
 @dataclass
 class Tally:
-    """The time that campaigns of one kind took, and how their questions were answered."""
+    """How long the campaigns of one kind took, and how their questions were answered."""
 
     hours: list[float] = field(default_factory=list)
     right: int = 0
@@ -82,7 +83,7 @@ class Tally:
 
 
 class Campaign:
-    """The true throughputs of each question, by hardware, with a method that measures a cell."""
+    """The true throughputs for each question, by hardware, and a method that measures a cell."""
 
     def __init__(self, plan: Plan, seed: int, calm: float = 1.0) -> None:
         self._seed = seed

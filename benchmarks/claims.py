@@ -1,8 +1,9 @@
-"""Claims of highest values on simulated campaigns with known truth: how many wrong and how many true claims are made,
-how often the interval contains the true value, and how well the overstatement of a highest value is estimated.
+"""Simulates campaigns that claim highest values and whose truth is known. Counts the wrong and the true claims that are
+made, how often the interval contains the true value, and how well the overstatement of a highest value is estimated.
 
-A campaign has five claims, each the highest ratio of two sides over six points. Each side of a point is measured three
-times with a noise of 2 %, and the point that won again for the held-out repeats. The verdicts are the product's own.
+A campaign has five claims, each about the highest ratio of two sides over six points. Each side of a point is measured
+three times with a noise of 2 %, and the winning point is measured again for the held-out repeats. The verdicts are the
+product's own.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class JudgedClaim:
 
 
 def campaign(draw: random.Random, truths: Sequence[float], held_out: int, claims: int = CLAIMS) -> list[JudgedClaim]:
-    """Return the verdicts on a campaign of claims over points with these true ratios, all decided together."""
+    """Return the verdicts on a campaign whose claims all have points with these true ratios. The claims are decided
+    together."""
     rows: dict[str, list[tuple[tuple[float, ...], float]]] = {}
     held: dict[str, HeldOutRepeats] = {}
     made, at = [], []
@@ -114,8 +116,8 @@ SHAPES: Mapping[Shape, Sequence[float]] = {
 
 
 def overstated(draw: random.Random, truths: Sequence[float], claims: int) -> tuple[float, float]:
-    """Return by how much highest values are too high on average, and by how much the claims say they are, as shares of
-    the values."""
+    """Return how much too high the highest values are on average, and how much too high the claims estimate them to be.
+    Both are shares of the values."""
     judged = campaign(draw, truths, 0, claims)
     values = [(each.verdict.value or 0.0, each.truth, each.verdict.overstated or 0.0) for each in judged]
     return (

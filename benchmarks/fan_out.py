@@ -1,9 +1,9 @@
-"""Runs the same commands on 50 real hosts by SSH with benchbrief, Ansible and pyinfra, alternating within one run.
+"""Runs the same commands on 50 real hosts by SSH with benchbrief, Ansible and pyinfra, which take turns within one run.
 
-The hosts are network namespaces with an address and an sshd each if we are root, or else servers on 50 ports. Each tool
-is a separate process that starts cold: it reads its inventory, connects to all hosts, and runs a number of commands on
-each, one after another. Ansible runs its raw module, which needs nothing on the host and is its fastest, with ssh's
-connections kept open between tasks (its default) and 50 forks; pyinfra is asked for 50 at a time too.
+As root, each host is a network namespace with its own address and sshd; otherwise the hosts are servers on 50 ports.
+Each tool is a separate process that starts cold: it reads its inventory, connects to all hosts, and runs a number of
+commands on each, one after another. Ansible runs its raw module, which needs nothing on the host and is its fastest,
+with 50 forks. By default, it keeps ssh's connections open between tasks. pyinfra also works on 50 hosts at a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The figures that benchmarks have measured, and the page that shows them.
 
-A benchmark calls `record` for each figure. `python -m benchmarks NAME --write` keeps them in `figures.json`, each with
-its day and commit, and writes `README.md` from that and from `README.template.md`. `python -m benchmarks.figures`
-writes the page alone, after a change of the template.
+A benchmark calls `record` for each figure. `python -m benchmarks NAME --write` saves the figures in `figures.json`,
+each with its day and commit, and writes `README.md` from them and `README.template.md`. After a change of the template,
+`python -m benchmarks.figures` writes the page alone.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _recorded: list[tuple[str, str, str]] = []
 
 
 def record(what: str, figure: str, against: str = "") -> None:
-    """Print a figure, and remember it for `--write`. `what` must be the same in each measurement of the figure."""
+    """Print a figure, and remember it for `--write`. A figure must have the same `what` each time that it is measured."""
     print(f"  {what}: {figure}{f'; against {against}' if against else ''}", flush=True)
     _recorded.append((what, figure, against))
 
 
 def write_recorded(benchmark: str) -> None:
-    """Save the figures recorded since the last call as figures of this benchmark, and write the page."""
+    """Save the figures recorded since the last call under this benchmark's name, and write the page."""
     measured = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {_commit()}, load average {os.getloadavg()[0]:.0f}"
     new = [Figure(benchmark, what, figure, against, measured) for what, figure, against in _recorded]
     _recorded.clear()
@@ -58,8 +58,8 @@ def stored() -> list[Figure]:
 
 
 def merged(old: Iterable[Figure], new: Iterable[Figure]) -> list[Figure]:
-    """Return the old figures, each replaced by the new one if there is one. Figures that are entirely new follow those
-    of their benchmark."""
+    """Return the old figures, replaced by new ones of the same name. Figures that are entirely new follow those of
+    their benchmark."""
     found = {(each.benchmark, each.what): each for each in old}
     found |= {(each.benchmark, each.what): each for each in new}
     order = list(dict.fromkeys(each.benchmark for each in found.values()))
@@ -67,7 +67,7 @@ def merged(old: Iterable[Figure], new: Iterable[Figure]) -> list[Figure]:
 
 
 def page() -> str:
-    """Return the text of `README.md`, by the template and the stored figures."""
+    """Return the text of `README.md`, made from the template and the stored figures."""
     rows = ["| benchmark | what | figure | against | measured |", "| --- | --- | --- | --- | --- |"]
     for each in stored():
         cells = (f"`{each.benchmark}`", each.what, each.figure, each.against, each.measured)
@@ -78,7 +78,7 @@ def page() -> str:
 
 
 def _commit() -> str:
-    """Return the commit that is measured, with a mark if other files than those written here differ from it."""
+    """Return the measured commit. It is marked if files other than those written here differ from it."""
     commit = _git("rev-parse", "--short=8", "HEAD")
     others = (f":(exclude){path.name}" for path in (STORED, PAGE))
     return f"{commit} with changes" if _git("status", "--porcelain", "--", ":/", *others) else commit

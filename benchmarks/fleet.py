@@ -1,8 +1,8 @@
 """Measures how the controller's cost for simulated fleets grows with the number of cells.
 
-Each host is a separate lane. The run itself, the store and the brief are made in separate processes, so that each has
-its own peak memory. CPU is the user and system time of the whole process, including checking the spec and reading the
-plan. A second table shows lanes that separate processes run, and that are then merged.
+Each host is a separate lane. The run itself, the store and the brief are made in separate processes, so that the peak
+memory of each can be told. CPU is the user and system time of the whole process, including checking the spec and
+reading the plan. A second table is for lanes that are run by separate processes and merged afterwards.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def spec(hosts: int, threads: Sequence[int] = THREADS, workloads: Sequence[str] 
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one process: seconds, and its peak resident memory in bytes."""
+    """The cost of one process: its times in seconds, and its peak resident memory in bytes."""
 
     wall_s: float
     cpu_s: float
@@ -109,7 +109,7 @@ def of_cells(cells: int) -> list[tuple[str, Cost]]:
 
 
 def of_lanes(lanes: int, each: int = 10) -> list[tuple[str, Cost]]:
-    """Return the cost of each step if each lane, of ten or a hundred cells, is run by its own process."""
+    """Return the cost of each step if a separate process runs each lane. A lane has ten or a hundred cells."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
         (folder / "fleet.bench").write_text(spec(lanes, HUNDRED if each == 100 else THREADS))

@@ -1,10 +1,10 @@
 """Compares parsing and checking a spec of 10,000 lines with python-hcl2 parsing an equivalent HCL file.
 
-Both have the same contents, line by line: `long/unit.bench` and `long/unit.hcl`, repeated with other names in place of
-`@`. In HCL, numbers with units are in quotes, and the words after an expression (`by threads, color workload`) are an
-object. python-hcl2 only parses; ours also checks: names, units, dimensions, and the reports' expressions. The two take
-turns, each in a separate process that begins to time itself after its imports, because starting up is measured
-elsewhere.
+Both have the same contents, line by line: `long/unit.bench` and `long/unit.hcl` are repeated with other names in place
+of `@`. In HCL, numbers with units are in quotes, and the words after an expression (`by threads, color workload`) are
+an object. python-hcl2 only parses, whereas benchbrief also checks names, units, dimensions, and the reports'
+expressions. The two take turns. Each runs in a separate process that starts its clock after its imports, because
+start-up is measured elsewhere.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read(path):
 
 
 def written(language: str) -> str:
-    """Return the long file in `bench` or `hcl`."""
+    """Return the long file's text as `bench` or `hcl`."""
     head, unit = ((LONG / f"{part}.{language}").read_text(encoding="utf-8") for part in ("head", "unit"))
     units = round((LINES - head.count("\n")) / unit.count("\n"))
     return head + "".join(unit.replace("@", str(number)) for number in range(units))

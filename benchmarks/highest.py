@@ -1,10 +1,11 @@
-"""Compares searches for a promise on simulated queues, whose answer is known, with a ramp of the same resolution.
+"""Compares searches for the highest rate that keeps a promise with a ramp of the same resolution, on simulated queues
+whose answer is known.
 
-Each queue has one server and Poisson arrivals (M/M/1). The time in it is exponential with the rate mu - lambda, so a
-promise of its 99th percentile, `p99 < limit`, is kept up to lambda = mu - ln(100) / limit exactly. A run draws its
-arrivals and service times anew, follows each operation by D. Lindley's recursion from an empty queue, leaves out a
-warm-up, and takes the percentile of the rest. So a run has the noise of a real one of this length, whose neighbouring
-operations wait for the same others.
+Each queue has one server and Poisson arrivals (M/M/1). The time that an operation spends in it is exponential with the
+rate mu - lambda, so a promise about the 99th percentile, `p99 < limit`, is kept up to exactly lambda = mu - ln(100) /
+limit. A run draws its arrivals and service times anew, follows each operation by D. Lindley's recursion from an empty
+queue, leaves out a warm-up, and takes the percentile of the rest. It is therefore as noisy as a real run of this
+length, in which neighbouring operations wait for the same earlier ones.
 
 The search is the product's own rule (`model/rate_search.py`), with its defaults.
 """
@@ -39,7 +40,7 @@ JUDGED, HELD_OUT = 5, 3
 
 
 def percentile_of(rate: float, mu: float, chance: np.random.Generator) -> float:
-    """Return the 99th percentile of the queueing time in one run, in seconds."""
+    """Return the 99th percentile of the time that operations spend in the queue in one run, in seconds."""
     count = int(rate * (WARM_UP_S + MEASURE_S))
     gaps, served = chance.exponential(1 / rate, count), chance.exponential(1 / mu, count)
     due = np.cumsum(gaps)
@@ -52,7 +53,7 @@ def percentile_of(rate: float, mu: float, chance: np.random.Generator) -> float:
 @dataclass(frozen=True)
 class Search:
     """The result of a search: its answer, its number of runs, whether all its held-out runs kept the promise, and the
-    rates between which its runs disagree."""
+    range of rates in which its runs disagree."""
 
     answer: SearchAnswer
     runs: int
@@ -85,8 +86,8 @@ def searched(mu: float, limit: float, seed: int) -> Search:
 class Found:
     """The outcome of a search. `error` is a share of the known answer, or None if held-out runs contradict the search.
 
-    `ramp` is how many rates 3 % apart a ramp measures that ends at the first one above the known answer. `between` is
-    where the runs disagree, as shares of that answer.
+    `ramp` is how many rates a ramp would measure that rises in steps of 3 % and ends just above the known answer.
+    `between` is the range in which the runs disagree, as shares of that answer.
     """
 
     error: float | None
@@ -116,7 +117,7 @@ def interval(count: int, of: int) -> tuple[float, float]:
 
 
 def main() -> bool:
-    """Print how close the searches come. Returns whether 95 of 100 are within 3 % and take half of a ramp's time."""
+    """Print how close the searches come. Returns whether 95 of 100 come within 3 % and take half of a ramp's time."""
     with ProcessPoolExecutor() as pool:
         all_found = list(pool.map(found, range(SEARCHES)))
     rates, fine = candidates(FIRST, LAST, WITHIN), ramp(FIRST, LAST, WITHIN)

@@ -1,10 +1,10 @@
-"""Measures a keystroke in a spec of 1,000 lines: from `didChange` to `publishDiagnostics` of `bench lsp`, over its
-pipes.
+"""Measures how long `bench lsp` takes to answer a keystroke in a spec of 1,000 lines, from `didChange` to
+`publishDiagnostics` over its pipes.
 
-In turn with it, `bench check` of the same file is measured as a process. A letter is typed and taken back at four
-places, none of which is a syntax error, after which little would be checked: the records of a workload, the label of a
-metric, the text of a report, and the name of a workload in an experiment, where it is a mistake. The same is done while
-the spec has one syntax error elsewhere, and five, each in another experiment.
+It takes turns with `bench check` of the same file, measured as a process. A letter is typed and deleted again at four
+places: the records of a workload, the label of a metric, the text of a report, and the name of a workload in an
+experiment, where it is a mistake. None of them is a syntax error, since little is checked after one. This is repeated
+while the spec has one syntax error elsewhere, and while it has five, each in another experiment.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def broken(text: str, errors: int) -> str:
 
 
 def keystrokes(client: Client, uri: str, text: str, place: str, errors: int = 0) -> list[float]:
-    """Return the seconds from sending a letter, and from deleting it, to the diagnostics of that version."""
+    """Return the seconds between sending a typed or deleted letter and receiving that version's diagnostics."""
     letter, wrong = PLACES[place]
     at = text.index(place) + len(place)
     line, character = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
@@ -121,7 +121,7 @@ def keystrokes(client: Client, uri: str, text: str, place: str, errors: int = 0)
 
 
 def while_broken(text: str, errors: int, place: str, rounds: int) -> list[float]:
-    """Measure as `keystrokes` does, in a new server that first gets the spec with its mistakes."""
+    """Measure as `keystrokes` does, in a new server that first gets the spec with its syntax errors."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-keystroke-") as folder, session(Path(folder)) as client:
         uri = client.open("broken.bench", text)
         assert len([each for each in client.diagnostics(uri) if each["code"] == "E0101"]) == errors

@@ -1,8 +1,8 @@
 """Compares a matrix of 180 RocksDB cells with `reset = links` to a plain script that loads before each cell.
 
-Both sides have the same database, workloads, points and repeats (`reloads/`). The variants take turns, and which side
-goes first alternates, so that a drift of the machine falls on both. The times of each variant are kept in a folder, so
-that the same command continues after an interruption. It measures the interrupted variant again.
+Both sides have the same database, workloads, points and repeats (`reloads/`). The variants take turns, and the side
+that goes first alternates, so that any drift of the machine affects both. The times of each finished variant are kept
+in a folder. After an interruption, the same command continues and measures the interrupted variant again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.timing import BENCH, verdict
 
 HERE = Path(__file__).parent / "reloads"
 FOLDER = Path("/var/tmp/benchbrief-matrix")  # noqa: S108 - the spec names it, and /tmp may be in memory
-"""The folder for the data, as named in the spec, and for the measured results."""
+"""The folder that holds the spec's data and the measured results."""
 VARIANTS = ("none", "lz4", "zstd")
 WORKLOADS = {
     "overwrite": "overwrite",
@@ -32,7 +32,7 @@ WORKLOADS = {
     "readwhilewriting": "beside",
     "seekrandomwhilewriting": "scans",
 }
-"""The workloads of db_bench, each with its name in the spec."""
+"""The names of the workloads in the spec, and in db_bench."""
 RECORDS, SECONDS, REPEATS, CELLS = 400_000, 1, 3, 60
 _RATE = re.compile(r"^(\w+)\s*:\s+\S+ micros/op (\d+) ops/sec", re.MULTILINE)
 _CELL = re.compile(r"matrix/\w+/(\w+)/threads=(\d+)/r(\d+)")
@@ -40,14 +40,15 @@ _CELL = re.compile(r"matrix/\w+/(\w+)/threads=(\d+)/r(\d+)")
 
 @dataclass(frozen=True)
 class Block:
-    """One side's cells of a variant: their total wall seconds, and operations per second by workload/threads/repeat."""
+    """One side's cells of a variant: their total wall seconds, and their operations per second by
+    workload/threads/repeat."""
 
     wall_s: float
     ops_per_s: Mapping[str, float]
 
 
 def by_links(variant: str) -> Block:
-    """Measure the cells with `bench run`, including its start and its store."""
+    """Measure the cells with `bench run`. Its start and building its store are included."""
     data = FOLDER / variant
     for place in (data, Path(f"{data}.BENCHBRIEF.snapshot")):
         shutil.rmtree(place, ignore_errors=True)
@@ -99,7 +100,7 @@ SIDES = {"links": by_links, "reloads": by_reloads}
 
 
 def measured(variant: str, side: str) -> Block:
-    """Return the saved result of the variant on this side, or measure it now."""
+    """Return the saved result of the variant on this side. If there is none, measure it now."""
     kept = FOLDER / f"{variant}-{side}.json"
     if kept.exists():
         return Block(**json.loads(kept.read_text(encoding="utf-8")))

@@ -1,8 +1,8 @@
 """Compares the load generator in loadgen/ with YCSB, go-ycsb and db_bench, and measures it alone against a target that
 does nothing.
 
-Runs of one comparison are interleaved, on the same server or database. Processor time for an operation is that of a
-longer run less that of a shorter one, so starting a JVM is not in it.
+The runs of a comparison are interleaved, on the same server or database. The processor time per operation is the
+difference between a longer and a shorter run, which leaves out the start of a JVM.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def ours(uri: str, *flags: object) -> list[object]:
 
 
 def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
-    """Measure the processor time per operation, in microseconds, of three clients with the same server."""
+    """Measure how many microseconds of processor time an operation takes in each of three clients of the same server."""
     short, long = 10_000, 40_000
     go_ycsb(uri, "load", RECORDS)
     clients: dict[str, Callable[[int], float]] = {
@@ -110,7 +110,8 @@ def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
 
 
 def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[float, float]:
-    """Return percentiles in us of a histogram log's intervals that start more than `after` seconds into the run."""
+    """Return percentiles, in microseconds, of a histogram log's intervals that start more than `after` seconds into the
+    run."""
     most = int(3_600_000_000 / unit_us)
     total = HdrHistogram(1, most, 3)
     reader = HistogramLogReader(str(log), HdrHistogram(1, most, 3))
@@ -126,21 +127,22 @@ def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[flo
 
 
 AGREE: Mapping[float, float] = {50: 1.5, 90: 1.5}
-"""The factor within which intended latencies of YCSB and openload must agree, by percentile. They are not equal: the
-client is in a latency, too. If a server answers in a fifth of a millisecond, p99 comes from the client: YCSB's threads
-have a queue each, and all wait in the JVM's pauses. So tails are compared below, with a server whose own tail is
-longer.
+"""The factor within which the intended latencies of YCSB and openload must agree, by percentile.
+
+They are not equal, because a latency includes the client's own delays. If a server answers in a fifth of a millisecond,
+the client determines p99: each of YCSB's threads has its own queue, and all of them wait during the JVM's pauses. Tails
+are therefore compared separately, with a server whose own tail is longer (`AGREE_STALLED`).
 """
 
 STALL_S, STALL_EVERY_S = 0.1, 1.0
 AGREE_STALLED: Mapping[float, float] = {95: 1.2, 99: 1.2, 99.9: 1.2}
 """The same factors for a server that stops for 0.1 s in each second, so that its pauses are longer than the client's.
-Operations due in a pause wait for its end, so p95, p99 and p99.9 are about 50, 90 and 99 ms."""
+Operations that are due during a pause wait until it ends, so p95, p99 and p99.9 are about 50, 90 and 99 ms."""
 
 
 def agreement(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Return the median of paired ratios, and the ends of its 95 % interval by the sign test. Of twelve pairs, two that
-    other work disturbed do not move either end."""
+    """Return the median of paired ratios, and the ends of its 95 % interval by the sign test. With twelve pairs, two
+    outliers caused by other work move neither end."""
     ordered, n = sorted(ratios), len(ratios)
     below = next(k for k in range(n) if sum(math.comb(n, i) for i in range(k + 1)) / 2**n > 0.025)
     assert below > 0, "too few pairs for an interval"
@@ -148,10 +150,11 @@ def agreement(ratios: Sequence[float]) -> tuple[float, float, float]:
 
 
 def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, float]) -> bool:
-    """Compare the intended latencies of reads at a constant rate between YCSB, once it is warm and has caught up, and
+    """Compare the intended latencies of reads at a constant rate in YCSB (once it is warm and has caught up) and in
     openload.
 
-    Returns whether they are shown to agree: at each percentile the interval of the paired ratio lies within its factor.
+    Returns whether they are shown to agree: at each percentile, the interval of the paired ratio lies within its
+    factor.
     """
     seconds, rate, after = 20, 500, 10
 
@@ -199,8 +202,10 @@ def intended(uri: str, new: Iterator[Path], pairs: int, factors: Mapping[float, 
 
 
 def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
-    """Compare reads by db_bench and by openload's closed loop, with the same threads on the same database. Both time
-    each read, db_bench only for its histogram."""
+    """Compare reads by db_bench and by openload's closed loop, with the same threads on the same database.
+
+    Both time each read, though db_bench does so only for its histogram.
+    """
     records, reads, threads = 500_000, 400_000, 2
     bench: list[object] = ["db_bench", f"--db={folder / 'db'}", f"--num={records}"]
     run([*bench, "--benchmarks=fillseq,compact"])
@@ -245,8 +250,7 @@ def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
 
 
 def highest_rate(new: Iterator[Path]) -> bool:
-    """Measure how late operations are on one core if the target does nothing. The limit is meant
-    for a quiet machine."""
+    """Measure how late operations start on one core if the target does nothing. The limit is meant for a quiet machine."""
     held = True
     for rate in (50_000, 100_000, 200_000, 400_000):
         target = (
@@ -298,7 +302,7 @@ def _warm(host: str, port: int, new: Iterator[Path]) -> str:
 
 
 def _on_a_server(part: Callable[[str, Iterator[Path]], bool]) -> Callable[[Path], bool]:
-    """Return the part with a warm server that has the records."""
+    """Return the part with a warm server that holds the records."""
 
     def run_part(folder: Path) -> bool:
         new = outputs(folder)
@@ -329,7 +333,7 @@ def stalling(server: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def intended_of_stalls(folder: Path) -> bool:
-    """Compare the intended latencies of both clients with a server that pauses for a known time."""
+    """Compare the two clients' intended latencies while the server stalls for known times."""
     new = outputs(folder)
     with mortal_stand_in(TOOLS) as (host, port, server):
         uri = _warm(host, port, new)
@@ -347,7 +351,7 @@ PARTS: dict[str, Callable[[Path], bool]] = {
 
 
 def main(only: str = "") -> bool:
-    """Run all parts, or only one of them."""
+    """Run the named part, or all parts."""
     held = only in ("", *PARTS)
     if not held:
         print(f"  no part {only}; there are: {', '.join(PARTS)}")

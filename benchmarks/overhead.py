@@ -1,9 +1,9 @@
 """Compares db_bench under `bench run` with bare db_bench: operations per second, and the wall time added per cell.
 
-Pairs are interleaved. The bare command is the very one that `bench run` kept beside its raw output, on the same
-database. One pair is one cell and one bare run; which goes first alternates, so that a drift falls on both. That is
-done on this machine, and over SSH to a real sshd on its loopback. Then what the probes of a host cost it: CPU time of
-their loop and of all that it started, while it takes readings at 1 Hz.
+A pair is one cell and one bare run. The bare run uses the very command that `bench run` kept beside its raw output, on
+the same database. The one that goes first alternates, so that any drift affects both. Pairs are run on this machine
+directly, and over SSH to a real sshd on its loopback. Afterwards, the cost of a host's probes is measured: the CPU time
+of their loop and of everything that it started, while it takes readings at 1 Hz.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def bare(command: str, folder: Path) -> tuple[float, float]:
 
 
 def pairs_of(pairs: int, seconds: int, host: str, env: Mapping[str, str]) -> tuple[list[float], list[float]]:
-    """Return for each pair the operations per second as a share of the bare run's, and the added wall seconds."""
+    """Return each pair's operations per second as a share of the bare run's, and the wall seconds added to each pair's
+    cell."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as name:
         folder = Path(name)
         (folder / "overhead.bench").write_text(SPEC.format(path=folder / "db", seconds=seconds, host=host))
@@ -91,14 +92,14 @@ def pairs_of(pairs: int, seconds: int, host: str, env: Mapping[str, str]) -> tup
 
 @contextmanager
 def by_ssh() -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield a host as the spec names it, and the environment that makes it known."""
+    """Yield the host's name for a spec, and the environment in which ssh knows that name."""
     # A folder of its own for its jobs: other runs on this machine hold their hosts in the usual one.
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as jobs, sshd(config=f"SetEnv TMPDIR={jobs}") as at:
         yield '"box"', {"HOME": str(at.home), "TMPDIR": jobs}
 
 
 def probes_cost(seconds: int) -> float:
-    """Measure the share of a core used by all of a host's probes that read the kernel's files, at 1 Hz."""
+    """Measure the share of a core that a host's probes of the kernel's files use together at 1 Hz."""
     origin = Origin(file="overhead.bench", line=1, column=1)
     kinds = {name: plugins.probe_kind(name) for name in ("cpu", "disk", "memory", "network")}
     probes = [

@@ -1,8 +1,7 @@
 """Compares the wall time of one campaign on two hardware groups with `overlap = loading` and with `overlap = none`.
 
-Both groups are real hosts behind an sshd of their own, on this one machine. So a load takes processor time and disk
-bandwidth from the measurement beside it, which it would not on two machines: the throughput of both sides is compared
-too.
+Both groups are real hosts with an sshd each, on this one machine. Unlike on two machines, a load therefore takes
+processor time and disk bandwidth from the measurement beside it, so the throughputs of both variants are compared, too.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Campaign:
 
 
 def campaign(overlap: str) -> Campaign:
-    """Make one run in its own folder and on its own data."""
+    """Make one run with its own folder and its own data."""
     with tempfile.TemporaryDirectory() as folder, two_hosts(Path(folder)) as bench:
         bench.spec(SPEC, TOOL=bench.tool, OVERLAP=overlap)
         began = time.perf_counter()

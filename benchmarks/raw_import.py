@@ -1,8 +1,8 @@
-"""Compares importing raw latencies of YCSB (`measurementtype=raw`) with pandas doing the same aggregation.
+"""Compares importing raw latencies of YCSB (`measurementtype=raw`) with the same aggregation by pandas.
 
-Both read one file of `READ,<ms>,<us>` and `UPDATE,<ms>,<us>` lines, made here, and give for each operation its count,
-mean, lowest, highest, and the same percentiles. Each is a process of its own, so that its time holds its imports, and
-its peak memory is its own. `bench import` does more besides: it keeps the file, hashes it, and builds the tables.
+Both read one generated file with the lines `READ,<ms>,<us>` and `UPDATE,<ms>,<us>`. For each operation, both compute
+the count, the mean, the extremes, and the same percentiles. Each runs as its own process, so that its time includes its
+imports and its peak memory can be told. In addition, `bench import` keeps the file, hashes it, and builds the tables.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ print(json.dumps(told))
 
 
 def write_latencies(path: Path, size: int) -> int:
-    """Write lines of about `size` bytes in total, at 20 operations per millisecond, and return their number."""
+    """Write about `size` bytes of lines, with 20 operations per millisecond, and return the number of lines."""
     chance = random.Random(1)  # noqa: S311  # made-up latencies
     block = [
         ("READ" if chance.random() < 0.5 else "UPDATE", max(1, int(chance.lognormvariate(6.5, 0.9))))
@@ -75,8 +75,8 @@ def write_latencies(path: Path, size: int) -> int:
 
 
 def agrees(ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> bool:
-    """Return whether counts and extremes are equal, and percentiles equal to within a thousandth, which is a bucket's
-    width."""
+    """Return whether counts and extremes are equal, and percentiles equal to within a thousandth, the width of a
+    bucket."""
     return ours.keys() == theirs.keys() and all(
         abs(value - theirs[op][name]) <= (0 if name in ("count", "min", "max") else 2e-3) * theirs[op][name] + 1e-6
         for op, told in ours.items()

@@ -1,8 +1,8 @@
-"""The time to read the expectations before a repeat is chosen, in a run of 200 cells with a budget.
+"""Measures the time to judge the expectations before a repeat is chosen, in a run of 200 cells with a budget.
 
-The run is simulated: its raw outputs are read as those of a real one. Its journal grows cell by cell, like that of a
-run in progress, and the last reads are timed. For comparison, the tables are built from nothing for one read. All times
-are processor time, since a busy machine lengthens wall time.
+The run is simulated, and its raw outputs are read like those of a real run. Its journal grows cell by cell, as in a run
+in progress, and only the last looks are timed. For comparison, the tables are built from nothing once. All times are
+processor time, since wall time grows on a busy machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchbrief.runners.journal.run_folder import create_run
 from benchmarks.timing import spread, verdict
 
 LIMIT = 0.25
-"""The limit for one look at the expectations, as a share of the time to build the tables from nothing."""
+"""The most that one look at the expectations may take, as a share of the time to build the tables from nothing."""
 LAST = 20
 SPEC = """\
 hardware box { hosts = "box.lab"  variant one { path = "/one" }  variant two { path = "/two" } }

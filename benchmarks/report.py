@@ -1,7 +1,8 @@
 """Measures the time to render the briefs of the quickstart and the examples as PDF and HTML from stored results,
-imports included.
+including imports.
 
-The results are simulated: a brief costs what its figures, tables and pages do, and not what was measured for it.
+The results are simulated: the time for a brief depends on its figures, tables and pages, and not on where its numbers
+come from.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def main(rounds: int = 5) -> bool:
 
 def _holds(spec: Path, out: Path, rounds: int) -> bool:
     """Return whether a brief stays within the limit of processor time, which suffers less from a busy machine than wall
-    time. On a quiet machine both are alike, since nothing is waited for."""
+    time.
+
+    On a quiet machine the two are alike, since rendering waits for nothing.
+    """
     simulate = (BENCH, "run", str(spec), "--simulate", "--out", str(out), "--quiet", "--no-report")
     subprocess.run(simulate, check=True, capture_output=True)
     (run,) = (path for path in out.iterdir() if path.is_dir() and not path.name.startswith("."))

@@ -1,10 +1,10 @@
-"""How often the verdicts on a reproduction are right, for random numbers with known truth. It counts how many claims
+"""Counts how often the verdicts on a reproduction are right, for random numbers whose truth is known: how many claims
 hold or fail if nothing has changed, and how often a change of 10 % is found.
 
-No run is made, real or simulated: each repeat is a number drawn from a lognormal distribution, and the product's own
-rule judges them. Real noise has other shapes, such as drift and outliers, so this is what the rule does at best. Five
-claims are judged together. Each repeat of a claim's number has a noise of 2 %; of one that compares two sides, each
-side has it, so that the ratio has 2.8 %.
+Nothing is run or simulated: each repeat is a number drawn from a lognormal distribution, and the product's own rule
+judges these numbers. Real noise has other shapes, such as drift and outliers, so these are the best results that the
+rule can have. Five claims are judged together. Each repeat has a noise of 2 %. In a claim that compares two sides, each
+side has that noise, so that the ratio has 2.8 %.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from benchmarks.figures import record
 DRAWS, CLAIMS, NOISE = 1_000, 5, 0.02
 _OF_RATIO = NOISE * math.sqrt(2)
 _REPEATS = ((NOISE, 3), (NOISE, 4), (NOISE, 5), (_OF_RATIO, 5), (_OF_RATIO, 6))
-"""The noise of a number, and how many repeats each side has."""
+"""Pairs of a number's noise and how many repeats each side has."""
 _ENOUGH = ((NOISE, 5), (_OF_RATIO, 6))
-"""The cases that have to meet the aims."""
+"""The cases that must reach the goals."""
 
 
 def _stated(draw: random.Random, name: str, true: float, noise: float, repeats: int) -> StatedNumber:
@@ -40,7 +40,7 @@ def _stated(draw: random.Random, name: str, true: float, noise: float, repeats: 
 
 
 def verdicts(draw: random.Random, noise: float, repeats: int, changed: float = 1.0) -> list[str]:
-    """Return the verdicts on five claims after drawing their numbers again, with the first one changed."""
+    """Return the verdicts on five claims whose numbers are drawn again, the first of them changed by a factor."""
 
     def side(of_first: float) -> list[StatedNumber]:
         trues = [2.0 * of_first, *(2.0 for _ in range(CLAIMS - 1))]

@@ -1,9 +1,9 @@
 """Measures the time to push a run of 1 GB to a shared store, and to query one run out of 10,000.
 
-The push goes to gofakes3, a server on this machine that keeps its data in memory. It is compared with boto3 alone
-sending the same files as `aws s3 cp --recursive` does: several at once, those above 16 MB in parts. Both are separate
-processes that take turns. The store of 10,000 runs is a folder: each run has its own manifest, and a copy of the tables
-of one small run. The query is `bench query` with its start-up.
+The push goes to gofakes3, a server on this machine that keeps its data in memory. For comparison, boto3 alone sends the
+same files as `aws s3 cp --recursive` does: several at once, and those above 16 MB in parts. The two are separate
+processes that take turns. The store of 10,000 runs is a folder in which each run has its own manifest and a copy of the
+tables of one small run. The query is `bench query`, including its start-up.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ FILES, FILE_BYTES = 200, 5_000_000
 PAIRS = 3
 ASKED_S = 1.0
 LIMIT = 1.5
-"""The limit, as a multiple of the plain upload's time. A push also computes each SHA-256 once, and builds the tables of
-all views."""
+"""The limit, as a multiple of the plain upload's time. Besides uploading, a push computes each file's SHA-256 once and
+builds the tables of all views."""
 UPLOAD = """\
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +52,7 @@ with ThreadPoolExecutor(16) as pool:
 
 
 def a_run(folder: Path) -> Path:
-    """Make a simulated run that has only its results."""
+    """Make a simulated run and keep only its results."""
     subprocess.run([BENCH, "init", "brief.bench"], cwd=folder, check=True, capture_output=True)
     command = [BENCH, "run", "brief.bench", "--simulate", "--quiet", "--no-report"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -1,7 +1,7 @@
-"""Measures making a static site of 1,000 nightly runs: the time and memory of the first build, and of adding one more
-night.
+"""Measures making a static site of 1,000 nightly runs: the time and memory of the first build, and of a build that adds
+one more night.
 
-The runs are made up (`tests/support/nights.py`), with their plans, journals, raw outputs and tables.
+The runs are generated (`tests/support/nights.py`), with their plans, journals, raw outputs and tables.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def main(count: int = RUNS) -> bool:
 
 
 def _timed(runs: Path, site: Path, what: str) -> float:
-    """Return the processor seconds of all processes that build the site. The wall time is only shown, since a busy
-    machine lengthens it."""
+    """Return the processor seconds of all processes that build the site. The wall time is printed but not judged, since
+    it grows on a busy machine."""
     before, began = os.times(), time.monotonic()
     command = [BENCH, "site", "--from", str(runs), "--to", str(site)]
     subprocess.run(command, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Times whole commands, interleaved so that a drift of the machine affects both sides."""
+"""Times whole commands, interleaved so that any drift of the machine affects both sides."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def wall_s(command: Sequence[str], cwd: Path | None = None) -> float:
 
 
 def interleaved(first: Sequence[str], second: Sequence[str], pairs: int) -> tuple[list[float], list[float]]:
-    """Return the seconds of both commands, which run in turn after one uncounted round each."""
+    """Return the times of both commands in seconds. They take turns after one uncounted round of each."""
     wall_s(first), wall_s(second)
     times = [(wall_s(first), wall_s(second)) for _ in range(pairs)]
     return [a for a, _ in times], [b for _, b in times]
 
 
 def spread(values: Sequence[float], unit: str, digits: int = 3) -> str:
-    """Return the median with the lowest and highest value as text."""
+    """Return the median, lowest and highest value as text."""
     return (
         f"{statistics.median(values):.{digits}f} {unit} "
         f"({min(values):.{digits}f} to {max(values):.{digits}f}, n = {len(values)})"
@@ -40,7 +40,7 @@ def spread(values: Sequence[float], unit: str, digits: int = 3) -> str:
 
 
 def verdict(what: str, value: float, limit: float, unit: str) -> bool:
-    """Print a figure beside its limit, and return whether it is within the limit."""
+    """Print a figure beside its limit. Returns whether it is within the limit."""
     held = value <= limit
     print(f"  {what}: {value:.3f} {unit}, limit {limit:g} {unit}: {'holds' if held else 'DOES NOT HOLD'}")
     return held

@@ -1,10 +1,10 @@
 """Measures how well the gate and the trends find changes in simulated nights, and how long reading 10,000 runs takes.
 
-Nights are draws of a normal distribution with 2 % noise, of 20 series and two control series, 40 nights before the
-first that is judged. They are processed like real ones, by series, changes and the rule of the gate, with suspicious
-values drawn five times more. The seeds differ from those with which the rule was chosen. `tails` and `drifting` are
-nights that the t test is not made for. The store has 10,000 runs of 8 points and 5 quantities; its first reading is not
-counted, as each run is read once.
+A night has a value for each of 20 series and two control series, drawn from a normal distribution with 2 % noise. The
+first 40 nights are not judged. The later ones are processed like real nights, by series, changes and the rule of the
+gate, and suspicious values are drawn five times more. The seeds differ from those with which the rule was chosen.
+`tails` and `drifting` are nights for which the t test is not made. The store has 10,000 runs with 8 points and 5
+quantities each. Its first reading is not counted, since each run is read only once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NIGHTS, STEPS, DRIFTS = 1_000, 200, 200
 WITHIN = 5
 """The number of nights within which a step must be found."""
 KEPT = 60
-"""The length of a history in nights. Older nights would only make the simulation slower."""
+"""The length of a history in nights. A longer one would only slow down the simulation."""
 RUNS = 10_000
 FIRST = datetime(2026, 1, 1, 2, tzinfo=UTC)
 Draw = Callable[[np.random.Generator], float]
@@ -55,8 +55,8 @@ def tails(rng: np.random.Generator) -> float:
 
 
 class Lab:
-    """The nights of one lab, with a value of each series per night. `effects` are logarithms by series; the last series
-    are the controls."""
+    """The nights of one lab, with a value of each series per night. `effects` are logarithms of factors by series; the
+    last series are the controls."""
 
     def __init__(self, seed: int, draw: Draw = normal, kept: float = 0.0) -> None:
         self._rng, self._draw, self._kept = np.random.default_rng(seed), draw, kept
@@ -105,7 +105,7 @@ class Lab:
 
 
 def false_alarms(seed: int, nights: int, draw: Draw = normal, kept: float = 0.0) -> tuple[int, int]:
-    """Return on how many of the nights there was an alarm, and a suspicion."""
+    """Return how many of the nights had an alarm, and how many had a suspicion."""
     lab = Lab(seed, draw, kept)
     judged = [lab.judge(lab.pass_night()) for _ in range(nights)]
     return sum(bool(each.alarms) for each in judged), sum(each.suspect for each in judged)
@@ -118,8 +118,8 @@ def step_is_found(seed: int) -> bool:
 
 
 def drift_is_of_lab(seed: int) -> tuple[bool, bool]:
-    """Let the whole lab lose 5 % over ten nights. Return whether twenty nights pass without an alarm, and whether the
-    trend then blames the lab for at least nine in ten changes."""
+    """Simulate a lab that becomes 5 % slower over ten nights. Return whether twenty nights pass without an alarm, and
+    whether the trend then attributes at least nine in ten changes to the lab."""
     lab, alarms = Lab(seed), 0
     for night in range(20):
         effects = [math.log(0.95) * min(1.0, (night + 1) / 10)] * (SERIES + CONTROLS)
@@ -212,7 +212,7 @@ def _cost(command: Sequence[str], environment: dict[str, str]) -> Cost:
 
 
 def fill(out: Path, cache: Path) -> None:
-    """Make folders that look like runs, and the cache that would result from reading them."""
+    """Make folders that look like runs, and the cache that reading them would produce."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,7 +1,7 @@
-"""Measures the time and memory that writing a workbook with 100,000 points takes.
+"""Measures the time and memory needed to write a workbook with 100,000 points.
 
-The points are those of a simulated run of the quickstart, each repeated many times. Here the store's tables are in
-memory, whereas those of a large run are read from their files.
+The points come from a simulated run of the quickstart, each repeated many times. Here the store's tables are in memory,
+whereas those of a large run are read from their files.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def _write(run: Path) -> None:
 
 
 def _memory(name: str) -> float:
-    """Return one of Linux's memory figures for this process, in MB: VmRSS is the current memory, VmHWM the peak since
-    the reset."""
+    """Return one of Linux's memory figures for this process, in MB. VmRSS is the current memory, and VmHWM is the peak
+    since the last reset."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1000 for line in lines if line.startswith(name))
 
 
 def _multiply(store: Store) -> None:
-    """Copy each measurement in the tables many times, as further repeats."""
+    """Copy each measurement in the tables many times, as additional repeats."""
     connection = store._connection
     cells = connection.execute("SELECT count(*) FROM cells").fetchall()[0][0]
     copies = f"range(1, {-(-POINTS // cells)}) AS copies(n)"

@@ -1,5 +1,5 @@
-"""Compares the planned hours of YCSB's lab specs with a script that makes the same measurements as YCSB's guide
-describes.
+"""Compares the planned hours of YCSB's lab specs with those of a script that measures the same in the way that YCSB's
+guide describes.
 
 The guide (https://github.com/brianfrankcooper/YCSB/wiki/Core-Workloads, "Running the workloads") keeps the size of the
 database by an order: load; run A, B, C, F and D; delete the data; load again; run E. D and E insert records, so the
@@ -32,7 +32,7 @@ def by_the_guide(plan: Plan) -> Iterator[Cell]:
         if step.reset == "load"
     }
     clean: set[str] = set()
-    """The hardware whose data set no insert has enlarged."""
+    """The hardware whose data set has had no inserts since its load."""
     for cell in sorted(plan.cells, key=lambda cell: _place(plan, cell)):
         load_s = 0.0
         if cell.dataset and cell.hardware not in clean:
@@ -46,14 +46,14 @@ def by_the_guide(plan: Plan) -> Iterator[Cell]:
 
 
 def _place(plan: Plan, cell: Cell) -> tuple[str, bool, float, int, int]:
-    """Return the sort key of a cell. Measured loads, which end with another database, come before all other cells."""
+    """Return the sort key of a cell. Measured loads sort before all other cells, since they leave a different database."""
     workload = plan.workloads[cell.workload]
     point = cell.target if cell.target is not None else cell.threads or 0
     return cell.hardware, cell.dataset is not None, point, cell.repeat, ORDER.index(workload.benchmark)
 
 
 def hours(name: str) -> tuple[float, float]:
-    """Return the hours of a lab spec by the guide and by the plan, without the time to render its brief."""
+    """Return the hours of a lab spec by the guide and by the plan, without the time to render the brief."""
     plan = check(EXAMPLES / name / f"{name}.bench").plan
     assert plan is not None
     return estimate(tuple(by_the_guide(plan))) / 3600, estimate(plan.cells) / 3600

@@ -1,1 +1,1 @@
-"""benchbrief's own extensions, one folder each. They use the same public interface as extensions of other packages."""
+"""benchbrief's own extensions. They use the same public interface as extensions from other packages."""

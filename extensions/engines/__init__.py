@@ -1,1 +1,1 @@
-"""Engines, one folder each."""
+"""Engines: each folder holds one."""

@@ -1,1 +1,1 @@
-"""Importers, one folder each."""
+"""Importers: each folder holds one."""

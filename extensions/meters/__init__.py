@@ -1,1 +1,1 @@
-"""Power meters, one folder each."""
+"""Power meters: each folder holds one."""

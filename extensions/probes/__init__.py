@@ -1,1 +1,1 @@
-"""Probes, one folder each."""
+"""Probes: each folder holds one."""

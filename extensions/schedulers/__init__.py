@@ -1,1 +1,1 @@
-"""Schedulers, one folder each."""
+"""Schedulers: each folder holds one."""

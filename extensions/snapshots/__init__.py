@@ -1,1 +1,1 @@
-"""Snapshots of data by file systems and volume managers, one folder each."""
+"""Snapshots of data by file systems and volume managers. Each folder holds one kind."""

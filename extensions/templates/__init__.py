@@ -1,1 +1,1 @@
-"""Templates of briefs, one folder each."""
+"""Templates of briefs: each folder holds one."""

@@ -1,1 +1,1 @@
-"""Load generators, one folder each."""
+"""Load generators: each folder holds one."""

@@ -1,1 +1,1 @@
-"""Transports, one folder each."""
+"""Transports: each folder holds one."""

@@ -1,4 +1,4 @@
-"""A connection to one MongoDB server. Converts pymongo's errors to ours; only this module imports pymongo."""
+"""A connection to one MongoDB server. Only this module imports pymongo, and it converts pymongo's errors to ours."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ class Connection:
     ) -> None:
         """Connect to the server. `last_words` returns the end of the output of a server process that we started.
 
-        `tunnel` is an address on this machine that leads to the server at `to`; messages name `to`. Raises RunnerError
-        for a URI that can't be read.
+        `tunnel` is an address on this machine that leads to the server at `to`; messages mention only `to`. Raises
+        RunnerError for a URI that can't be read.
         """
         self._select_timeout_ms = select_timeout_ms or _SELECT_TIMEOUT_MS
         self._database = database
@@ -179,7 +179,7 @@ class Connection:
             return self.command("isMaster")
 
     def collection(self, database: str, name: str) -> Records:
-        """Return a collection, for use within `reaching`. Raises RunnerError for an invalid database name."""
+        """Return a collection, for use within `reaching`. Raises RunnerError if the database's name is invalid."""
         from pymongo.errors import InvalidName
 
         try:

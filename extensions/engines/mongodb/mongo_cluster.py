@@ -1,5 +1,5 @@
-"""The cluster of a MongoDB server: whether it matches the spec, which server takes writes, and how far the
-others lag."""
+"""The cluster of a MongoDB server: whether it matches the spec, which server takes writes, and how far the other
+servers lag."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _SERVICES = {
     ".firestore.goog": "Google Firestore",
     ".oraclecloudapps.com": "Oracle Database",
 }
-"""Hosted services, each with the suffix of the addresses in its servers' `hello`."""
+"""Hosted services, each with the suffix of the addresses that its servers report in `hello`."""
 _OWN_BUILD = ("gitVersion", "allocator")
-"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, unlike other products."""
+"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products lack."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """A server's product: its name ("" if unknown), its own version ("" if not reported), and in `speaks` the MongoDB
-    version that it claims to be."""
+    """A server's product. `name` is "" if unknown, and `version` is "" if not reported. `speaks` is the MongoDB version
+    that the server claims to be."""
 
     name: str
     version: str
@@ -65,7 +65,7 @@ def product_of(build: Mapping[str, Any], hello: Mapping[str, Any]) -> Product:
 
 
 def _named(build: Mapping[str, Any], hello: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the name and version of a server that is not MongoDB, each "" if the server does not report it."""
+    """Return the name and the version of a server that is not MongoDB. Each is "" if the server does not report it."""
     ferret = build.get("ferretdb")
     if "ferretdbVersion" in build or isinstance(ferret, Mapping):
         told = build.get("ferretdbVersion") or (ferret.get("version") if isinstance(ferret, Mapping) else "")
@@ -97,7 +97,8 @@ def _first(versions: object) -> str:
 
 
 def _told(value: object) -> str:
-    """Return a server's text on one line, cut to the length of a version, or "" if it is missing or "unknown"."""
+    """Return a server's text on one line, cut to the length of a version. Returns "" if the text is missing or
+    "unknown"."""
     said = " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
     return "" if said == "unknown" else said
 
@@ -110,8 +111,8 @@ _ARBITER = 7
 
 @dataclass(frozen=True)
 class Part:
-    """A server's own description of its place in a cluster. `members` are those with data. `primary` is the primary's
-    address among the members."""
+    """A server's own description of its place in a cluster. `members` are the members that hold data, and `primary` is
+    the primary's address among them."""
 
     topology: str
     members: tuple[str, ...]
@@ -139,7 +140,7 @@ def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], a
     """Raise PlanRefused for a server outside the replica set that clients ask for, since they would wait for that set
     in vain.
 
-    A server that has no configuration yet may still become a member.
+    A server that is not configured yet may still become a member.
     """
     its = str(hello.get("setName") or "")
     if asked and its != asked and not hello.get("isreplicaset"):
@@ -149,7 +150,7 @@ def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], a
 
 
 def list_shards(router: Connection) -> tuple[str, ...]:
-    """Return each shard as the router lists it: `rs0/host:port,host:port`."""
+    """Return each shard as the router lists it, such as `rs0/host:port,host:port`."""
     return tuple(str(shard.get("host", "")) for shard in router.command("listShards").get("shards", ()))
 
 
@@ -183,10 +184,10 @@ def _other(database: Database, declared: str, found: str, attribute: str) -> Run
 
 
 def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping: Stopping) -> tuple[str, ...]:
-    """Wait until each replica set's secondaries have everything older than `max_lag_s`.
+    """Wait until the secondaries of each replica set have everything older than `max_lag_s`.
 
     Returns remarks on replica sets that can't be checked. Raises ServerFailed if a secondary stays behind, and
-    Interrupted when the run must stop.
+    Interrupted if the run must stop.
     """
     deadline = time.monotonic() + _CAUGHT_UP_TIMEOUT_S
     for primary in primaries:
@@ -220,7 +221,8 @@ def find_lagging(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
     """Return the members that lag more than `max_lag_s` behind their primary, each with the reason. `status` is from
     replSetGetStatus.
 
-    A lag is the time between the last operations that primary and member have applied.
+    A member's lag is the time between the last operation that the primary has applied and the last one that the member
+    has applied.
     """
     members = [each for each in status.get("members", ()) if each.get("state") != _ARBITER]
     newest = next((_applied(each) for each in members if each.get("stateStr") == "PRIMARY"), None)

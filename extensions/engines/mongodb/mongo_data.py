@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from benchbrief.extensions.engines.mongodb.mongo_client import Records
 
 SAMPLED = 256
-"""The most records in a sample."""
+"""The largest number of records in a sample."""
 _MOST_BYTES = 16 * 2**20
-"""The most bytes of all records in a sample, which is read before and after each cell."""
+"""The most bytes that all records of a sample may have together, since a sample is read before and after each cell."""
 
 
 class RecordSample(BaseModel):
@@ -86,7 +86,7 @@ class RecordSample(BaseModel):
 
     @classmethod
     def noted(cls, note: Mapping[str, Any]) -> Self | None:
-        """Return the sample that a note contains, or None when there is none."""
+        """Return the sample that a note contains, or None if it contains no sample."""
         return cls.model_validate(note["sample"]) if note.get("sample") else None
 
 
@@ -104,15 +104,15 @@ def _sha256(parts: Iterable[bytes]) -> str:
 _TABLE = "usertable"
 """The collection that all YCSB clients use."""
 _NOTES = ("benchbrief", "datasets")
-"""The database and collection of our notes on which data set was loaded."""
+"""The database and collection that hold our notes on which data set was loaded."""
 
 
 @dataclass(frozen=True)
 class Kept:
     """Our note on a data set since its load: how many cells wrote to it, and what they changed.
 
-    `after` will replace `changes` once the cell that writes now has ended well. `sample` has some records as the last
-    cell that ended well left them; it is None in a note by an older benchbrief.
+    `after` will replace `changes` when the cell that writes now has succeeded. `sample` has some records as the last
+    successful cell left them. It is None in a note by an older benchbrief.
     """
 
     writers: int
@@ -131,7 +131,7 @@ class Data:
         self.name = f"{database}.{_TABLE}"
 
     def kept(self, dataset: Dataset) -> Kept | None:
-        """Return our note on the data set, or None if there is no note, or if it names another data set."""
+        """Return our note on the data set. Returns None if there is no note, or only a note about another data set."""
         with self._connection.reaching():
             note = self._notes.find_one({"_id": self.name})
         if note is None or note.get("dataset") != dataset.hash:
@@ -141,7 +141,7 @@ class Data:
         return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether the data set is complete and only our cells have changed it since its load, in the
+        """Return whether the data set is complete, and only our cells have changed it since its load, and only in the
         given ways."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
@@ -161,7 +161,7 @@ class Data:
 
     def begin(self, dataset: Dataset, changes: Change) -> int:
         """Record that one more cell is about to write, and return how many cells have written before. Until `finish` is
-        called, the note allows for any change.
+        called, the note allows any change.
 
         A cell that changes `nothing` is not recorded.
         """
@@ -171,9 +171,9 @@ class Data:
         return kept.writers if kept else 0
 
     def finish(self, dataset: Dataset, changes: Change) -> None:
-        """Record that the cell has succeeded, with the sample as the cell left it.
+        """Record that the cell has succeeded, with a sample of the records as the cell left them.
 
-        Raises BadOutput when the number of records, or the sample, differs from what the cell may have left.
+        Raises BadOutput if the number of records or the sample differs from what the cell may have left.
         """
         kept = self.kept(dataset)
         if kept is None:
@@ -190,7 +190,7 @@ class Data:
             self._remember(dataset, kept.writers, kept.after, sample)
 
     def undoing(self, dataset: Dataset, kept: Kept) -> None:
-        """Record that the inserted records are about to be deleted. Until `undone` is called, the note allows for any
+        """Record that the inserted records are about to be deleted. Until `undone` is called, the note allows any
         change."""
         self._remember(dataset, kept.writers, "anything", kept.sample)
 
@@ -204,14 +204,15 @@ class Data:
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys among these that are in the collection."""
+        """Return those of the keys that are in the collection."""
         with self._connection.reaching():
             return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
 
     def count(self, dataset: Dataset, *, may_grow: bool = False) -> int:
-        """Return how many records there are now.
+        """Return the current number of records.
 
-        With `may_grow`, the data set may have more records than were loaded, and the server's own estimate is enough.
+        With `may_grow`, the data set may have more records than were loaded, and the server's own estimate is accurate
+        enough.
         """
         with self._connection.reaching():
             found = self._table.estimated_document_count()
@@ -238,13 +239,14 @@ class Data:
             self._connection.command("shardCollection", self.name, key=key)
 
     def loaded(self, dataset: Dataset, records: int) -> None:
-        """Record the load, and check the number of loaded records. Raises LoadShort, or RunnerError if there are more
-        records than requested."""
+        """Record the load, and check the number of loaded records. Raises LoadShort if there are fewer records than
+        requested, and RunnerError if there are more."""
         self.require(dataset, say.generator_says(n=records), enough=records >= dataset.records)
         self._remember(dataset, 0, "nothing", self._drawn())
 
     def brought_back(self, dataset: Dataset) -> None:
-        """Check and record the data that the user's reset commands have restored. Raises LoadShort, RunnerError."""
+        """Check and record the data that the user's reset commands have restored. Raises LoadShort and RunnerError like
+        `loaded`."""
         self.require(dataset, say.reset_brought_others())
         if kept := self.kept(dataset):
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
@@ -265,7 +267,7 @@ class Data:
             )
 
     def sharding(self) -> str:
-        """Describe in a few words how the collection is spread over the shards."""
+        """Describe in a few words how the collection is distributed over the shards."""
         key = self._shard_key()
         return ", ".join(f"{name}: {how}" for name, how in key.items()) if key else "not sharded"
 
@@ -289,7 +291,7 @@ class Data:
             return RecordSample.of_first(self._table)
 
     def _sample_changed(self, kept: Kept) -> bool:
-        """Return whether the sample differs from the one that our cells left, or False if that is unknown."""
+        """Return whether the sample differs from the one that our cells left. Returns False if that is unknown."""
         if kept.sample is None or kept.changes == "anything":
             return False
         with self._connection.reaching():
@@ -320,7 +322,7 @@ def _changed_meanwhile(what: Message) -> BadOutput:
 
 @dataclass(frozen=True)
 class Routes:
-    """The data set over each usable connection, and a description of the hosts at which the connections start."""
+    """The data set as seen over each usable connection, and a description of the hosts from which we connect."""
 
     data: tuple[Data, ...]
     described: Message
@@ -328,7 +330,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class Server:
-    """The URI that load generators use for the server, and the primary's own address ("" without a replica set)."""
+    """The URI by which load generators reach the server, and the primary's own address ("" without a replica set)."""
 
     database: Database
     uri: MongoUri
@@ -342,7 +344,7 @@ class Server:
 def find_routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator[Routes]:
     """Yield routes from the hosts that load the cell's data set, or from the controller if those hosts can't connect.
 
-    `own` is the data set over the controller's connection.
+    `own` is the data set over the controller's own connection.
     """
     if server.uri.looked_up or server.uri.encrypted:
         yield Routes((own,), say.sent_by_controller(why=say.certificate_names()))
@@ -382,13 +384,13 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 
 
 _LONGEST = 64
-"""The most digits that keys may have when they are padded with zeros."""
+"""The largest number of digits to which keys may be padded with zeros."""
 _LOOKED_AT = 1000
-"""How many records are searched for the shortest key, which best shows whether keys are padded."""
+"""How many records are searched for the shortest key. Whether keys are padded is best seen from that key."""
 
 
 def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
-    """Return the function from a record's number to its key, or None if another tool named the loaded keys.
+    """Return the function that computes a record's key from its number, or None if another tool named the loaded keys.
 
     Raises ServerFailed.
     """
@@ -408,22 +410,23 @@ def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int
 
 
 def _digits(padded: str, plain: str) -> int:
-    """Return the number of digits of a padded key; 1 if no zeros were added."""
+    """Return the number of digits of a padded key, or 1 if no zeros were added."""
     return 1 if padded == plain else sum(character.isdigit() for character in padded)
 
 
 _BATCH = 1000
-"""How many keys one batch deletes. Computing them takes only milliseconds, far less than deleting them."""
+"""How many keys are deleted in one batch. Computing them takes only milliseconds, far less than deleting them."""
 _AT_ONCE = 2
 """How many batches are in progress on each route. One batch's keys are computed while the server deletes another batch.
 """
 _EMPTY_BATCHES = 10
-"""The number of empty batches in a row that ends the search. Failed inserts leave gaps between the numbers."""
+"""How many empty batches in a row end the search for inserted records. A single one does not, because failed inserts
+leave gaps between the numbers."""
 
 
 def can_delete(data: Data, cell: Cell) -> bool:
-    """Return whether cells have only inserted or updated records of the data set, and the tool's driver can compute the
-    keys.
+    """Return whether the records that cells inserted can be deleted. That is so if cells have only inserted or updated
+    records and the tool's driver can compute the keys.
 
     Raises ServerFailed.
     """
@@ -435,7 +438,7 @@ def can_delete(data: Data, cell: Cell) -> bool:
 
 def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[bool, str]:
     """Delete the records that cells inserted, over all routes. Returns whether only the loaded records are left, and a
-    sentence about it.
+    sentence about the result.
 
     Raises ServerFailed, Interrupted.
     """
@@ -456,10 +459,11 @@ def _figure(count: int) -> PrintedNumber:
 
 
 def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
-    """Delete the records after the loaded ones. `key` returns the key of the record with a number, counted from 0.
+    """Delete the records after the loaded ones. `key` returns the key of the record with the given number, counted from
+    0.
 
-    Returns how many were deleted, or None if more or fewer records are left than were loaded. Until the end, our note
-    says that anything may have changed. Raises ServerFailed, Interrupted.
+    Returns how many were deleted, or None if the number of records left differs from the number loaded. Until the end,
+    our note states that anything may have changed. Raises ServerFailed, Interrupted.
     """
     kept = data.kept(dataset)
     if kept is None:

@@ -23,7 +23,7 @@ _WIRED_TIGER = {
 
 def facts_of(connection: Connection, data: Data) -> dict[str, str]:
     """Return the server's facts. `stand_in` is the product's name if the server is our stand-in for MongoDB.
-    `other_server` is a sentence if the server is another product."""
+    `other_server` is a sentence about the server if it is another product."""
     build, hello = connection.command("buildInfo"), connection.hello()
     found, product = part(hello), product_of(build, hello)
     stand_in = build.get("benchbriefStandIn")
@@ -53,8 +53,8 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
 
 
 def storage_of(connection: Connection) -> dict[str, str]:
-    """Return the facts that affect the server's files: version, engine, settings. Settings that our login may not read
-    are left out."""
+    """Return the facts that affect the server's files: its version, storage engine and settings. Settings that our
+    login may not read are left out."""
     build = connection.command("buildInfo")
     found = {key: str(build[key]) for key in ("version", "gitVersion", "modules") if key in build}
     engine = connection.command("serverStatus").get("storageEngine", {})
@@ -68,7 +68,8 @@ def storage_of(connection: Connection) -> dict[str, str]:
 
 
 def size_of(connection: Connection, database: str) -> Size:
-    """Return the sizes from `dbStats`: the files of collections and indexes, and the uncompressed documents.
+    """Return the sizes that `dbStats` reports, of the files of collections and indexes and of the uncompressed
+    documents.
 
     For a replica set, these are the sizes of one copy. The file sizes date from the server's last checkpoint.
     """
@@ -97,9 +98,9 @@ def counters_of(status: Mapping[str, Any]) -> dict[str, float]:
 
 
 def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the counters and gauges of serverStatus and the largest lag of a secondary, as far as they are known.
+    """Return the known counters and gauges of serverStatus, and the largest lag of a secondary.
 
-    The lag comes from the `members` of replSetGetStatus, which are empty without a replica set.
+    The lag is computed from the `members` of replSetGetStatus, which are empty without a replica set.
     """
     queue, clients = (status.get("globalLock", {}).get(key, {}) for key in ("currentQueue", "activeClients"))
     cache = status.get("wiredTiger", {}).get("cache", {})

@@ -1,4 +1,4 @@
-"""The placement of MongoDB servers on hosts, and their command lines."""
+"""Where MongoDB servers are placed on hosts, and their command lines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from benchbrief.extensions.engines.mongodb.mongo_client import say
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"
 _TLS = ("tls=true", "ssl=true", "tlscafile=", "tlscertificatekeyfile=")
-"""Prefixes of the options that turn TLS on. An option that names a TLS file does so, too."""
+"""Prefixes of the options that turn on TLS. An option that names a TLS file also turns it on."""
 _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class MongoUri:
-    """A connection string. `user` is the part before the @ ("" when there is none). `hosts` are pairs of name
-    and port."""
+    """A connection string. `user` is the part before the @ ("" if there is none). `hosts` are pairs of name and port."""
 
     scheme: str
     user: str
@@ -38,7 +37,7 @@ class MongoUri:
 
     @property
     def encrypted(self) -> bool:
-        """Return whether the connection uses TLS. Certificates match only the host names in the string."""
+        """Return whether the connection uses TLS. If so, only the host names in the string match the certificates."""
         return any(option.lower().startswith(_TLS) for option in self.options)
 
     @property
@@ -54,12 +53,11 @@ class MongoUri:
         return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
     def having(self, options: Mapping[str, OptionValue]) -> MongoUri:
-        """Return the string with more options, named as in connection strings."""
+        """Return the string with additional options, which are named as in connection strings."""
         return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
     def direct(self, host: str, port: int) -> MongoUri:
-        """Return the string for a single server at another address, with the credentials but without the
-        replica set."""
+        """Return the string for a single server at another address, with the credentials but without the replica set."""
         dropped = ("replicaset=", "directconnection=", "loadbalanced=")
         kept = tuple(option for option in self.options if not option.lower().startswith(dropped))
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
@@ -72,7 +70,7 @@ def _written(value: OptionValue) -> str:
 
 
 def parse(uri: str) -> MongoUri:
-    """Parse a connection string. For any other text, raises RunnerError, whose message does not show the text."""
+    """Parse a connection string. Raises RunnerError for any other text, which the error message does not show."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise PlanRefused(say.no_mongo_uri(), say.hint_mongo_uri(uri="mongodb://host/ycsb"))
@@ -110,7 +108,7 @@ _CONFIG_SET = "config"
 
 @dataclass(frozen=True)
 class Member:
-    """One server. `name` is also the name of its folder in the database's path. Other hosts reach it at `address`.
+    """One server. Its folder in the database's path is also called `name`. Other hosts reach it at `address`.
 
     `replica_set` is "" for a standalone server and for a router.
     """
@@ -129,9 +127,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Layout:
-    """A database's servers. Each of `sets` is a replica set or a single server.
+    """The servers of a database. Each of `sets` is a replica set or a single server.
 
-    Only a sharded cluster has `routers`. The first set of a sharded cluster holds the cluster's configuration.
+    Only a sharded cluster has `routers`, and its first set holds the cluster's configuration.
     """
 
     sets: tuple[tuple[Member, ...], ...]
@@ -156,7 +154,7 @@ class Layout:
 
 
 def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
-    """Place a server on each host. Routers come first, so that they listen at `port`. Raises RunnerError."""
+    """Place a server on each host. Routers are placed first, so that they get `port`. Raises RunnerError."""
     taken: Counter[str] = Counter()
 
     def member(name: str, role: Literal["data", "config", "router"], host: Host, replica_set: str = "") -> Member:
@@ -188,7 +186,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
 
 
 def warn_of_unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
-    """Return a remark if servers without access control can be reached from other machines; otherwise no remark."""
+    """Return a remark if other machines can reach servers without access control. Otherwise returns no remark."""
     open_at = sorted({each.address for each in made.members if not _near(each)})
     if start.auth or not open_at:
         return ()
@@ -200,7 +198,7 @@ def _near(member: Member) -> bool:
 
 
 def words(start: ServerStart, member: Member, directory: str, config: Sequence[Member], sharded: bool) -> list[str]:
-    """Return a server's command-line arguments. Its config and key are in its working directory."""
+    """Return a server's command-line arguments. Its configuration and key are in its working directory."""
     return list(_words(start, member, directory, config, sharded))
 
 

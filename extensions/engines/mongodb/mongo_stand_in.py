@@ -41,7 +41,7 @@ _DIGEST = read_script(__file__, "scripts/digest_stand_in.sh")
 class EmbeddedServer:
     """A running stand-in. Load generators reach it at `host` and `port`.
 
-    `attached` is true if an earlier controller of the run had started the stand-in.
+    `attached` is true if an earlier controller of the run started the stand-in.
     """
 
     job: ServerJob
@@ -81,8 +81,8 @@ def build(transport: Transport) -> str:
 def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:
     """Start the stand-in on a free port, with its data in a directory or in memory, and wait until it listens.
 
-    If a stand-in already runs under the key, attaches to that one. Raises ToolMissing if the host has no stand-in, and
-    ServerFailed if it does not start.
+    If a stand-in already runs under the key, attaches to it instead. Raises ToolMissing if the host has no stand-in,
+    and ServerFailed if it does not start.
     """
     job = ServerJob(transport, key, "mongo-stand-in")
     job.keep = keep
@@ -120,8 +120,8 @@ def _listening(transport: Transport, job: ServerJob) -> tuple[str, int]:
 
 
 def warm_up(connection: Connection, database: str, stopping: Stopping) -> None:
-    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which would slow only the first
-    cell."""
+    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which would affect only the
+    first cell."""
     with connection.reaching():
         table = connection.collection(database, "benchbrief_warm_up")
         ends = time.monotonic() + WARM_UP_S

@@ -1,7 +1,7 @@
-"""MongoDB servers that we start on the hardware's hosts, configure as the spec says, and stop.
+"""MongoDB servers that we start on the hardware's hosts, configure according to the spec, and stop.
 
-Each server is a `ServerJob`. Its data are in a folder of its own below the database's path. The path is ours only if it
-holds our marker (see `data_directories.py`). The marker records the servers' layout, since data from another layout
+Each server is a `ServerJob` and has its own data folder below the database's path. The path is ours only if it holds
+our marker (see `data_directories.py`). The marker records the servers' layout, since data written under another layout
 can't be used.
 """
 
@@ -52,8 +52,8 @@ _PROGRAMS = {"router": "mongos", "data": "mongod", "config": "mongod"}
 
 
 def server_keys(key: DatabaseKey, database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
-    """Return the keys of the server jobs of a database that we start, each with its host's id; no keys for other
-    databases."""
+    """Return the keys of a database's server jobs, each with its host's id. Returns no keys if we do not start the
+    database's servers."""
     if database.start is None:
         return {}
     made = layout(database, [hosts[host_id].host for host_id in hardware.hosts], database.start.port)
@@ -65,7 +65,7 @@ def _job_key(key: DatabaseKey, member: Member) -> str:
 
 
 class Servers:
-    """The server processes of a database on one hardware group. `keep` is as in `seams.Engine`."""
+    """The server processes of a database on one hardware group. `keep` has the same meaning as in `seams.Engine`."""
 
     def __init__(self, key: DatabaseKey, database: Database, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
@@ -82,7 +82,7 @@ class Servers:
         }
 
     def attach(self) -> bool:
-        """Attach to the servers that an earlier controller started, if all still run. Otherwise stop them."""
+        """Attach to the servers that an earlier controller started if all of them still run. Otherwise stop them."""
         for name, job in self._jobs.items():
             job.keep = self.keep / name if self.keep else None
         attached = [job.attach() for job in self._jobs.values()]  # attach to all jobs before stopping any
@@ -115,7 +115,8 @@ class Servers:
         return found
 
     def ended(self) -> str:
-        """Return a sentence on a server that ended by itself, with the end of its output, or "" if all servers run."""
+        """Return a sentence about a server that ended by itself, with the end of its output. Returns "" if all servers
+        run."""
         for member in self._layout.members:
             job = self._jobs[member.name]
             if job.has_ended():
@@ -132,8 +133,8 @@ class Servers:
     def stop(self) -> None:
         """Stop every server, and keep its output. Raises RunnerError.
 
-        Routers stop first, then servers with data, then those with the cluster's configuration. All servers of one kind
-        get the signal before we wait for the first of them.
+        Routers stop first, then servers with data, and last the servers with the cluster's configuration. All servers
+        of one kind get the signal before we wait for the first of them to end.
         """
         failures = []
         for group in ("router", "data", "config"):
@@ -150,17 +151,17 @@ class Servers:
 
 
 _LISTEN_TIMEOUT_S = 300.0
-"""How long a server may take to listen, in seconds. After an unclean stop, it has to replay its journal first."""
+"""How many seconds a server may take until it listens. After an unclean stop, it has to replay its journal first."""
 _ELECT_TIMEOUT_S = 120.0
 _LOOK_EVERY_S = 0.2
 _SELECT_MS = 1000
-"""How long one attempt to connect may take, in milliseconds. Attempts are repeated while the server runs."""
+"""How many milliseconds one attempt to connect may take. Attempts are repeated while the server runs."""
 _WRONG_LOGIN, _NOT_ALLOWED, _INITIALIZED = 18, 13, 23
 
 
 class StartedCluster:
-    """A cluster that we start on one hardware group: its servers, its users and its snapshots. `stopping` is as
-    in `seams.Engine`."""
+    """A cluster that we start on one hardware group: its servers, its users and its snapshots. `stopping` has the same
+    meaning as in `seams.Engine`."""
 
     def __init__(
         self,
@@ -196,13 +197,13 @@ class StartedCluster:
         return f"mongodb://{self._login}{self.layout.seeds()}/{data}{'?' if options else ''}{'&'.join(options)}"
 
     def connections(self) -> Iterator[Connection]:
-        """Yield a connection to the primary of each replica set that holds data. Raises ServerFailed for a set without
-        a primary."""
+        """Yield a connection to the primary of each replica set that holds data. Raises ServerFailed if a set has no
+        primary."""
         for members in self.layout.shards:
             yield self._primary(members)
 
     def front(self) -> Connection:
-        """Return a connection to the server that gives access to all data: a router, or the primary."""
+        """Return a connection to the server that gives access to all data, which is a router or the primary."""
         if self.layout.routers:
             return self._connect(self.layout.routers[0])
         return self._primary(self.layout.shards[0])
@@ -245,7 +246,7 @@ class StartedCluster:
         )
 
     def take_snapshot(self, dataset: Dataset) -> None:
-        """Stop the servers, copy the data on every host, and start again. Raises RunnerError."""
+        """Stop the servers, copy the data on every host, and start the servers again. Raises RunnerError."""
         self.servers.stop()
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
@@ -345,8 +346,7 @@ class StartedCluster:
                 raise
 
     def _make_user(self, members: tuple[Member, ...]) -> None:
-        """Create the user if the server has no users. A server without users lets a client on its own host create the
-        first one."""
+        """Create the user if the server has no users. Such a server lets a client on its own host create the first one."""
         auth = self._start.auth
         if auth is None:
             return
@@ -408,8 +408,8 @@ class StartedCluster:
                 self._look_again(deadline, say.member_silent(member=member.name, host=member.host, said=error.message))
 
     def _look_again(self, deadline: float, problem: str) -> None:
-        """Wait before the next check. Raises ServerFailed if another check is useless, and Interrupted if the run must
-        stop."""
+        """Wait before the next check. Raises ServerFailed if another check would be useless, and Interrupted if the run
+        must stop."""
         if self._stopping.is_set():
             raise Interrupted
         ended = self.servers.ended()
@@ -452,7 +452,7 @@ class StartedCluster:
         return read_reference(auth.user, needed_by) if isinstance(auth.user, Reference) else auth.user
 
     def _credentials(self) -> str:
-        """Return the part `user:password@` for a connection string; "" without access control."""
+        """Return the part `user:password@` of a connection string, or "" without access control."""
         auth = self._start.auth
         if auth is None:
             return ""

@@ -1,8 +1,8 @@
-"""MongoDB: servers that already run, servers started for the run, or the embedded stand-in.
+"""The MongoDB engine: servers that already run, servers started for the run, or the embedded stand-in.
 
-The controller talks to one server directly (the primary of a replica set, or a mongos). It connects through the
-hardware's first host if that is another machine, but straight to an attached server with TLS. Load generators use the
-URI from the spec, or the started servers' URI.
+The controller talks to one server directly: the primary of a replica set, or a mongos. It connects through the
+hardware's first host if that is another machine, but without a detour if the server already ran and uses TLS. Load
+generators use the URI from the spec, or the URI of the servers that we started.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from benchbrief.extensions.engines.mongodb.mongo_start import StartedCluster, se
 
 _RESTART_SLACK_S = 2.0
 _ELECTION_TIMEOUT_S = 30.0
-"""How long to wait for an election, in seconds. A replica set without its primary takes about 12 s."""
+"""How many seconds to wait for an election. A replica set that has lost its primary takes about 12 s."""
 _LOOK_EVERY_S = 0.5
 
 
@@ -84,7 +84,7 @@ class MongoDB:
         self._running_since = 0.0
         self._primary_at = ""
         self._build: str | None = None
-        """The server's build, or None until it is read after a start."""
+        """The server's build, read after each start. None until then."""
 
     def start(self) -> Endpoint:
         if self._connection is not None:
@@ -153,8 +153,7 @@ class MongoDB:
         return mongo_stand_in.build(self._hosts[self._host]) if self._database.server == "embedded" else ""
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether the data set is there and may be used by another cell, given the way in which the database is
-        reset."""
+        """Return whether the data set is there and another cell may use it, considering how the database is reset."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
         if self._database.reset == "command":
@@ -287,7 +286,7 @@ class MongoDB:
             raise ServerFailed(say.server_anew(database=self._database.name), say.hint_server_log())
 
     def stop(self) -> None:
-        """Stop the servers that we started, and leave attached ones running. Raises TeardownFailed if the user's
+        """Stop the servers that we started, and leave other servers running. Raises TeardownFailed if the user's
         teardown commands fail afterwards."""
         entered, self._entered = self._entered, False
         self._leave()
@@ -309,7 +308,7 @@ class MongoDB:
     # --- reaching the server ---
 
     def _reached(self) -> mongo_layout.MongoUri:
-        """Return the URI at which load generators reach the server. Starts the server if it is ours."""
+        """Return the URI at which load generators reach the server. If the server is ours, start it first."""
         if self._database.server == "embedded":
             host = self._hosts[self._host]
             self._embedded = mongo_stand_in.start(
@@ -328,7 +327,7 @@ class MongoDB:
         return self._uri_of_server()
 
     def _uri_of_server(self) -> mongo_layout.MongoUri:
-        """Return the server's connection string, without options that only the load generator uses."""
+        """Return the server's connection string, without the options that only load generators use."""
         if self._embedded:
             return mongo_layout.parse(f"mongodb://{mongo_layout.at_port(self._embedded.host, self._embedded.port)}/")
         if self._cluster:
@@ -351,7 +350,7 @@ class MongoDB:
         self._open.close()
 
     def _primary(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Wait for an election if there is one, and return a connection to the server that takes writes. Raises
+        """Return a connection to the server that takes writes, after waiting for the end of an election. Raises
         ServerFailed."""
         if uri.looked_up or uri.encrypted:
             return self._straight(uri)
@@ -389,8 +388,8 @@ class MongoDB:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _straight(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Connect from this machine instead of through the first host, since certificates match only the servers' own
-        names."""
+        """Connect from this machine instead of through the first host, since only the servers' own names match the
+        certificates."""
         try:
             return self._connected(uri.text)
         except ServerFailed as error:

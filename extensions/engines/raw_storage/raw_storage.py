@@ -1,4 +1,4 @@
-"""Raw storage: a file in one of our directories, or a block device that the spec allows to be destroyed.
+"""Raw storage: a file in one of our directories, or a block device whose data the spec allows to be destroyed.
 
 The load generator lays the file out once for its size. The directory's marker (see `data_directories.py`) names the
 data set, and counts the cells that have written to it since.
@@ -67,7 +67,7 @@ FILE = "data"
 UNIT = 1 << 20
 """The size in bytes of the writes that lay out the storage. The used size is a multiple of it."""
 _SPARE = 16 << 20
-"""How many bytes stay free beside the file, for the file system's own needs."""
+"""How many bytes stay free beside the file, since the file system itself needs some."""
 _TIMEOUT_S = 60.0
 
 _CHECK_DEVICE = read_script(__file__, "scripts/check_device.sh")
@@ -91,12 +91,12 @@ class RawStorage(DirectoryEngine):
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         super().__init__(plan, database, hardware, hosts)
         self._on_device: tuple[str, int] | None = None
-        """The data set that this run has laid out on the device, and how many cells wrote to it since, or None before
-        the layout."""
+        """The data set that this run has laid out on the device, and how many cells have written to it since. None
+        before the layout."""
 
     @property
     def _device(self) -> str | None:
-        """The device that may be destroyed, or None for a file."""
+        """The device whose data may be destroyed, or None for a file."""
         said = self.database.settings.get("destroys")
         return said if isinstance(said, str) else None
 
@@ -158,7 +158,7 @@ class RawStorage(DirectoryEngine):
         return writers is not None and (writers == 0 or self.database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `seams.KnowsUnchanged`, by our count of the cells that wrote."""
+        """Implement `seams.KnowsUnchanged`, based on our count of cells that wrote."""
         return cell.dataset is not None and self._writers(cell.dataset.hash) == 0
 
     def restore(self, cell: Cell) -> str:
@@ -200,7 +200,7 @@ class RawStorage(DirectoryEngine):
         self._require_room()
 
     def loaded(self, cell: Cell, records: int) -> None:
-        """Check how many bytes the load wrote; here `records` counts bytes. Raises LoadShort."""
+        """Check how many bytes the load wrote. In this engine, `records` counts bytes. Raises LoadShort."""
         if cell.dataset is None:
             return
         wanted = extent(self.database)
@@ -229,7 +229,8 @@ class RawStorage(DirectoryEngine):
         return self.path if self._device is not None else f"{self.path.rstrip('/')}/{FILE}"
 
     def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:
-        """Return how many cells have written to the data set since it was laid out, or None if it is not there."""
+        """Return how many cells have written to the data set since it was laid out, or None if the data set is not
+        there."""
         if self._device is not None:
             return self._on_device[1] if self._on_device and self._on_device[0] == dataset else None
         held, _, writers = directories.read_mark(self.host, self.path, snapshot=snapshot).partition(" ")

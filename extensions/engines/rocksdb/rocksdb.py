@@ -1,8 +1,8 @@
 """The RocksDB engine: a directory on the host under test, which the load generator opens. There is no server.
 
 The marker that makes the directory ours (see `data_directories.py`) also names the data set of a checked load, counts
-the cells that have written to it since, and records RocksDB's own identity of the database. That identity changes with
-each creation, so we notice if a benchmark fills the directory anew.
+the cells that have written to it since, and records RocksDB's own identity of the database. That identity changes
+whenever a database is created, so we notice if a benchmark fills the directory anew.
 """
 
 from __future__ import annotations
@@ -106,10 +106,10 @@ FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 class SnapshotWay:
     """The scripts for one kind of snapshot, which take it, restore it, and print which data set it holds.
 
-    `describe` returns the sentence about a restore. `check`, `open` and `forget` run before the directory is looked at,
-    made ours and emptied, in that order; "" does nothing. `free` prints the free KiB and all KiB. With `alone`, no part
-    of the database may lie outside the directory, as there is no later load that would notice. With `without_room`, a
-    snapshot needs no room for a second copy.
+    `describe` returns the sentence about a restore. `check`, `open` and `forget` run in that order before the directory
+    is looked at, before it becomes ours, and before it is emptied; "" does nothing. `free` prints the free KiB and all
+    KiB. With `alone`, no part of the database may lie outside the directory, as there is no later load that would
+    notice. With `without_room`, a snapshot needs no room for a second copy.
     """
 
     take: str
@@ -125,7 +125,8 @@ class SnapshotWay:
 
 
 def way_of(reset: Reset) -> SnapshotWay | None:
-    """Return the scripts for a reset by snapshots; None for any other reset. Raises RunnerError for an unknown kind."""
+    """Return the scripts for a reset by snapshots, or None for any other reset. Raises RunnerError if the kind of
+    snapshot is unknown."""
     if not by_file_system(reset):
         return WAYS.get(reset)
     system = FileSystemSnapshots(reset)
@@ -155,8 +156,8 @@ WAYS: Mapping[Reset, SnapshotWay] = {
 
 
 _ROOM_FACTOR = 1.25
-"""How many bytes of room a load needs for each byte of its records. The load writes each byte about once (to sorted
-files, with RocksDB's log off); the rest is for indexes and compactions."""
+"""How many bytes of room a load needs for each byte of its records. With RocksDB's log off, the load writes each byte
+about once, to sorted files. The rest is for indexes and compactions."""
 _ROOM_SPARE = 64 << 20
 
 
@@ -173,7 +174,8 @@ def room_for(plan: Plan, cell: Cell) -> Room:
 
 
 def _writes(plan: Plan, cell: Cell) -> bool:
-    """Return whether any cell writes to this cell's database. If so, new files will lie beside the snapshot's files."""
+    """Return whether any cell writes to this cell's database. If so, new files will be added beside the snapshot's
+    files."""
     others = (other for other in plan.cells if other.database == cell.database)
     return any(writes(plan.workload_of(other), other.events) for other in others)
 
@@ -246,8 +248,8 @@ class RocksDB(DirectoryEngine):
         return facts | self.shaping()
 
     def size(self, cell: Cell) -> Size:
-        """Implement `seams.TellsSize`. The logical size is the size of the load: no benchmark on loaded data changes
-        the number of keys."""
+        """Implement `seams.TellsSize`. The logical size is the size of the load, since benchmarks on loaded data never
+        change the number of keys."""
         said = self._run(_SIZE).stdout.strip()
         on_disk = float(said) if re.fullmatch(r"\d{1,18}", said) else None
         workload = self.plan.workload_of(cell)
@@ -306,7 +308,7 @@ class RocksDB(DirectoryEngine):
         return way.describe()
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `seams.KnowsChanges`, as other programs may have written to the database or its snapshot."""
+        """Implement `seams.KnowsChanges`: notice if other programs have written to the database or its snapshot."""
         if cell.dataset is None or not cell.dataset.reuse:
             return ""
         if self._way is not None:
@@ -374,17 +376,17 @@ class RocksDB(DirectoryEngine):
             )
 
     def _writers(self, dataset: str, *, snapshot: bool = True, check: bool = True) -> int | None:
-        """Return how many cells have written to the data set since its load, or None if it is not there.
+        """Return how many cells have written to the data set since its load, or None if the data set is not there.
 
-        Looks at the data set that the next cell gets, which may be in a snapshot; with `snapshot=False`, looks only in
-        the directory. With `check=False`, a data set counts as there even if another program changed its files.
+        Looks at the data set that the next cell gets, which may be in a snapshot. With `snapshot=False`, looks only in
+        the directory. With `check=False`, a data set counts as there even if another program has changed its files.
         """
         if self._way and snapshot:
             return _count(self._holding(dataset, self._way.holds))
         return _count(self._holding(dataset, HOLDS, KEPT if check else ""))
 
     def _holding(self, dataset: str, script: str, beside: str = directories.SNAPSHOT) -> str:
-        """Return the script's answer about the data set, or "" if the data set is not there."""
+        """Return what the script prints about the data set, or "" if the data set is not there."""
         done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
 
@@ -438,14 +440,15 @@ class RocksDB(DirectoryEngine):
         return say.no_room_left(path=self.path, host=self.host_id, free=size_text(free), size=size_text(size))
 
     def _room(self) -> tuple[int | None, int | None]:
-        """Return the free bytes and all bytes of the file system with the data, or None for both if unknown."""
+        """Return the free bytes and the total bytes of the file system that holds the data, or None for both if
+        unknown."""
         said = self._run(self._way.free if self._way else FREE).stdout.split()
         if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
             return None, None
         return int(said[0]) * 1024, int(said[1]) * 1024
 
     def _version(self) -> str:
-        """Return the version of RocksDB that the load generator is linked with, or "" when unknown."""
+        """Return the version of RocksDB that the load generator is linked with, or "" if unknown."""
         mine = (cell.tool for cell in self.plan.cells if self.plan.databases[cell.database] == self.database)
         if (tool := next(mine, None)) is None:
             return ""

@@ -1,6 +1,6 @@
-"""Import a finished db_bench output: the part about one benchmark.
+"""Import one benchmark's part of a finished db_bench output.
 
-The measured time is the whole run, whose date is not known. An output that contradicts itself is refused: see the
+The measured time is the whole run, and its date is unknown. An output that contradicts itself is refused: see the
 tables of `db_bench_invariants.py`.
 """
 
@@ -34,7 +34,7 @@ from benchbrief.extensions.tools.db_bench.db_bench_output import say
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
 _RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version prints neither the operations nor the time: the rate is all"
 _HEAD = 200
-"""The number of lines at the beginning of an output that hold db_bench's settings."""
+"""How many lines at the beginning of an output are searched for db_bench's settings."""
 _RESULT = re.compile(SPEC.line)
 _HEADLINE = re.compile(r"(\s*(\w+)\s*:\s+([\d.]+) micros/op\s+(\d+) ops/sec)(?: ([\d.]+) seconds)?")
 _DB_PATH = re.compile(r"\s*DB path: \[(.+)\]")
@@ -112,9 +112,9 @@ class DbBenchImporter(OutputImporter):
         """Yield a problem if the database belongs to other hardware, or if the number of threads differs from the
         cell's.
 
-        db_bench does not print how many threads it ran. It prints the threads' summed seconds for each operation, and a
-        rate by elapsed seconds: `seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc. Multiplied, they
-        give the number of threads that ran at once.
+        db_bench does not print how many threads it ran. But it prints how many thread-seconds an operation took, and a
+        rate by elapsed seconds (`seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc). Their product
+        is the number of threads that ran at once.
         """
         benchmark = plan.workload_of(cell).benchmark
         folder: tuple[int, str] | None = None
@@ -140,7 +140,7 @@ class DbBenchImporter(OutputImporter):
 
 
 def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-    """Yield a problem for a write rate or a compression that differs from the spec's.
+    """Yield a problem if the write rate or the compression differs from the spec's.
 
     Without an option, db_bench uses its default compression, which depends on the build. With an options file, the
     printed flag is not the compression in use.
@@ -162,7 +162,7 @@ def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProble
 
 
 def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the names and values in the banner, which is the lines that db_bench prints first."""
+    """Return the names and values in the banner, the lines that db_bench prints first."""
     return tuple({match[1]: match[2] for line in text[:_HEAD] if (match := _BANNER.fullmatch(line.strip()))}.items())
 
 
@@ -186,8 +186,8 @@ def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[st
 
 
 def _hardware_at(folder: str, cell: Cell, plan: Plan) -> str:
-    """Return the hardware groups that declare a database in `folder`, or "" if there are none or the cell's own group
-    is among them."""
+    """Return the hardware groups that declare a database in `folder`. Returns "" if there are none, or if the cell's
+    own group is among them."""
     at: dict[int, set[str]] = {}
     for key, database in plan.databases.items():
         place = (database.path or "").rstrip("/")

@@ -1,7 +1,7 @@
 """Import a finished fio output: the JSON of one run, whose jobs are a cell's threads.
 
-An output that contradicts itself is refused: see the table of `fio_invariants.py`. An option that was not given has
-fio's default (see "I/O type" and "I/O engine" in fio's HOWTO).
+An output that contradicts itself is refused: see the table of `fio_invariants.py`. If an option was not given, fio's
+default is assumed (see "I/O type" and "I/O engine" in fio's HOWTO).
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""The relative distance that a rate may have from a limit that fio printed for only some of the jobs."""
+"""How far, as a share, the rate of jobs reported together may be from their total limit, if each has the one limit that
+fio prints."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 
@@ -98,8 +99,7 @@ class FioImporter(OutputImporter):
         return settings
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an access pattern that differs from the workload's, and for rate limits that are not
-        fully known."""
+        """Yield a problem if the access pattern differs from the workload's, or if the rate limits are not fully known."""
         found = _read(path.name, path)
         pattern, wanted = _pattern(found), plan.workload_of(cell).benchmark
         if pattern != wanted:
@@ -114,7 +114,7 @@ class FioImporter(OutputImporter):
 
 
 def _read(name: str, path: Path) -> FioOutput:
-    """Read the one JSON object of a file. Raises OutputProblem."""
+    """Read a file that holds one JSON object. Raises OutputProblem."""
     text = read_lines(name, path)
     begins = [number for number, line in enumerate(text, start=1) if _BEGIN.match(line)]
     if not begins or not any(_VERSION.match(line) for line in text):
@@ -144,7 +144,7 @@ def _completed(name: str, found: FioOutput) -> int:
 
 
 def _require_alike(name: str, found: FioOutput) -> None:
-    """Raise OutputProblem if jobs have different options, since these are not threads of one cell."""
+    """Raise OutputProblem if the jobs have different options. Such jobs are not the threads of one cell."""
     first, *others = found.jobs
     mixed = _pattern(found) in _MIXED
     for option in _DEFAULTS:
@@ -158,7 +158,7 @@ def _require_alike(name: str, found: FioOutput) -> None:
 
 
 def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
-    """Return an option's value in a normal form. Two jobs get equal values exactly if the option means the same for
+    """Return an option's value in a normal form, which is equal for two jobs exactly if the option means the same for
     both."""
     said = _said(found, option, job)
     if option == "rw":
@@ -169,8 +169,8 @@ def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
 
 
 def _said(found: FioOutput, option: str, job: FioJob | None = None) -> str:
-    """Return a job's option, by default that of the first job, since all jobs are alike. If the option was not given,
-    return fio's default."""
+    """Return a job's option, or fio's default if the option was not given. By default the job is the first one, since
+    all jobs are alike."""
     job = job or found.jobs[0]
     if option == "direct":
         return "1" if found.option(job, "direct", "0") != "0" or found.option(job, "buffered", "1") == "0" else "0"
@@ -188,13 +188,13 @@ def _threads(found: FioOutput) -> int:
 
 
 def _target(found: FioOutput) -> float | None:
-    """Return the limit of all jobs together (I/Os a second), or None if a job's limit is missing or unreadable."""
+    """Return the limit of all jobs together (I/Os per second), or None if a job's limit is missing or unreadable."""
     limits = _limits(found)
     return sum(limits) if all(limits) else None
 
 
 def _limits(found: FioOutput) -> list[float]:
-    """Return each job's limit in each direction (I/Os a second), or 0 if it is missing or unreadable."""
+    """Return each job's limit in each direction (I/Os per second), or 0 if the limit is missing or unreadable."""
     return [
         float(fio_invariants.rate_limit(found, job, name) or 0) * fio_invariants.lanes(found, job)
         for job in found.jobs
@@ -203,9 +203,10 @@ def _limits(found: FioOutput) -> list[float]:
 
 
 def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
-    """Yield a problem if fio reported several sections as one job, so that only one section's limit is known.
+    """Yield a problem if fio reported several sections as one job, and the limits of some sections are therefore
+    unknown.
 
-    fio prints the limit of one section only. The measured rate shows whether the other sections had the same limit.
+    fio prints the limit of only one section. The measured rate shows whether the other sections had the same limit.
     """
     for job in found.jobs:
         own, every = fio_invariants.own_lanes(found, job), fio_invariants.lanes(found, job)
@@ -220,12 +221,12 @@ def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
-    """Return an option with its number, or with its text if it is not a number. A text equals no cell's value."""
+    """Return an option as a number, or as text if it is not a number. A text never equals a cell's value."""
     return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
 
 
 def _line(lines: list[str], option: str) -> int:
-    """Return the number of the first line that has an option; 1 if fio was run without the option."""
+    """Return the number of the first line that contains an option, or 1 if fio was run without the option."""
     names = {option, _ALSO.get(option, option)}
     key = re.compile(rf'\s*"(?:{"|".join(map(re.escape, sorted(names)))})"\s*:')
     return next(islice((number for number, line in enumerate(lines, start=1) if key.match(line)), 1), 1)

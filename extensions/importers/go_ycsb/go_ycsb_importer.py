@@ -1,6 +1,6 @@
 """Import a finished go-ycsb output in the plain style.
 
-The measured time is the whole run, which may include a warm-up and whose date is not known. An output that contradicts
+The measured time is the whole run, which may include a warm-up. The run's date is unknown. An output that contradicts
 itself is refused: see the tables of `go_ycsb_invariants.py`.
 """
 
@@ -72,8 +72,8 @@ class GoYcsbImporter(OutputImporter):
         )
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        """Return the settings. go-ycsb's keys run from 0 to its record count inclusive, so its record count is one less
-        than the number of records."""
+        """Return the settings. go-ycsb's record count is one less than the number of records, since its keys run from 0
+        to the record count inclusive."""
         return {name: each for name, each in planned(_properties(read_output_lines(path))).items() if name != "records"}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
@@ -100,7 +100,8 @@ class GoYcsbImporter(OutputImporter):
 def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[ImportProblem]:
     """Yield a problem if the last key does not fit the number of records.
 
-    go-ycsb includes both ends of the key range, so a careful user gives it a record count that is one too low.
+    go-ycsb's key range includes both of its ends, so a careful user sets a record count that is one less than the
+    number of records.
     """
     records = workload.properties.get("records")
     if isinstance(records, float) and last not in (records, records - 1):
@@ -119,8 +120,8 @@ def _properties(text: Iterable[str]) -> Mapping[str, Setting]:
 def _total(name: str, text: Sequence[str], found: go_ycsb_output.GoYcsbOutput) -> tuple[int, float]:
     """Return the number of operations and their seconds, from the TOTAL row.
 
-    Older versions print no such row. For them, returns the sum over the rows, and the time printed before the rows.
-    Raises OutputProblem.
+    Older versions do not print that row. For them, returns the sum over the other rows, and the time printed before
+    those rows. Raises OutputProblem.
     """
     total = found.final.get("TOTAL")
     if total is not None and total.count and total.seconds:

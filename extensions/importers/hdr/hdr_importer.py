@@ -1,7 +1,7 @@
 """Import HdrHistogram's interval logs (https://hdrhistogram.github.io/HdrHistogram/).
 
-A file covers one operation, or several operations by tags. Logs may be imported alone, or together with an output that
-has the same operations.
+A file covers one operation, or several operations distinguished by tags. Logs may be imported alone, or together with
+an output that has the same operations.
 
     #[StartTime: 1700000000.000 (seconds since epoch),
     ...] "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
@@ -32,15 +32,15 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import (
 
 HDR = ".hdr"
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
-"""YCSB's rows with a log of their own that are not operations."""
+"""Rows for which YCSB writes a log although they are not operations."""
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 
 
 def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSlice, ...]]:
     """Return the time slices of each operation, by YCSB's names. Raises BadLine.
 
-    Lines without a tag belong to the operation `name`. Leaves out logs that are not of operations, such as YCSB's
-    CLEANUP.
+    Lines without a tag belong to the operation `name`. Logs that are not about operations, such as YCSB's CLEANUP, are
+    left out.
     """
     found: dict[str, list[TimeSlice]] = {}
     base, number, logged = 0.0, 0, False
@@ -65,7 +65,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSli
 
 
 def _row(name: str, line: int) -> str:
-    """Return YCSB's name for an operation that YCSB or benchbrief names. Raises BadLine for any other name."""
+    """Return YCSB's name for an operation that is named as in YCSB or benchbrief. Raises BadLine for any other name."""
     row = _ROWS.get(name.lower().replace("-", "_"), name)
     if operation_of(row) is None and row not in OTHERS:
         known = ", ".join(_ROWS)
@@ -74,13 +74,13 @@ def _row(name: str, line: int) -> str:
 
 
 def row_of(path: Path) -> str:
-    """Return the operation in a log's name: `READ` for `t8-READ.hdr`; the full name if it does not end with an
-    operation."""
+    """Return the operation in a log's name, such as `READ` for `t8-READ.hdr`, or the full name if it does not end with
+    an operation."""
     return split(path.stem)[1] or path.stem
 
 
 def split(stem: str) -> tuple[str, str]:
-    """Split a name into a prefix and the YCSB row at its end, which is "" if there is none."""
+    """Split a name into a prefix and the YCSB row at its end, or "" if no row is at its end."""
     at = next((at for at in range(len(stem)) if stem[at:] in OTHERS or operation_of(stem[at:])), len(stem))
     return stem[:at], stem[at:]
 
@@ -118,7 +118,7 @@ def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_invariants
 
 
 def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
-    """Read HDR logs. `unit_s` is how many seconds a logged value of 1 means. Raises OutputProblem."""
+    """Read HDR logs. `unit_s` is the unit of the logged values, in seconds. Raises OutputProblem."""
     logs, read_from = read_logs(files, unit_s)
     whole = [piece for pieces in logs.values() for piece in pieces]
     if not whole:
@@ -142,7 +142,7 @@ def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
 def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
     """Return how many operations ended in each time slice of the longest log. Times count from `start`.
 
-    The operations in another log's slice are added to the nearest slice. Failed operations and intended latencies do
+    Operations in the slices of other logs are added to the nearest slice. Failed operations and intended latencies do
     not count.
     """
     whole = [
@@ -163,9 +163,9 @@ def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
 
 
 def latency_kinds(operations: Iterable[Operation], *, is_known: bool = False) -> str:
-    """Return the kinds of the latencies, as text. Latencies count as service times only with `is_known`.
+    """Return the kinds of the latencies as text. They are called service times only with `is_known`.
 
-    With `measurement.interval=intended`, YCSB uses the same names for intended latencies.
+    With `measurement.interval=intended`, YCSB gives intended latencies the same names.
     """
     kinds = {each.kind for each in operations}
     if kinds <= {"service"} and not is_known:

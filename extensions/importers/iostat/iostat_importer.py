@@ -5,8 +5,8 @@
     nvme0n1  12.0  96.0    0.21     ...  4.10
 
 The first report is left out: without `-y`, it covers the time since the machine started. iostat prints a disk, its
-partitions and the devices mapped onto it in separate lines. As for the probe (`disk_probe.py`), only whole disks count,
-or the one device that the probe names.
+partitions and the devices mapped onto it on separate lines. As in the probe (`disk_probe.py`), only whole disks count,
+or only the device that the probe names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _COLUMNS = {
     "util": ("disk.utilisation", 0.01, ""),
 }
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
-"""The request rate that belongs to each mean time. At a rate of 0, the time is missing instead of zero."""
+"""The request rate that belongs to each mean time. If the rate is 0, iostat prints a mean time of 0, which is read as
+missing."""
 _WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
 """The names of whole disks in Linux: see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
 _NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
@@ -66,7 +67,7 @@ class Iostat(SampleImporter):
 
 
 def _counted(names: Sequence[str], device: str) -> Sequence[str]:
-    """Return the log's devices that count for the probe, none of which is part of another. Raises BadLog."""
+    """Return the log's devices that count for the probe. None of them is part of another one. Raises BadLog."""
     hint = 'say `disk every 1 s on device` in the spec, and `device = "/dev/..."` in the hardware'
     if device.startswith("/dev/"):
         if Path(device).name not in names:
@@ -83,10 +84,11 @@ def _counted(names: Sequence[str], device: str) -> Sequence[str]:
 
 
 def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
-    """Return the times. All dates are read with the month first, or all with the day first, whichever gives valid
-    dates.
+    """Return the times. Either all dates are read with the month first, or all with the day first, whichever gives
+    valid dates.
 
-    If both do, the reading that falls into the measured window wins. Raises BadLog if the window does not decide.
+    If both do, the dates are read so that they fall into the measured window. Raises BadLog if the window does not
+    decide between the two.
     """
     ways = {tuple(way) for way in zip(*times, strict=True) if None not in way}
     if len(ways) > 1:
@@ -98,7 +100,7 @@ def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Se
 
 
 _Times = tuple[float | None, float | None]
-"""The epoch seconds of a date that may be read in two ways, such as `06/05/26`: with the month first, and with the day
+"""The two possible meanings of a date such as `06/05/26`, in epoch seconds: with the month first, and with the day
 first."""
 _Report = tuple[_Times, list[tuple[str, dict[str, float]]]]
 

@@ -1,7 +1,7 @@
 """Import a finished openload output: its record, and the histogram log beside it.
 
-openload checks its own numbers. A run that openload refused is refused here, and so is one that contradicts itself by
-the rules of `openload_invariants.py`, which `bench run` applies to its own measurements, too.
+openload checks its own numbers. If openload refused a run, the import refuses it as well. It also refuses a run that
+contradicts itself by the rules of `openload_invariants.py`, which `bench run` applies to its own measurements, too.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
 
 
 def _compared(said: Arrivals, wanted: Arrivals, *, whole: bool) -> Iterator[tuple[str, object, object]]:
-    """Yield each property that must be equal: its name, the run's value and the plan's. Rates are compared only if the
-    run had the `whole` load, instead of being one of several load generators."""
+    """Yield each property that must be equal, with the run's value and the plan's. Rates are compared only if the run
+    had the `whole` load, and was not one of several load generators."""
     yield "kind", said.kind, wanted.kind
     if said.kind in ("steps", "burst"):
         yield "spacing", said.spacing, wanted.spacing
@@ -143,7 +143,7 @@ def _planned(run: OpenloadRun) -> Iterator[tuple[str, Setting]]:
 
 
 def _arrivals(run: OpenloadRun) -> Arrivals | None:
-    """Return the run's schedule of operations in the plan's terms, or None for a closed loop."""
+    """Return the run's schedule of operations as the plan describes it, or None for a closed loop."""
     kind = run.settings.get("arrivals", "")
     if kind not in _KINDS:
         return None
@@ -168,7 +168,7 @@ def _steps(run: OpenloadRun) -> tuple[tuple[float, ...], float]:
     """Return the rates of the steps in the measured window, and the seconds of each step. If the steps differ in
     length, return no rates.
 
-    Leaves out a first step that is as long as the warm-up.
+    A first step that is as long as the warm-up is left out.
     """
     parts = [each.partition("x") for each in run.settings.get("steps", "").split(",")]
     steps = [
@@ -221,13 +221,13 @@ class OpenloadImporter(OutputImporter):
         return LOG if path.name == LOG else STDOUT
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the record in a log's folder."""
+        """Return the record that lies in a log's folder."""
         return [other for other in paths if other.parent == path.parent and other != path]
 
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
     ) -> Iterator[ImportProblem]:
-        """Add the histogram log beside each record."""
+        """Add to each record the histogram log beside it."""
         del paths, places, where
         for files in (each for of in cells.values() for each in of.files.values()):
             beside = files[STDOUT].with_name(LOG) if STDOUT in files else None

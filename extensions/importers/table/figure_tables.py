@@ -1,8 +1,8 @@
-"""A table of published figures. It supplies numbers for a plan's cells and published values of its metrics.
+"""A table of published figures: numbers for a plan's cells, and published values of its metrics.
 
 A table is CSV, as spreadsheets save it. Comment lines (`# key: value`) state its source, and the head names its
-columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and stays
-missing.
+columns. Each field of a row is a coordinate or a number. An empty field means that the number was not published, and
+the number stays missing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
 _PLAIN = ("x", "X")
-"""The unit of a plain number. If the number is a share, 1 is the whole."""
+"""The unit of a plain number. As a plain number, a share of 1 is the whole."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class FactorColumn:
 
 @dataclass(frozen=True)
 class NoteColumn:
-    """A column of remarks on the rows, in words."""
+    """A column of remarks on the rows."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class MeasureColumn:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A column with one of the spec's metrics as stated by the source, for comparison only."""
+    """A column with the source's values of one of the spec's metrics, which serve only for comparison."""
 
     metric: Metric
     bound: Literal["value", "low", "high"]
@@ -162,7 +162,7 @@ def nearest(text: str, known: Sequence[str]) -> str:
 
 
 def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesProblem) -> ImportProblem:
-    """Return the problem of a column that has no unit or a wrong one. A share needs a unit, too, as it may be in %."""
+    """Return the problem if a column has no unit or a wrong one. A share also needs a unit, as it may be in %."""
     if dimension != DIMENSIONLESS:
         return wrong(f"`{text}`: {name} is {dimension_name(dimension)}", f"name its unit, as in {name} ({shown})")
     hint = f"name its unit: {name} (%), or {name} (x) for a number that is not in %"
@@ -172,8 +172,8 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesP
 def _coordinate(
     name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem
 ) -> Column | ImportProblem:
-    """Return a column of coordinates, levels or notes, or the problem with its head. Without a unit, a column is in
-    base units as in paths, such as ops/s for `target`."""
+    """Return a column of coordinates, levels or notes, or the problem with its head. A column without a unit is in the
+    base unit, as in paths, such as ops/s for `target`."""
     factor = plan.factors.get(name)
     standard = parse_unit("ops/s" if name == "target" else (factor.unit or "") if factor else "")
     shown = "ops/s" if name == "target" else standard.text
@@ -228,7 +228,7 @@ class UnclearNumber(Exception):
 @dataclass(frozen=True)
 class Sheet:
     """The text of a table. `comments` are the lines before the head. `rows` are the head and the non-empty lines after
-    the head.
+    it.
 
     Each line comes with its line number in the file.
     """
@@ -243,12 +243,12 @@ class Sheet:
 
     @cached_property
     def _decimal_comma(self) -> bool:
-        """Return whether any number has a comma that is a decimal comma."""
+        """Return whether some number has a comma that must be a decimal comma."""
         return self.separator != "," and any(_COMMA.fullmatch(field) for field in self._below)
 
     @cached_property
     def _decimal_point(self) -> bool:
-        """Return whether any number has a point that is a decimal point because it can't separate thousands."""
+        """Return whether some number has a point that must be a decimal point because it can't separate thousands."""
         return self.separator == "," or any(
             "." in field and _POINT.fullmatch(field) and not _THOUSANDS.fullmatch(field) for field in self._below
         )
@@ -258,8 +258,8 @@ class Sheet:
         return (field.strip() for _, line in self.rows[1:] for field in line.split(self.separator))
 
     def number(self, text: str) -> float:
-        """Parse a number. Raises ValueError for other text, and UnclearNumber for a number that can be read in two
-        ways."""
+        """Parse a number. Raises UnclearNumber for a number that can be read in two ways, and ValueError for text that
+        is not a number."""
         match = _COMMA.fullmatch(text) if self.separator != "," else None
         if match is None:
             if not _POINT.fullmatch(text) and not _NEVER.fullmatch(text):
@@ -299,12 +299,12 @@ def read_sheet(path: Path) -> Sheet:
 
 
 EACH_NODE = "each"
-"""The value in the column `node` for a number that applies to each host of the hardware."""
+"""The value in the column `node` for a number that applies to every host of the hardware."""
 
 
 @dataclass(frozen=True)
 class PublishedMetric:
-    """A metric's value as stated by the source, in the table's unit."""
+    """The source's value of a metric, in the table's unit."""
 
     metric: str
     bound: str
@@ -318,7 +318,7 @@ class PublishedMetric:
 class FigureTable:
     """A parsed table. `bad_lines` are the rows left out because of a problem.
 
-    `too_long` holds texts that are longer than a new import may have, as an import by an earlier version may contain
+    `too_long` holds texts that are longer than a new import allows, since an import by an earlier version may contain
     such texts.
     """
 
@@ -501,7 +501,7 @@ class _Rows:
             )
 
     def _operation(self, cell: Cell, coordinates: _Keys, column: MeasureColumn) -> str:
-        """Return the operation named by the head or the row, or "" if neither names one. Raises _Wrong."""
+        """Return the operation that the head or the row names, or "" if neither does. Raises _Wrong."""
         said = str(coordinates.get("operation", ""))
         operation = as_operation(said)
         if column.operation and operation not in ("", column.operation):
@@ -528,8 +528,7 @@ class _Rows:
         return named
 
     def _number(self, text: str, unit: Unit | None, lowest: float = 0) -> float:
-        """Parse a number and convert it to base units. Only a metric can be negative, if it is a change.
-        Raises _Wrong."""
+        """Parse a number and convert it to base units. Only a metric that is a change can be negative. Raises _Wrong."""
         try:
             value = self._sheet.number(text)
         except UnclearNumber as error:
@@ -571,14 +570,14 @@ def _long_notes(
 
 
 def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
-    """Raise _Wrong unless one of the cells has the phase."""
+    """Raise _Wrong if none of the cells has the phase."""
     most = max(cells, key=lambda cell: cell.phases)
     if phase > most.phases:
         raise _Wrong(f"no phase {phase}: a cell of {most.experiment} has {most.phases}")
 
 
 def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: int) -> Iterator[ImportProblem]:
-    """Yield a problem for each metric with columns of different units, since a metric is printed in one unit."""
+    """Yield a problem for each metric whose columns have different units, since a metric is printed in one unit."""
     units: dict[str, str] = {}
     for column in columns:
         if isinstance(column, MetricColumn):
@@ -589,14 +588,14 @@ def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: in
 
 
 _MEAN = 50.5
-"""The mean's rank, between min and max. The mean is not compared with percentiles, since it may be above or below any
-of them."""
+"""The mean's place in the order, between min and max. The mean is not compared with percentiles, since it may be above
+or below any of them."""
 _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 
 def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
-    """Return two contradicting statistics of a latency, first the one that should be lower but is larger, or None if
-    there are none."""
+    """Return two statistics of a latency that contradict each other, or None if there are none. The first one should be
+    lower, but is higher."""
     by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
     for value in values:
         if KINDS[value.measure].view == "latency":

@@ -3,9 +3,9 @@
     READ latency raw data: op, timestamp(ms), latency(us)
     READ,1700000000123,412
 
-The time stamp is the end of the operation (core's OneMeasurementRaw). On standard output these lines are among YCSB's
-other rows. DuckDB reads the file within its memory limit. Only counts are kept: one for each latency bucket, whose
-width is 2^-10 of the latency, and one for each second.
+The time stamp is the end of the operation (core's OneMeasurementRaw). On standard output, these lines are mixed with
+YCSB's other rows. DuckDB reads the file within its memory limit. Only counts are kept: one for each latency bucket,
+whose width is 2^-10 of the latency, and one for each second.
 """
 
 from __future__ import annotations
@@ -34,27 +34,28 @@ _HEAD_BYTES = 1 << 20
 _LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _ANNOUNCED = "Raw data measurement: will output to stdout"
-"""The line that YCSB prints before latencies on its standard output. Files that contain only latencies lack it."""
+"""The line that YCSB prints before latencies on its standard output. Files that contain only latencies lack this line.
+"""
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
 _DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}
-"""DuckDB's names of encodings. DuckDB skips a byte-order mark, and reads UTF-16 only in little-endian form."""
+"""Encodings by the names that DuckDB uses. DuckDB skips a byte-order mark, and can read UTF-16 only if it is
+little-endian."""
 _RMW = "READ-MODIFY-WRITE"
 _TOTAL_KEYS = {"Throughput(ops/sec)", "RunTime(ms)"}
 _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
 """Limits of time stamps: the years 2000 to 2100."""
 _PATIENCE = 20.0
-"""The longest plausible gap, as a multiple of the mean gap. With random ends of operations, one in 10^8 runs has a
-longer gap."""
+"""The longest plausible gap between operations, as a multiple of the mean gap. If operations end at random times, one
+run in 10^8 has a longer gap."""
 _START_S = 120.0
-"""How many seconds a latency may exceed the time from the first operation's end to the last. A thread's first operation
-may include connecting."""
+"""How many seconds longer a latency may be than the time from the first operation's end to the last one's. A thread's
+first operation may include connecting."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
-"""The number of bad lines to check. YCSB prints a few hundred lines that are not latencies, and one line for each
-status."""
+"""How many lines that are not latencies to check. YCSB prints a few hundred of them, and one line for each status."""
 _BUCKETS = 10
-"""The resolution of latencies: 2^-10 of their value, and 1 us for latencies up to 2^11 us."""
+"""The resolution of latencies: 2^-10 of their value, or 1 us for latencies up to 2^11 us."""
 
 
 @dataclass
@@ -70,14 +71,14 @@ class _OfRow:
 
 
 def is_raw(path: Path) -> bool:
-    """Return whether a file has raw latencies in its first or last megabyte. In standard output, they come last."""
+    """Return whether a file has raw latencies in its first or last megabyte. In YCSB's standard output, they come last."""
     with path.open(encoding=text_encoding(path), errors="replace") as file:
         first = file.read(_HEAD_BYTES)
     return any(_LINE.search(text) for text in (first, last_text(path, _HEAD_BYTES)))
 
 
 def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
-    """Read raw latencies. `beside` has lines that YCSB printed into another file in the same run. Raises BadLine."""
+    """Read raw latencies. `beside` are lines that YCSB printed into another file in the same run. Raises BadLine."""
     import duckdb
 
     with duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "threads": 2}) as connection:
@@ -98,7 +99,7 @@ def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
 
 
 def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any, ...]]:
-    """Return the counts by row and bucket, and by row and second, from one pass over the file."""
+    """Return the counts by row and bucket, and the counts by row and second, from one pass over the file."""
     import duckdb
 
     name, encoding = sql_text(path), sql_text(_DUCKDB[text_encoding(path)])
@@ -126,7 +127,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
 
 
 def _refuse_rejected(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Return YCSB's other output between the latencies. Raises BadLine for an incomplete latency."""
+    """Return the other lines that YCSB printed between the latencies. Raises BadLine for an incomplete latency."""
     rows = connection.execute("SELECT DISTINCT line, csv_line FROM reject_errors ORDER BY line").fetchall()
     for line, text in rows:
         said = str(text or "").strip()
@@ -201,10 +202,10 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
 
 
 def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> None:
-    """Raise BadLine for time stamps that can't come from one run.
+    """Raise BadLine if the time stamps can't come from one run.
 
-    If no operation ends for a while, an operation is running all that time. So a gap is at most the longest latency,
-    plus chance.
+    While no operation ends, some operation is running all that time. A gap is therefore at most as long as the longest
+    latency, plus chance.
     """
     first, last = min(of.first_ms for of in rows.values()), max(of.last_ms for of in rows.values())
     if not _FIRST_MS < first <= last < _LAST_MS:
@@ -231,8 +232,8 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
 def _refuse_twice(groups: list[tuple[Any, ...]]) -> None:
     """Raise BadLine if all latencies of an operation occur several times, as in a file that was appended to itself.
 
-    In such a file, every bucket's and every second's count is a multiple of that number. By chance, all counts are even
-    in one of 2^20 files.
+    In such a file, the counts of all buckets and seconds are multiples of the number of copies. In a good file, all
+    counts are even only with a chance of 1 in 2^20.
     """
     counts: dict[str, list[int]] = {}
     for op, _, _, _, count, *_ in groups:

@@ -1,4 +1,4 @@
-"""YCSB's settings, read from the command line that its script and client print. go-ycsb has the same properties."""
+"""YCSB's settings, read from the command line that its script and its client print. go-ycsb has the same properties."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from benchbrief.extend.importers import Setting
 from benchbrief.extend.invariants import parse_printed
 
 _STOCK = re.compile(r"(?:.*/)?workload([a-f])")
-"""A properties file that comes with YCSB. None of these files sets `measurement.interval`."""
+"""Matches a properties file that comes with YCSB. None of these files sets `measurement.interval`."""
 _PHASES = {"-load": "load", "-t": "run", "dotransactions=false": "load", "dotransactions=true": "run"}
 _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
 
 def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
-    """Return the properties and flags of the first command line in an output, by the properties' names.
+    """Return the properties and flags of the first command line in an output, under the properties' names.
 
-    If two of them set the same property, the later one wins (`Client.parseArguments`).
+    If a property is set twice, the later value wins (`Client.parseArguments`).
     """
     command = command_line(text)
     found: dict[str, Setting] = {}
@@ -46,7 +46,7 @@ class CommandLine:
 
     @property
     def phase(self) -> str:
-        """The phase, `load` or `run`, or "" if the command line names neither."""
+        """The phase, `load` or `run`, or "" if the command line does not set it."""
         return _PHASES.get(self.phase_word, "")
 
     @property
@@ -57,7 +57,7 @@ class CommandLine:
 
     @property
     def stock(self) -> str:
-        """The letter of the stock YCSB workload whose file comes last, or "" if the last file is another one.
+        """The letter of the stock YCSB workload whose file comes last, or "" if the last file is not a stock file.
 
         A user's own file, which the output does not show, overrides the files before it but not those after it.
         """
@@ -87,7 +87,7 @@ def _is_command_line(line: str) -> bool:
 
 
 HEAD = 200
-"""The number of lines at the beginning of an output that hold the tool's settings."""
+"""How many lines at the beginning of an output are searched for the tool's settings."""
 _DISCLOSED = frozenset(
     [
         *("threadcount", "target", "recordcount", "operationcount", "maxexecutiontime", "insertstart", "insertcount"),
@@ -121,7 +121,8 @@ def disclosed(properties: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
 def planned(properties: Mapping[str, Setting]) -> Mapping[str, Setting]:
     """Return the settings under the plan's names.
 
-    Skips bad numbers, with which the tool would not have run, and a target of 0, which means that there is no target.
+    Skips invalid numbers, with which the tool would not have run, and a target of 0, which means that there is no
+    target.
     """
     return dict(_planned(properties))
 

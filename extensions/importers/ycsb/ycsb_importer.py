@@ -63,8 +63,8 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbRow, YcsbText, oper
 _LINE = re.compile(IMPORTER.line)
 _INTERVAL = "measurement.interval"
 _TOLERANCE = 0.02
-"""How far, as a share, the operations in rows may differ from the [OVERALL] count. A larger difference means that the
-output was cut."""
+"""How far the number of operations in the rows may differ from the [OVERALL] count, as a share. A larger difference
+means that the output was cut."""
 _OVERALL = re.compile(r"\s*\[OVERALL\]\s*,\s*Throughput")
 _COUNTED = re.compile(r"\s*\[(?!(?:Hdr|Intended-)?CLEANUP|Bucket|Raw)([^\]]+)\]\s*,\s*Operations\s*,\s*[1-9]")
 
@@ -120,7 +120,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
 
 
 def _with_failures_inside(logged: Operation, found: ycsb_output.YcsbText) -> Operation:
-    """Return a log's operation. If the log has failures among its latencies, the counts are taken from YCSB's row."""
+    """Return a log's operation. If failures are among the log's latencies, the counts are taken from YCSB's row."""
     rows = (row for row in found.rows.values() if ycsb_output.operation_of(row.name) == (logged.operation, False))
     mixed = next((row for row in rows if row.failed_inside), None)
     if mixed is None or logged.kind == "intended":
@@ -139,9 +139,9 @@ def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.YcsbText, *,
 
 
 def _only_intended(name: str, text: Sequence[str], found: ycsb_output.YcsbText) -> bool:
-    """Return whether rows with plain names hold intended latencies, as with `measurement.interval=intended`.
+    """Return whether rows with plain names hold intended latencies, as they do with `measurement.interval=intended`.
 
-    Raises OutputProblem when the command line contradicts the rows.
+    Raises OutputProblem if the command line contradicts the rows.
     """
     said = of_command_line(text).get(_INTERVAL)
     both = any(row.startswith(ycsb_output.INTENDED) for row in found.rows)
@@ -170,7 +170,7 @@ def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.YcsbText]:
 
 
 def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
-    """Return an output's rows (converted from JSON if need be), and whether the output is complete. Raises
+    """Return an output's rows (converted from JSON if necessary), and whether the output is complete. Raises
     OutputProblem."""
     text = read_lines(name, path)
     whole = "\n".join(text)
@@ -216,7 +216,7 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbT
 
 
 def _without(lacking: Sequence[str], found: ycsb_output.YcsbText) -> str:
-    """Return why the run's time or rate is unknown: a row is missing or has no number."""
+    """Return the reason why the run's time or rate is unknown: a row is missing or has no number."""
     overall = found.cells.get("OVERALL", {})
     there = next((key for key in lacking if key in overall), None)
     if there is not None:
@@ -243,8 +243,8 @@ class _Damaged(Exception):
 
 @dataclass(frozen=True)
 class OwnLogs:
-    """The logs of an output. `files` maps YCSB's rows to logs. `remark` says what is missing, or is "" if the logs are
-    complete."""
+    """The logs of an output. `files` maps YCSB's rows to logs. `remark` describes missing logs, or is "" if none is
+    missing."""
 
     files: Mapping[str, Path]
     remark: str = ""
@@ -253,8 +253,9 @@ class OwnLogs:
 def logs_of(outputs: Iterable[Path], given: Collection[Path]) -> dict[Path, OwnLogs]:
     """Return the logs that lie in the outputs' folders. `given` are files that the user assigned to another output.
 
-    An unreadable output gets no logs here, as reading the output later reports the problem. A damaged log counts as the
-    output's own if no other logs lie beside it, so that reading the log later reports the damage.
+    An unreadable output gets no logs here; the problem is reported when the output is read later. A damaged log is
+    assigned to the output beside it if there are no other logs, so that the damage is reported when the log is read
+    later.
     """
     logged: dict[Path, Histogram] = {}
     found: dict[Path, OwnLogs] = {}
@@ -318,7 +319,7 @@ def operation_failed(row: str) -> bool:
 
 
 def _against(rows: Sequence[YcsbRow], paths: Mapping[str, Path], logged: dict[Path, Histogram]) -> str:
-    """Return why logs do not belong to an output's rows, or "" if they do. Raises _Damaged for an unreadable log."""
+    """Return why logs do not belong to an output's rows, or "" if they do. Raises _Damaged if a log is unreadable."""
     for row in rows:
         path = paths.get(row.name)
         if path is None:
@@ -348,8 +349,8 @@ class YcsbImporter(OutputImporter):
         return planned(of_command_line(islice(read_output_lines(path), HEAD)))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an output of the wrong phase, for a stock workload's settings that differ from the
-        cell's, or for a different number of threads."""
+        """Yield a problem if the output is of the wrong phase, if a stock workload's settings differ from the cell's,
+        or if the number of threads differs."""
         yield from _other_threads(path, cell)
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workload_of(cell)
         if command.phase and command.phase != workload.phase:
@@ -371,12 +372,12 @@ class YcsbImporter(OutputImporter):
         return "raw" if is_raw(path) else STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Return whether the file is a histogram log, since all logs of operations that never ran have the same
-        content."""
+        """Return whether the file is a histogram log. Such a file may repeat another one, since the logs of operations
+        that never ran all have the same content."""
         return name.endswith(HDR)
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the outputs in a log's folder. If some are named after the log's prefix, only those are returned."""
+        """Return the outputs in a log's folder. If some are named after the log's prefix, return only those."""
         if path.suffix != HDR:
             return ()
         near = [other for other in paths if other.parent == path.parent and other.suffix != HDR]
@@ -429,7 +430,7 @@ def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
 
 
 def _add_own_logs(cells: Iterable[CellFiles], paths: Sequence[Path]) -> None:
-    """Add the histogram logs that lie beside the outputs and belong to them. Cells with given logs are skipped."""
+    """Add the histogram logs that lie beside the outputs and belong to them. Skips cells whose logs the user gave."""
     outputs = [
         (of, host, files[STDOUT])
         for of in cells

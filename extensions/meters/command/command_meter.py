@@ -1,4 +1,4 @@
-"""A meter read by the user's own command, which prints a number of watts."""
+"""A power meter that is read by the user's own command, which prints a number of watts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ class CommandMeter(Meter):
     hints = (("", "it has to print one number, the watts, and nothing else"),)
 
     def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
-        """Return a reader that runs each point's command. If a command fails, a line with its exit code is added."""
+        """Return a reader that runs the command of each point. After a command that failed, it adds a line with the
+        exit code."""
         ran = "</dev/null; c=$?; echo; [ $c = 0 ] || echo code $c"
         reads = (f"timeout {ANSWER_S} sh -c {quote(given(each.meter, 'command'))} {ran}" for each in points)
         return MeterReader("echo meter command", tuple(reads), {"BENCH_HOST": node.host.name})

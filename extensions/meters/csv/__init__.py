@@ -1,1 +1,1 @@
-"""A power meter that reads logs which meters write themselves."""
+"""A power meter that reads the logs which meters write."""

@@ -1,4 +1,4 @@
-"""A meter that writes a log itself. A sampler on the controller waits until the log is long enough."""
+"""A power meter that writes its own log. A sampler on the controller waits until the log is long enough."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchbrief.extend.common import Job, Node, Probe
 from benchbrief.extend.meters import MeterPoint, RecordedMeter, given, sampler_job
 
 _MARGIN_S = 60.0
-"""How many seconds the sampler may take in addition to the wait for the log."""
+"""How many seconds the sampler may take beyond the wait for the log."""
 
 
 class CsvLog(RecordedMeter):

@@ -28,16 +28,16 @@ from benchbrief.extend.samplers import block, fail, head, number, text_encoding
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11
-"""The largest number read as seconds since the epoch. Larger ones are milliseconds, or microseconds if they are a
-thousand times larger."""
+"""The largest number that is read as seconds since the epoch. Larger numbers are read as milliseconds, and those a
+thousand times larger as microseconds."""
 
 _MOST_BAD = 1000
-"""The most consecutive unreadable lines to report."""
+"""How many consecutive unreadable lines to report at most."""
 
 
 class LogRow(NamedTuple):
-    """A line of the log. `problem` says why it has no watts. An unreadable line gets a time between its neighbours'
-    times."""
+    """A line of the log. `problem` is the reason why it has no watts. An unreadable line gets a time between its
+    neighbours' times."""
 
     at: float
     watts: tuple[float | None, ...]
@@ -45,7 +45,7 @@ class LogRow(NamedTuple):
 
 
 _NOT_YET = 3
-"""The exit code if there is no log, or if the log has no row."""
+"""The exit code if there is no log yet, or if the log has no row yet."""
 
 
 class Unreadable(Exception):
@@ -53,11 +53,11 @@ class Unreadable(Exception):
 
 
 class NotYet(Exception):
-    """Raised if there is no log, or if the log has no row."""
+    """Raised if there is no log yet, or if the log has no row yet."""
 
 
 def take(settings: dict[str, Any]) -> list[LogRow]:
-    """Return the rows of the window in order, with one more row before and after it.
+    """Return the rows of the window in order, with one more row before it and one after it.
 
     Inside the window, an unreadable line becomes a row without watts, and so does a time with two different powers.
     Outside the window, unreadable lines are skipped. Raises Unreadable, NotYet, OSError.
@@ -93,7 +93,7 @@ def take(settings: dict[str, Any]) -> list[LogRow]:
 
 
 def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[LogRow]:
-    """Yield the rows of all files. A sentence on each jump of the clock outside the window is appended to `steps`."""
+    """Yield the rows of all files. Appends to `steps` a sentence about each jump of the clock outside the window."""
     paths = sorted(glob.glob(settings["path"]))  # noqa: PTH207  # of an absolute path
     if not paths:
         raise NotYet(f"there is no file {settings['path']}")
@@ -148,7 +148,7 @@ def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
 
 
 def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[LogRow]:
-    """Yield a row without watts for each unreadable line between two readable ones, evenly spaced in time."""
+    """Yield a row without watts for each unreadable line between two readable ones. The rows are evenly spaced in time."""
     start = moment if last is None else last
     for place, problem in enumerate(bad, start=1):
         yield LogRow(start + (moment - start) * place / (len(bad) + 1), (None,) * len(columns), problem)
@@ -172,7 +172,7 @@ class _Clock:
         self._form = form
 
     def read(self, text: str) -> float:
-        """Parse a time to seconds since the epoch. Raises ValueError."""
+        """Parse a time and return it as seconds since the epoch. Raises ValueError."""
         if not self._form and (seconds := number(text)) is not None and seconds >= 0:
             while seconds > _MOST_SECONDS:
                 seconds /= 1000

@@ -1,4 +1,4 @@
-"""A BMC read by ipmitool: the power reading of DCMI 1.5, or a sensor in watts."""
+"""A power meter that reads a BMC with ipmitool: the power reading of DCMI 1.5, or a sensor in watts."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Ipmi(Meter):
         return MeterReader("\n".join(header), tuple(reads), env)
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the watts from DCMI or from a sensor. Returns None if DCMI reports 0 W, as a BMC does while its power
-        reading is off."""
+        """Return the watts from DCMI or from a sensor. Returns None if DCMI reports 0 W, since a BMC does so while its
+        power reading is off."""
         text = "\n".join(reading.lines)
         sensor = _SENSOR.search(text)
         if sensor:

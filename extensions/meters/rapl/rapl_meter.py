@@ -1,4 +1,4 @@
-"""The energy counters of CPU packages, which restart at 0 after max_energy_range_uj.
+"""A power meter that reads the energy counters of CPU packages, which restart at 0 after max_energy_range_uj.
 
 See https://www.kernel.org/doc/html/latest/power/powercap/powercap.html for the counters. Since Linux 5.10 only root can
 read them, as they reveal what the processor computes (CVE-2020-8694).
@@ -15,8 +15,8 @@ from benchbrief.extend.probes import Reading, SampleStep, steps_in_window
 
 POWERCAP = "/sys/class/powercap"
 _MOST_W = 1000.0
-"""More watts than a CPU package can draw. The power is unknown after a gap in which the counter could have restarted
-twice at this power."""
+"""More watts than a CPU package can draw. If, at this power, the counter could have restarted twice between two
+readings, the power between them is unknown."""
 
 _HEADER = read_script(__file__, "rapl_packages.sh")
 _READ = 'for f in @root@/intel-rapl:*/energy_uj; do d=${f%/*}; echo "${d##*/} $(cat "$f")"; done'
@@ -30,8 +30,8 @@ class Rapl(CountingMeter):
     def moved(
         self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
     ) -> list[tuple[SampleStep, float | None]]:
-        """Return the power of all packages together in each interval between readings, or None where a package has no
-        reading."""
+        """Return the power of all packages together in each interval between readings, or None for an interval in which
+        a package has no reading."""
         ranges = {}
         for line in header:
             match = re.fullmatch(r"package (\S+) (\d{1,18})", line)

@@ -1,6 +1,6 @@
-"""Read the power of chassis by Redfish until the process ends.
+"""Read the power of chassis by Redfish until the process is ended.
 
-It runs as `python -m benchbrief.extensions.meters.redfish.redfish_meter`.
+Run as `python -m benchbrief.extensions.meters.redfish.redfish_meter`.
 
 The environment variable BENCH_REDFISH holds JSON with `every_s`, `rounds` and `points` (each service's `address` and
 options). BENCH_USER_0, BENCH_PASSWORD_0 and so on hold a login for each point. Each service keeps one connection, as a
@@ -10,8 +10,8 @@ BMC may take seconds to open one. The power value is at one of these places (DMT
     /redfish/v1/Chassis/ID/Power                 PowerControl[].PowerConsumedWatts, deprecated but common
     /redfish/v1/Chassis/ID/PowerSubsystem        the input power of its power supplies: InputPowerWatts.Reading
 
-If the spec asks for a session, the sampler closes it at its end: BMCs have few sessions, and lock everyone out when
-none is left.
+If the spec asks for a session, the sampler closes it when it ends, because BMCs allow few sessions and lock everyone
+out when none is left.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RedfishRefused(Exception):
 
 
 class Service:
-    """One BMC. The first request logs in."""
+    """One BMC. We log in at the first request."""
 
     def __init__(self, settings: dict[str, Any], user: str, password: str) -> None:
         self.address = str(settings["address"])
@@ -55,8 +55,8 @@ class Service:
 
     @staticmethod
     def _pool(scheme: str, host: str, port: int | None, settings: dict[str, Any]) -> list[urllib3.HTTPConnectionPool]:
-        """Return the connection pools: one for each fingerprint, since a pool accepts only one, or a single pool
-        without fingerprints."""
+        """Return the connection pools: one for each fingerprint, since a pool accepts only one fingerprint, or a single
+        pool if there are no fingerprints."""
         common: dict[str, Any] = {"timeout": _ANSWER_S, "retries": False, "maxsize": 1}
         if scheme == "http":
             return [urllib3.HTTPConnectionPool(host, port, **common)]
@@ -155,7 +155,7 @@ def _why(error: Exception | None) -> str:
 
 
 def _reason_in(content: bytes) -> str:
-    """Return the service's own error message from an answer in DSP0266's form, or "" if the answer has no message."""
+    """Return the service's own error message from an answer in the form of DSP0266, or "" if the answer has no message."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
@@ -180,11 +180,11 @@ def _link(resource: dict[str, Any], name: str) -> str:
 # --- where the power of a chassis stands ---------------------------------------------------------------------------
 
 Read = Callable[[], float | None]
-"""A function that reads the current watts, or None if the service has no number. Raises RedfishRefused."""
+"""A function that reads the current watts, or returns None if the service has no number. Raises RedfishRefused."""
 
 
 def find(service: Service, chassis: str, control: str) -> tuple[str, Read]:
-    """Return a phrase for the place of the power value, and a function that reads it. Raises RedfishRefused."""
+    """Return a phrase that describes the place of the power value, and a function that reads it. Raises RedfishRefused."""
     resource = service.get(_chassis(service, chassis))
     metrics, power, subsystem = (_link(resource, name) for name in ("EnvironmentMetrics", "Power", "PowerSubsystem"))
     if metrics and not control and _sensor(service.get(metrics).get("PowerWatts")) is not None:
@@ -231,7 +231,7 @@ def _consumed(power: dict[str, Any], index: int) -> float | None:
 
 
 def _supplies(service: Service, subsystem: str) -> list[str]:
-    """Return the path of each power supply's metrics, or no paths if one of the supplies lacks metrics."""
+    """Return the path of each power supply's metrics, or no paths if any of the supplies lacks metrics."""
     place = _link(service.get(subsystem), "PowerSupplies")
     members = _list(service.get(place).get("Members")) if place else []
     metrics = [_link(service.get(str(_dict(each).get("@odata.id", ""))), "Metrics") for each in members]
@@ -252,7 +252,8 @@ def _sensor(excerpt: object) -> float | None:
 
 
 class _Point:
-    """A chassis to read. Readings search for the power value until one finds it; later ones use the same place."""
+    """A chassis to read. Each reading searches for the power value until one reading finds it; later readings use the
+    same place."""
 
     def __init__(self, service: Service, chassis: str, control: str) -> None:
         self._service, self._chassis, self._control = service, chassis, control

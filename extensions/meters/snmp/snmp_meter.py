@@ -1,4 +1,5 @@
-"""PDUs read by SNMP, with net-snmp's `snmpget`. The login is in the job's configuration file, which has mode 0600.
+"""A power meter that reads PDUs by SNMP, with net-snmp's `snmpget`. The login is in the job's configuration file, which
+has mode 0600.
 
 These objects hold the outlets' power, by the names in the vendors' MIBs:
 
@@ -33,8 +34,8 @@ say: SnmpMessages = speaker(SnmpMessages)
 
 @dataclass(frozen=True)
 class Family:
-    """The outlets of one vendor's PDUs. `oid` has a placeholder for an index of `numbers` numbers. `digits` is the OID
-    of the number of decimal digits in the value, or "" if the PDU has no such OID."""
+    """The outlets of one vendor's PDUs. `oid` has a placeholder for an index that consists of `numbers` numbers.
+    `digits` is the OID that tells the number of decimal digits in the value, or "" if the PDU has no such OID."""
 
     oid: str
     numbers: int
@@ -77,7 +78,7 @@ class Snmp(Meter):
         return MeterReader("echo meter snmp", tuple(reads), env, tuple(files))
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the scaled watts. If the number of decimal digits was read too, the decimal point is moved."""
+        """Return the watts. If the number of decimal digits was read too, the decimal point is moved accordingly."""
         first, *lines = [line.strip() for line in reading.lines if line.strip()] or [""]
         scale = _SCALE.fullmatch(first)
         numbers = [match for line in lines if (match := _NUMBER.fullmatch(line))]
@@ -104,7 +105,7 @@ def _oids(point: MeterPoint) -> list[str]:
 
 
 def _configuration(meter: PowerMeter) -> tuple[CommandWord, ...]:
-    """Return the lines of snmp.conf. Raises RunnerError for a value that snmp.conf can't contain."""
+    """Return the lines of snmp.conf. Raises RunnerError if snmp.conf can't contain a value."""
     if "community" in meter.options:
         return ("defVersion 2c\ndefCommunity ", *_quoted(meter, "community"), "\n")
     level = "authPriv" if "privacy" in meter.options else "authNoPriv" if "auth" in meter.options else "noAuthNoPriv"

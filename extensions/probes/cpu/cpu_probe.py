@@ -1,4 +1,4 @@
-"""The `cpu` probe: the processors' time by state, from /proc/stat and /proc/pressure/cpu.
+"""The `cpu` probe: the time that processors spend in each state, from /proc/stat and /proc/pressure/cpu.
 
 The pressure is the time in which some task waited for a processor: see https://docs.kernel.org/accounting/psi.html.
 """
@@ -31,15 +31,15 @@ say: CpuMessages = speaker(CpuMessages)
 
 
 _STATES = 8
-"""How many states are counted: user nice system idle iowait irq softirq steal. The guests' time, which follows, is
-already included in user and nice."""
+"""How many states are counted: user nice system idle iowait irq softirq steal. The guests' time comes after them. It is
+not counted, because user and nice include it."""
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7
 
 
 class Cpu:
-    """Busy processors, and shares of all processors' time; see `seams.ProbeKind`.
+    """The number of busy processors, and the share of all processors' time in each state; see `seams.ProbeKind`.
 
-    Time stolen by a hypervisor is neither busy nor idle, but has a share of its own.
+    Time stolen by a hypervisor is neither busy nor idle. It has its own share.
     """
 
     name: ClassVar[str] = "cpu"
@@ -86,7 +86,8 @@ class Cpu:
 
 
 def _moved(before: Reading, after: Reading) -> list[int] | None:
-    """Return the ticks spent in each state, or None if a line can't be read or a counter decreased, as iowait may."""
+    """Return the ticks spent in each state. Returns None if a line can't be read, or if a counter decreased, which
+    iowait may do."""
     first, second = _ticks(before), _ticks(after)
     if first is None or second is None:
         return None

@@ -1,7 +1,7 @@
 """The `disk` probe: the kernel's counters of block devices, from /proc/diskstats.
 
-See https://www.kernel.org/doc/Documentation/admin-guide/iostats.rst for the fields. The kernel counts in sectors of 512
-bytes, even if the device's own sectors are larger.
+See https://www.kernel.org/doc/Documentation/admin-guide/iostats.rst for the fields. The kernel always counts sectors of
+512 bytes, even if the device's own sectors are larger.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _OF_PATH = read_script(__file__, "disk_of_path.sh")
 
 _SECTOR = 512
 _FIELDS = 11
-"""How many numbers follow a device's name in every kernel since 2.6."""
+"""How many numbers follow a device's name in every kernel from 2.6 on."""
 
 
 class Disk:
-    """Bytes and requests per second, the time of requests, and the share of time that a device was busy.
+    """Bytes and requests per second, the time that requests take, and the share of time that a device was busy.
 
-    Covers all whole disks. The option `device` limits the probe to one device: the block device of that name, or the
-    one that holds that path. The pressure is the time in which some task of the host waited for any device, if the
-    kernel counts it. See `seams.ProbeKind`.
+    Covers all whole disks. The option `device` limits the probe to one block device, given by its name or by a path
+    that the device holds. The pressure is the time in which some task of the host waited for any device. It is missing
+    if the kernel does not count it. See `seams.ProbeKind`.
     """
 
     name: ClassVar[str] = "disk"
@@ -93,8 +93,8 @@ class Disk:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return (measure, value, unit) for an interval, or nothing if a counter decreased because it was reset
-    or wrapped."""
+    """Return (measure, value, unit) for an interval. Returns nothing if a counter decreased, because it was reset or
+    wrapped around."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     reads, sectors_read, read_ms, writes, sectors_written, write_ms = (moved[i] for i in (0, 2, 3, 4, 6, 7))
     busy_ms, queued_ms = moved[9], moved[10]

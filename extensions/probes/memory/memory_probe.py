@@ -1,6 +1,6 @@
-"""The `memory` probe: the use of memory and its traffic, from /proc/meminfo and /proc/vmstat.
+"""The `memory` probe: the use of memory, and paging, from /proc/meminfo and /proc/vmstat.
 
-`MemAvailable` can be had without swapping, and the rest of `MemTotal` is in use: see
+`MemAvailable` is the memory that is available without swapping, and the rest of `MemTotal` is in use: see
 https://docs.kernel.org/filesystems/proc.html. /proc/vmstat counts pages swapped in and out, and faults that had to read
 from a disk.
 """
@@ -37,7 +37,7 @@ _COUNTS = "if (/^(pswpin|pswpout|pgmajfault) /) print"
 
 
 class Memory:
-    """Bytes in use, available, cached and dirty; swapping, major faults and pressure; see `seams.ProbeKind`."""
+    """Bytes in use, available, cached and dirty, as well as swapping, major faults and pressure; see `seams.ProbeKind`."""
 
     name: ClassVar[str] = "memory"
 

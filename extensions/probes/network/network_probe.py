@@ -1,6 +1,6 @@
 """The `network` probe: the kernel's counters of network interfaces, from /proc/net/dev.
 
-See https://docs.kernel.org/networking/statistics.html. The columns are bytes, packets, errors, drops and four more,
+See https://docs.kernel.org/networking/statistics.html. The columns are bytes, packets, errors, drops and four others,
 first for receiving and then for sending.
 """
 
@@ -40,8 +40,8 @@ _COLUMNS = 16
 class Network:
     """Bytes and packets per second, and dropped or faulty packets, by interface; see `seams.ProbeKind`.
 
-    Covers all real devices or, if there are none, all interfaces but the loopback. With the option `interface`, covers
-    the interfaces that the option names, separated by blanks.
+    Covers all real devices or, if there are none, all interfaces except the loopback. The option `interface` limits the
+    probe to the interfaces that it names, separated by blanks.
     """
 
     name: ClassVar[str] = "network"
@@ -70,8 +70,8 @@ class Network:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return (measure, value, unit) for an interval, or nothing if a counter decreased because it wrapped or the
-    interface is new."""
+    """Return (measure, value, unit) for an interval. Returns nothing if a counter decreased, because it wrapped around
+    or the interface is new."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     if min(moved) < 0:
         return []

@@ -1,8 +1,8 @@
 """The `tcp` probe: the host's TCP connections and counters, from /proc/net/snmp and /proc/net/netstat.
 
-See https://docs.kernel.org/networking/snmp_counter.html. Each file has pairs of lines: the names of the columns, then
-their values. The columns differ between kernels, so awk finds them by name. `OutSegs` leaves out segments that only
-repeat earlier ones, and `RetransSegs` counts these (RFC 1213).
+See https://docs.kernel.org/networking/snmp_counter.html. Each file has pairs of lines: one with the names of the
+columns, and one with their values. The columns differ between kernels, so awk finds them by name. `OutSegs` leaves out
+segments that only repeat earlier ones; these are counted by `RetransSegs` (RFC 1213).
 """
 
 from __future__ import annotations

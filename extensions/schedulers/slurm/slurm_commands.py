@@ -23,14 +23,14 @@ _SILENT = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|CLUSTERS|ERROR|WAIT)")
-"""Environment variables with a user's default options, which could hide jobs, output or nodes, ask before cancelling a
-job, or change the submitted job. SLURM_CLUSTERS is kept, as all commands obey it."""
+"""Environment variables that set a user's default options. They could hide jobs, output or nodes, ask before cancelling
+a job, or change the submitted job. SLURM_CLUSTERS is kept, as all commands obey it."""
 _LATER = "is slurmctld running? `scontrol ping` shows it; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
 
 def ask(program: str, *words: str, given: str = "") -> str:
-    """Run a Slurm command and return its output. Raises SchedulerSilent and SchedulerRefused."""
+    """Run a Slurm command and return its output. Raises SchedulerSilent or SchedulerRefused."""
     command: Sequence[str] = (program, *words)
     env = {name: value for name, value in os.environ.items() if not _NOT_OURS.fullmatch(name)}
     try:
@@ -91,7 +91,8 @@ def _features(listed: str) -> dict[str, set[str]]:
 
 
 def _matched(fits: Mapping[str, Sequence[str]], before: Mapping[str, str]) -> dict[str, str]:
-    """Return a node for as many hosts as possible. A host keeps its node in `before` if the other hosts allow it."""
+    """Assign nodes to as many hosts as possible. A host keeps its node in `before` unless this would leave another host
+    without one."""
     host_of: dict[str, str] = {}
 
     def place(host: str, tried: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The request to `sbatch`: a lane's nodes, by name or by feature, with the options of the spec and the user."""
+"""The request to `sbatch`: a lane's nodes, by name or by feature, and the options of the spec and the user."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _OURS = {
 
 @dataclass(frozen=True)
 class Request:
-    """A request for nodes: the plan's `named` nodes, and numbers of other nodes by their `features` ("" for
-    any node)."""
+    """A request for nodes. `named` are the nodes that the plan names. `features` has the numbers of other nodes to get
+    by their features ("" for any node)."""
 
     named: tuple[str, ...]
     features: Mapping[str, int]
@@ -64,7 +64,7 @@ class Request:
 
 
 def request_of(needs: LaneNeeds) -> Request:
-    """Return the request for a lane's job. Raises SchedulerRefused for hosts that no single job can have."""
+    """Return the request for a lane's job. Raises SchedulerRefused if no single job can have the hosts."""
     given = dict(map(_option, needs.options))
     for name in given:
         if name in _OURS:
@@ -95,7 +95,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _setting(name: str, value: str | float | bool) -> str:
-    """Return a setting of the spec's block. A time is given in Slurm's form, in whole minutes."""
+    """Return a setting from the spec's block. A time is written in Slurm's form, in whole minutes."""
     if name != "time" or not isinstance(value, float | int):
         return str(value)
     minutes = max(1, math.ceil(value / 60))
@@ -109,7 +109,7 @@ def _grouped(feature: str) -> str:
 
 
 def seconds_of(limit: str) -> float | None:
-    """Return the seconds of a Slurm time limit: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, or
+    """Convert a Slurm time limit to seconds. Its form is `minutes`, `minutes:seconds`, `hours:minutes:seconds`, or
     `days-hours[:minutes[:seconds]]`.
 
     Returns None for `infinite`, and for any other text that is not a time.

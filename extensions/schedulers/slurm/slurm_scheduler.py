@@ -1,7 +1,7 @@
-"""Slurm, through its own commands: `sbatch`, `squeue`, `scancel` and `sinfo`.
+"""Slurm, used through its own commands: `sbatch`, `squeue`, `scancel` and `sinfo`.
 
-A job's name identifies its run, and its comment is its lane's number. So a run's jobs are found even if its controller
-has recorded nothing.
+A job's name identifies its run, and its comment is its lane's number. A run's jobs can therefore be found even if its
+controller has recorded nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDED = {
 }
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 _STUCK = "launch failed requeued held"
-"""Slurm's reason for a job that is held back, such as one started right before slurmctld was killed."""
+"""The reason that Slurm gives for a job that it holds back, such as one started right before slurmctld was killed."""
 
 
 class SlurmScheduler:

@@ -12,7 +12,7 @@ from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.extensions.schedulers.slurm.slurm_request import Request, request_of, seconds_of
 
 LEAD_S = 120
-"""The seconds before a lane's time limit at which Slurm asks it to stop, unless an option sets another time."""
+"""How many seconds before a lane's time limit Slurm asks the lane to stop, unless an option sets another time."""
 _GONE = ("DOWN", "DRAIN", "FAIL", "MAINT", "UNK", "NO_RESP", "POWER", "FUTURE", "REBOOT", "INVAL")
 _NAMED = 5
 
@@ -30,8 +30,8 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Partition:
-    """A partition. `default_s` is the time limit of a job that requests none, and `most_s` is the highest limit, or
-    None if there is no limit."""
+    """A partition. `default_s` is the time limit of a job that requests none. `most_s` is the highest limit, or None if
+    there is no limit."""
 
     name: str
     is_default: bool
@@ -49,8 +49,8 @@ class _Partition:
 
 
 def survey(needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-    """Return the lanes' jobs with their problems, and the partitions for those jobs, or all partitions if none of them
-    is known."""
+    """Return the lanes' jobs with their problems, and the partitions for those jobs. If none of these partitions is
+    known, return all partitions."""
     partitions = _partitions()
     jobs = [_planned(each, partitions) for each in needs]
     named = dict.fromkeys(name for each in needs for name in _partition_names(each, partitions))
@@ -98,7 +98,7 @@ def _local(needs: LaneNeeds) -> Iterator[str]:
 
 
 def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Yield sentences on nodes that do not exist in the partitions in any state."""
+    """Yield sentences about nodes that the partitions do not have, in any state."""
     nodes = list({node.name: node for each in partitions for node in each.nodes}.values())
     where = "partition " + " or ".join(f"`{each.name}`" for each in partitions)
     strange = [name for name in request.named if name not in {node.name for node in nodes}]
@@ -121,7 +121,7 @@ def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str
 
 
 def _features(constraint: str) -> frozenset[str]:
-    """Return the features that every node must have, or none for a constraint with alternatives or counts."""
+    """Return the features that every node must have. For a constraint with alternatives or counts, return none."""
     return frozenset() if set(constraint) & set("|[]*()!") else frozenset(filter(None, constraint.split("&")))
 
 
@@ -155,7 +155,7 @@ def _split(needs: LaneNeeds, limit: float | None, lead_s: float) -> Iterator[str
 
 
 def _busy(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Yield sentences on nodes that the job must wait for because they are down, drained or busy."""
+    """Yield sentences about nodes that the job must wait for because they are down, drained or busy."""
     nodes = {node.name: node for each in partitions for node in each.nodes}
     away = [f"{name} ({nodes[name].state.lower()})" for name in request.named if not nodes[name].is_usable]
     if away:
@@ -182,7 +182,7 @@ def _partition_names(needs: LaneNeeds, partitions: Mapping[str, _Partition]) -> 
 
 
 def _names(request: Request, partitions: Mapping[str, _Partition]) -> list[str]:
-    """Return the partitions that a job may use: those that the job names, or the default partition."""
+    """Return the partitions that a job may use: the ones that it names, or the default partition."""
     named = request.options.get("partition", "")
     return named.split(",") if named else [each.name for each in partitions.values() if each.is_default]
 

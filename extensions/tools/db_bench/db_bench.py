@@ -4,8 +4,8 @@ under test.
 How to read its numbers:
 - The result line gives the throughput. With a background writer (readwhilewriting) it counts only
   the readers' operations.
-- Latencies come from the histograms, and percentiles from the histograms' buckets, so p95 exists although db_bench
-  does not print it.
+- Latencies come from the histograms. Percentiles are computed from the histograms' buckets, so p95 exists although
+  db_bench does not print it.
 - `--statistics` is off: in our measurements its cost was within the noise of one thread, but RocksDB's wiki puts it
   at 5 to 10 %. `statistics = true` among the database's options turns it on, and adds the writer's latencies. The
   probe `database` turns on only the counters, and only in the measurement (`db_bench_output.py`).
@@ -56,10 +56,11 @@ from benchbrief.extensions.tools.db_bench.db_bench_output import say
 _REPORT = "report.csv"
 _LOAD = "fillseq"
 _BATCH = 100
-"""How many keys a load writes at once: 100 took 0.6 times as long as 1, and 1000 were no faster (db_bench 7.8.3)."""
+"""How many keys a load writes at once. A batch of 100 took 0.6 times as long as single keys, and 1000 were no faster
+(db_bench 7.8.3)."""
 _SHORT_S = 0.5
-"""How many seconds too short a timed benchmark may be, since db_bench checks the clock only after a number of
-operations."""
+"""How many seconds shorter than requested a timed benchmark may be, since db_bench looks at the clock only after a
+number of operations."""
 
 _UNTIMED = frozenset({"fillseq", "filluniquerandom", "fillseqdeterministic", "readseq", "readreverse", "compact"})
 """Benchmarks that ignore `--duration` and run to their end."""
@@ -73,11 +74,11 @@ _BACKGROUND: Mapping[str, str] = {
     "seekrandomwhilemerging": "merge",
     "newiteratorwhilewriting": "write",
 }
-"""Benchmarks whose thread 0 works in the background and appears in no headline or histogram, each with that thread's
-operation."""
+"""The operation of thread 0 in each benchmark that uses this thread for work in the background. No headline or
+histogram includes that work."""
 
 _STATS = "stats"
-"""A pseudo-benchmark that prints counters that RocksDB always keeps, such as the number of keys written."""
+"""A pseudo-benchmark that prints the counters that RocksDB always keeps, such as the number of keys written."""
 
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
 
@@ -118,9 +119,9 @@ class DbBench:
     def load(self, context: CellContext) -> Job | None:
         """Fill the database with `fillseq`: each key once, in order, from one thread.
 
-        So every key exists exactly once, memory does not grow with the data (`filluniquerandom` shuffles all keys in
-        memory: 8 bytes each), and no compaction is left over for the first measured cell. The log is off while filling.
-        `flush` and `waitforcompaction` leave everything in sorted files.
+        This way every key exists exactly once, memory does not grow with the data, and no compaction is left over for
+        the first measured cell. (`filluniquerandom` would shuffle all keys in memory, at 8 bytes each.) The log is off
+        while filling. `flush` and `waitforcompaction` leave everything in sorted files.
         """
         if _makes_its_data(context.workload.benchmark):
             return None
@@ -153,7 +154,7 @@ class DbBench:
         return count
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Run the same benchmark in a separate process, which warms files and page cache but not the block cache."""
+        """Run the same benchmark in a separate process. This warms files and page cache, but not the block cache."""
         benchmark = context.workload.benchmark
         if not context.cell.warm_up_s or benchmark in _UNTIMED or _makes_its_data(benchmark):
             return None
@@ -162,8 +163,8 @@ class DbBench:
         return Job("warm_up", _command(context, flags), timeout_s(context.cell, "warm_up"))
 
     def measure(self, context: CellContext) -> Job:
-        """Return the measured job. Raises RunnerError for a cell that db_bench can't run: one with phases or an offered
-        load."""
+        """Return the measured job. Raises RunnerError if db_bench can't run the cell because it has phases or an
+        offered load."""
         if context.cell.phases > 1:
             raise PlanRefused(say.no_phases(tool="db_bench"), say.hint_no_phases())
         if context.cell.target is not None:
@@ -281,7 +282,7 @@ def _whole_seconds(seconds: float) -> str:
 
 
 def _common(context: CellContext) -> dict[str, str]:
-    """Return flags that load, warm-up and measurement share: the data's shape, and the database's options."""
+    """Return the flags that load, warm-up and measurement share: the shape of the data, and the database's options."""
     properties = context.workload.properties
     flags = {"db": _path(context), "num": _value(properties["records"])}
     for name, flag in (("key_size", "key_size"), ("value_size", "value_size")):
@@ -354,7 +355,7 @@ def _read(context: CellContext, output: JobOutput) -> text.DbBenchOutput:
 
 
 def _proven(context: CellContext, output: JobOutput, found: text.DbBenchOutput) -> text.Headline:
-    """Return the benchmark's headline if the output is complete. Raises BadOutput otherwise."""
+    """Return the benchmark's headline. Raises BadOutput if the output is not complete."""
     benchmark = context.workload.benchmark
     require_exit(output, "db_bench")
     headline = found.headline(benchmark)
@@ -394,7 +395,8 @@ def _properties(context: CellContext, found: text.DbBenchOutput) -> dict[str, st
 
 
 def _log_said(context: CellContext) -> Message:
-    """Describe what a write waits for, by the options and db_bench's defaults (`--sync=0`, `--disable_wal=0`)."""
+    """Describe what a write waits for, according to the options and db_bench's defaults (`--sync=0`,
+    `--disable_wal=0`)."""
     flags = _options(context.database.options)
     if flags.get("disable_wal") == "1":
         return say.log_off()
@@ -403,7 +405,7 @@ def _log_said(context: CellContext) -> Message:
 
 
 def _background(found: text.DbBenchOutput, operation: str, seconds: float) -> tuple[Operation | None, str]:
-    """Return the background thread's operations, and the source of that number."""
+    """Return the number of the background thread's operations, and the source of that number."""
     ticker = found.tickers.get(_TICKERS.get(operation, ""))
     if ticker and ticker.count:
         writer = Operation(

@@ -1,4 +1,4 @@
-"""db_bench's flags: their names, their types, and which of them a database option may not set."""
+"""db_bench's flags: their names, their types, and which of them a database option must not set."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RESERVED = {
     **dict.fromkeys(("use_existing_db", "wal_dir", "seed", "histogram", "report_file", "report_interval_seconds"), ""),
     **dict.fromkeys(("stats_interval", "stats_interval_seconds"), ""),
 }
-"""Flags that the driver sets itself or that would move the data, each with the place to set it in a spec, if there is
-one."""
+"""Flags that the driver sets itself or that would move the data. Each has the place where a spec sets it instead, if
+there is one."""
 
 FLAG = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
-"""The form of a db_bench flag."""
+"""Matches a db_bench flag."""
 
 _BY_TYPE = {
     "bool": """
@@ -137,9 +137,10 @@ _BY_TYPE = {
         mix_ave_kv_size new_table_reader_for_compaction_inputs
     """,
 }
-"""The flags of RocksDB 6.11, 6.28, 7.8, 8.1 and 10.4, by the type that gflags parses ("" for unknown). They come from
-each version's `tools/db_bench_tool.cc` and `--help`. If a flag's type differs between versions, the wider type is
-listed. db_bench ends at once on a flag that its version does not have.
+"""The flags of RocksDB 6.11, 6.28, 7.8, 8.1 and 10.4, by the type that gflags parses ("" for unknown).
+
+They come from each version's `tools/db_bench_tool.cc` and `--help`. If a flag's type differs between versions, the
+wider type is listed. db_bench ends at once if it gets a flag that its version does not have.
 """
 
 KNOWN = frozenset(name for names in _BY_TYPE.values() for name in names.split())
@@ -171,7 +172,7 @@ _COUNTING = {
     "s": "_seconds _sec _secs fifo_compaction_ttl fifo_age_for_warm blob_db_max_ttl_range secondary_update_interval",
     "MiB": "_mb _MB",
 }
-"""The units of flags, each with the suffixes of the flags that use it."""
+"""Units, each with the endings of the names of flags that use it."""
 
 _COMPRESSIONS = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
 
@@ -188,4 +189,4 @@ TYPES = {name: _typed(name, _KINDS[kind]) for kind, names in _BY_TYPE.items() if
 """The type of each flag, with its bounds and unit. Flags of unknown type are left out."""
 
 OURS = {"cache_size": "cache", "compression_type": "compression", "write_buffer_size": "write_buffer"}
-"""Flags that have an option of their own in the language, each with the option's name."""
+"""Flags for which the language has its own option, each with that option's name."""

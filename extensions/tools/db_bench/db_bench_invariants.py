@@ -26,7 +26,7 @@ _DEVIATIONS = 6
 
 
 def require_found(context: CellContext, headline: Headline) -> None:
-    """Raise BadOutput if more keys are missing than the data set or the experiment's `max_errors` allows."""
+    """Raise BadOutput if more keys were not found than the data set or the experiment's `max_errors` allows."""
     missing = _missing(headline)
     if not missing or headline.found is None:
         return
@@ -60,7 +60,7 @@ def _missing(headline: Headline) -> int:
 
 
 def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
-    """Return whether the share of keys found fits a load by fillrandom, which writes as many random keys as there are
+    """Return whether the share of keys found fits a load by fillrandom, which writes random keys, as many as there are
     keys."""
     variance = _BY_FILLRANDOM * (1 - _BY_FILLRANDOM) * (1 / asked + 1 / records)
     return abs(hits / asked - _BY_FILLRANDOM) <= _DEVIATIONS * sqrt(variance)
@@ -68,11 +68,13 @@ def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
 
 _MB = 1048576.0
 _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})
-"""Benchmarks in which every operation writes one key and one value, of the sizes at the top of the output."""
+"""Benchmarks in which every operation writes one key and one value, of the sizes printed at the top of the output."""
 _READS = frozenset({"readrandom", "readwhilewriting"})
 _IDLE = 0.9
 """The smallest share of the threads' time that histograms must fill if no rate is limited. Each operation is timed from
-the end of the previous one, so only a thread's work after its last operation is missing: below 0.1 % in practice."""
+the end of the previous one, so only the work that a thread does after its last operation is missing. In practice that
+is below 0.1 %.
+"""
 _TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
 """Prefixes of benchmarks whose threads spend all their time on operations."""
 _MANY = 1000
@@ -83,14 +85,14 @@ _THREADS_MORE, _THREADS_FEWER = 1.01, 0.3
 begin late."""
 _TURN_S = 0.02
 """How many seconds apart threads may begin and end, per thread of the run. Threads share few processors, and each runs
-for some milliseconds in turn: 256 readers on two cores were up to 5 s apart."""
+for some milliseconds in turn. 256 readers on two cores were up to 5 s apart."""
 _LONG_S = 5.0
-"""The length in seconds below which a run may spend most of its time starting and ending threads."""
+"""The length of a run in seconds below which starting and ending threads may take most of its time."""
 
 
 @dataclass(frozen=True)
 class CheckedBenchmark:
-    """A benchmark's result with the whole output around it. `threads` is None when unknown."""
+    """A benchmark's result, and the whole output around it. `threads` is None if unknown."""
 
     text: DbBenchOutput
     headline: Headline
@@ -108,14 +110,14 @@ class CheckedBenchmark:
 
     @property
     def seconds(self) -> float:
-        """Return how many seconds the benchmark ran, computed from its rate if db_bench does not print them."""
+        """Return how many seconds the benchmark ran. If db_bench does not print them, compute them from its rate."""
         if self.headline.seconds is not None:
             return self.headline.seconds
         done = self.headline.operations or sum(block.count for block in self.blocks)
         return done / self.headline.ops_per_s if self.headline.ops_per_s > 0 else 0.0
 
     def size(self) -> float | None:
-        """Return the bytes of a key and its value together, or None if values have several sizes."""
+        """Return the size of a key and its value together in bytes, or None if values have several sizes."""
         each = [self.text.head.get(name, ("", "")) for name in ("Keys", "Values")]
         if not all(rest.startswith("bytes each") for _, rest in each):
             return None
@@ -139,8 +141,8 @@ def _each_once(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _rate(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that rate and seconds give the number of operations. The rate is truncated to a whole number, and the
-    seconds are rounded."""
+    """Check that rate times seconds is the number of operations. The printed rate is truncated to a whole number, and
+    the printed seconds are rounded."""
     seconds, done = output.cell("seconds"), output.headline.operations
     if seconds is None or done is None:
         return
@@ -152,8 +154,8 @@ def _rate(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def overlap(threads: int, seconds: float) -> float:
-    """Return the share of a run in which all of its threads certainly run, or 0 if the run is too short for every
-    thread to have a turn."""
+    """Return the share of a run during which all of its threads certainly run. Returns 0 if the run is too short for
+    every thread to have a turn."""
     return max(0.0, 1 - threads * _TURN_S / seconds) if seconds > 0 else 0.0
 
 
@@ -186,7 +188,7 @@ def _whole_histograms(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _edges(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that each limit of a bucket is 1.5 times the previous one, truncated to two digits
+    """Check that each limit of a bucket is 1.5 times the previous limit, truncated to two digits
     (`HistogramBucketMapper`). Versions before 5 have narrower buckets and are not checked."""
     if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
         return
@@ -212,7 +214,7 @@ _FIRST_WITH_LIMITS = 5
 
 
 def _shares(output: CheckedBenchmark) -> Iterator[str]:
-    """Check the two shares beside each bucket: the bucket's own, and the cumulative share up to that bucket."""
+    """Check the two shares printed beside each bucket: its own share, and the cumulative share up to that bucket."""
     for block in output.blocks:
         below = 0
         for count, own, upto in block.shares:
@@ -224,7 +226,7 @@ def _shares(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _percentiles(output: CheckedBenchmark) -> Iterator[str]:
-    """Check percentiles: they are interpolated in the buckets, between minimum and maximum
+    """Check that percentiles are interpolated in the buckets, between minimum and maximum
     (`HistogramStat::Percentile`)."""
     for block in output.blocks:
         if not block.whole or not block.histogram.buckets:
@@ -251,8 +253,8 @@ def _ends(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _spread(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the latencies can have the printed standard deviation. It is nan, and not checked, if RocksDB printed
-    the buckets while it still counted."""
+    """Check that the latencies can have the printed standard deviation. A deviation of nan is not checked: it means
+    that RocksDB printed the buckets while it was still counting."""
     for block in output.blocks:
         said = parse_printed(block.deviation)
         if said is not None and block.whole and block.count:
@@ -267,7 +269,7 @@ def _spread(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _counts(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that each operation has one latency. A batch of writes or reads has one latency for the whole batch."""
+    """Check that each operation has one latency. A batch of writes or reads is one operation in this respect."""
     done, timed = output.headline.operations, sum(block.count for block in output.blocks)
     if done is None or not output.blocks or not timed:
         return
@@ -278,9 +280,9 @@ def _counts(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _busy(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the latencies fill the time that micros/op gives each operation, and no more.
+    """Check that the latencies fill the time that micros/op gives to the operations, and do not exceed it.
 
-    A thread's first operation is timed from when the thread was made (`Stats::Start` takes the old `start_`), so each
+    A thread's first operation is timed from the creation of the thread (`Stats::Start` takes the old `start_`), so each
     thread may have up to one latency more than its time. A batch is one latency. The batch size is unknown if the
     number of operations is not printed.
     """
@@ -316,7 +318,8 @@ _AFTER = re.compile(r"bytes each \((\d+) bytes after compression\)")
 
 
 def _whole_sizes(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the sizes at the top are whole numbers, and that a value's size is also given after compression."""
+    """Check that the sizes at the top are whole numbers, and that a value's size is printed both before and after
+    compression."""
     for name, (text, rest) in output.text.head.items():
         size = f"{text} {rest}"
         if name == "Values" and rest.startswith("bytes each") and not _AFTER.fullmatch(rest):
@@ -351,8 +354,8 @@ def _written(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _read(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that the bytes read per second equal the rate times the share of keys found times the size of a key and a
-    value.
+    """Check that the bytes read per second are the product of the rate, the share of keys found, and the size of a key
+    and a value.
 
     Only one thread prints the share that it found, so the share of all threads may differ by chance.
     """
@@ -387,8 +390,8 @@ def _found(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _looked_up(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that benchmarks that look up keys time only reads: the background writer of readwhilewriting has no
-    histogram."""
+    """Check that benchmarks that look up keys have latencies only for reads. The background writer of readwhilewriting
+    has no histogram."""
     others = [block.operation for block in output.blocks if block.operation != "read"]
     if output.headline.name in _READS and others:
         yield f"{output.headline.name} reads, and has a histogram of the operation {others[0]}"

@@ -1,5 +1,4 @@
-"""Parse the output of db_bench (from RocksDB 6 on): headlines, histograms, tickers, warnings, status lines, report
-file.
+"""Parse the output of db_bench since RocksDB 6: headlines, histograms, tickers, warnings, status lines, report file.
 
 Two headlines:
   7.2-  readrandom   :  10.218 micros/op 3131616 ops/sec; 1254.3 MB/s (1000 of 1000 found)
@@ -70,13 +69,13 @@ BENCHMARK = "stats_history"
 
 _LINE = re.compile(r"\s*(\d{9,11})\s+(rocksdb\.[\w.]+)\s+(\d{1,19})\s*\Z")
 _KEPT_BYTES = 256 << 20
-"""How many bytes of history RocksDB may keep: about five hours at one reading a second. If it drops readings, it drops
-the oldest first, and the coverage shows the gap."""
+"""How many bytes of history RocksDB may keep, which is enough for about five hours at one reading per second. RocksDB
+drops the oldest readings first, and the coverage shows the gap."""
 PRINTED_BYTES = 1 << 30
 """The most bytes of printed history to accept. db_bench prints less."""
 _COUNTERS_ALONE = 1
-"""The value of `kExceptHistogramOrTimers` in RocksDB's StatsLevel, with which RocksDB keeps only counters, which need
-no clock."""
+"""The value of `kExceptHistogramOrTimers` in RocksDB's StatsLevel. At this level RocksDB keeps only counters, which
+need no clock."""
 
 _HITS, _MISSES = "rocksdb.block.cache.hit", "rocksdb.block.cache.miss"
 _WRITTEN, _STALL = "rocksdb.bytes.written", "rocksdb.stall.micros"
@@ -95,7 +94,7 @@ _RATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "database.cache_misses": ("1/s", (_MISSES,)),
     "database.bloom_useful": ("1/s", ("rocksdb.bloom.filter.useful",)),
 }
-"""Each measure that is a rate, with its unit and the counters that are added up for it."""
+"""Each measure that is a rate, with its unit and the counters whose sum it is computed from."""
 
 COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values() for name in names)})
 """The counters that measures are computed from."""
@@ -103,7 +102,7 @@ COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values
 
 @dataclass(frozen=True)
 class CounterSlice:
-    """The growth of counters in an interval that ended at `ended` (epoch seconds, by the host's clock).
+    """How much counters grew in an interval that ended at `ended` (epoch seconds, by the host's clock).
 
     db_bench prints whole seconds, so `ended` is the middle of the printed second.
     """
@@ -113,7 +112,7 @@ class CounterSlice:
 
 
 def statistics_flags(every_s: float, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the flags that make RocksDB keep its counters. Statistics turned on by the `given` flags stay on."""
+    """Return the flags that make RocksDB keep its counters. Statistics that the `given` flags turn on stay on."""
     level = {} if given.get("statistics") == "1" or "stats_level" in given else {"stats_level": str(_COUNTERS_ALONE)}
     return {
         "statistics": "1",
@@ -130,7 +129,7 @@ def is_line(line: str) -> bool:
 
 
 def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
-    """Return the counters behind the measures, by interval in order of time."""
+    """Return the counters that the measures need, by interval in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
         if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in COUNTERS:
@@ -141,8 +140,8 @@ def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
 def make_samples(
     found: Sequence[CounterSlice], every_s: float, node: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return the rates for each interval of the window, and each ratio for all intervals together. Measures with
-    missing counters are left out."""
+    """Return each rate for every interval of the window, and each ratio for all intervals together. Leaves out measures
+    whose counters are missing."""
     inside = list(_inside(found, every_s, window))
     if not inside:
         return ()
@@ -165,7 +164,7 @@ def make_samples(
 
 
 def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, float]) -> Iterator[CounterSlice]:
-    """Yield the intervals inside the window. Their ends are known to half a second."""
+    """Yield the intervals inside the window. The end of an interval is known to half a second."""
     for each in found:
         if each.ended - every_s >= window[0] - 0.5 and each.ended <= window[1] + 0.5:
             yield each
@@ -174,7 +173,7 @@ def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, 
 def _seconds(ended: Sequence[float], every_s: float) -> float:
     """Return the length of an interval in seconds. On a busy host, intervals are a little longer than requested.
 
-    Ends are known only in whole seconds, so the length is the mean over all intervals.
+    The ends of intervals are known only in whole seconds, so the returned length is the mean over all intervals.
     """
     if len(ended) < 2:
         return every_s
@@ -244,10 +243,10 @@ _ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
 
 @dataclass(frozen=True)
 class Headline:
-    """A benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
+    """A benchmark's result. Up to RocksDB 7.2, `seconds` and `operations` are None.
 
-    `found` is how many keys one thread found and how many it asked for, or None if it looked up no keys. `cells` are
-    the numbers as printed, by the names in the patterns, with `mb_per_s` if it was printed.
+    `found` is how many keys one thread found and how many it looked up, or None if it looked up no keys. `cells` are
+    the numbers as printed, by the names in the patterns. They include `mb_per_s` if it was printed.
     """
 
     name: str
@@ -291,7 +290,7 @@ class HistogramBlock:
 
 @dataclass(frozen=True)
 class Status:
-    """A thread's status line: the `count` of its operations in `seconds`. `clock` is the host's wall clock."""
+    """A thread's status line: it did `count` operations in `seconds`. `clock` is the host's wall clock."""
 
     clock: datetime
     thread: int
@@ -300,7 +299,7 @@ class Status:
 
 
 def interim(stderr: str, *, background: bool) -> Interim | None:
-    """Return the sum of the rates in each thread's last status line, without thread 0 if that is a background writer.
+    """Return the sum of the rates in each thread's last status line. Thread 0 is left out if it is a background writer.
 
     There is no latency yet: db_bench prints its histograms only at the end.
     """
@@ -339,12 +338,13 @@ class DbBenchOutput:
     version: str
     date: datetime | None
     head: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The lines above the results that describe the data: `Keys`, `Entries` and so on, each a number and its suffix."""
+    """The lines above the results that describe the data, such as `Keys` and `Entries`. Each is a number and its
+    suffix."""
     oddities: tuple[str, ...] = ()
-    """Lines that begin like a result or a histogram, but can't be read. db_bench itself prints no such lines."""
+    """Lines that begin like a result or a histogram, but can't be read. db_bench itself never prints such lines."""
     written: tuple[int, int] | None = None
     """The least and the most keys that the process can have written, by RocksDB's own count. The count is exact below
-    10,000; larger counts are truncated to thousands or millions."""
+    10,000, and truncated to thousands or millions above."""
 
     def headline(self, benchmark: str) -> Headline | None:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
@@ -374,7 +374,7 @@ def _status(match: re.Match[str]) -> Status:
 
 
 class _Blocks:
-    """A parser of histogram blocks, line by line."""
+    """Parses histogram blocks line by line."""
 
     def __init__(self) -> None:
         self._done: list[HistogramBlock] = []
@@ -430,7 +430,7 @@ class _Blocks:
 
 
 class _Found:
-    """The results of the lines read so far. Each kind of line has a pattern, and a method that records it."""
+    """The results of the lines read so far. Each kind of line has a pattern, and a method that records a match."""
 
     def __init__(self) -> None:
         self.headlines: list[Headline] = []
@@ -494,7 +494,7 @@ class _Found:
             )
 
     def note_table(self, _: re.Match[str]) -> None:
-        """End the current block, because a table of RocksDB's own statistics follows, which may have histograms too."""
+        """End the current block, because a table of RocksDB's own statistics begins, which may also have histograms."""
         self.blocks.finish()
 
     def note_keys(self, match: re.Match[str]) -> None:
@@ -522,7 +522,7 @@ _IN_STDOUT = (*_ANYWHERE, *_OF_ROCKSDB, (_KEYS_WRITTEN, _Found.note_keys))
 
 
 def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
-    """Read an output, even an incomplete one. The driver decides whether it is complete enough."""
+    """Read an output, even if it is incomplete. The driver decides whether it is complete enough."""
     found = _Found()
     # The banner and errors go to standard error in some versions, and to standard output in others.
     for lines, kinds in ((stdout, _IN_STDOUT), (stderr, _IN_STDERR)):
@@ -547,7 +547,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
 def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
     """Return (start, seconds, operations) from a `--report_file`, whose rows count operations since the previous row.
 
-    The file does not have the last partial interval. A half-written last line is left out.
+    The file lacks the last partial interval. A half-written last line is left out.
     """
     found: list[tuple[float, float, int]] = []
     before = 0.0
@@ -562,8 +562,8 @@ def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...
 def count_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
     """Return (start, seconds, operations) for threads that together did `count` operations in `seconds`.
 
-    Threads print cumulative counts near each second, not exactly at it. Counts are interpolated between a thread's own
-    lines. The time after the last full second becomes an interval of its own, unless it is short.
+    Threads print cumulative counts near each second, not exactly at it, so counts are interpolated between the lines of
+    the same thread. The time after the last full second becomes a separate interval, unless it is short.
     """
     by_thread: dict[int, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0)])
     for line in status:
@@ -588,10 +588,10 @@ def _at(points: list[tuple[float, int]], second: float) -> float:
 def started_at(output: DbBenchOutput, job_started_at: float, job_ended_at: float, seconds: float) -> float:
     """Return when the benchmark began, in epoch seconds by the host's clock.
 
-    The benchmark began after the job's start, and at least the benchmark's length before the job's end. Opening and
-    closing a large database takes a while, so the status lines narrow the start further: they print the wall clock in
-    whole seconds and the elapsed time. The host's time zone is the difference between the banner's date and the job's
-    start, to the nearest quarter of an hour.
+    The benchmark began after the job's start, and no later than its own length before the job's end. As opening and
+    closing a large database take a while, the status lines narrow this down: they print the wall clock in whole seconds
+    and the elapsed time. The host's time zone is the difference between the banner's date and the job's start, to the
+    nearest quarter of an hour.
     """
     earliest, latest = job_started_at, job_ended_at - seconds
     if output.date is not None and output.status:

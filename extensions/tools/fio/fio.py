@@ -1,12 +1,13 @@
-"""fio, on a file or a block device of the host under test.
+"""fio, used on a file or a block device of the host under test.
 
 How to read its numbers:
 - Throughput counts the I/Os that completed in the measured time, for all jobs and both directions.
 - Latencies are completion latencies (`clat`): from the submission of an I/O to its completion. The bins of all jobs are
   added to one histogram for each direction.
 - Warm-up and measurement are one process: fio counts nothing during `ramp_time`.
-- An offered load is fio's `rate_iops` with Poisson arrivals. It is split evenly over the jobs, and by the mix over the
-  directions. Latency still begins with the submission, so time spent waiting for a place in the queue is not counted.
+- An offered load is fio's `rate_iops` with Poisson arrivals. It is split evenly over the jobs, and over the two
+  directions according to the mix. Latency still begins with the submission, so it leaves out the time spent waiting for
+  a place in the queue.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _OUTPUT = "fio.json"
 _LOGS = "fio_iops.*.log"
 _UNIT = 1 << 20
 _SHORT_S = 0.5
-"""How much shorter than requested a measurement may be."""
+"""How many seconds shorter than requested a measurement may be."""
 _STEADY_S = 5
 _ORDERED = frozenset({"read", "write", "readwrite"})
 _STATUS = re.compile(r"\[[^\]]*IOPS\]")
@@ -73,7 +74,7 @@ class Fio:
         return (Requirement("fio", Command((path, "--version")), hint),)
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
-        """Implement `host_checks.TriesOut`: the engine, direct I/O and the block size on the file system or device."""
+        """Implement `host_checks.TriesOut`: try the engine, direct I/O and the block size on the file system or device."""
         if not database.path:
             return ()
         given = workload.properties
@@ -179,7 +180,7 @@ def read_operations(found: FioOutput) -> Iterator[Operation]:
 
 
 def read_own_samples(found: FioOutput) -> Iterator[Sample]:
-    """Yield fio's own measures, each for the whole measurement, as far as the output has them."""
+    """Yield those of fio's own measures that the output has, each for the whole measurement."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
     submitted = [part.slat_ns for part in parts if part.slat_ns and part.slat_ns.count]
@@ -207,7 +208,7 @@ def _operation(name: str, parts: Sequence[Direction]) -> Operation:
 
 
 def describe(*, offered: bool) -> dict[str, Message]:
-    """Return the disclosure of how fio's numbers are defined: latencies, loop and percentiles."""
+    """Return the disclosure of how fio defines its numbers: latencies, loop and percentiles."""
     return {
         "latency": say.fio_submitted() if offered else say.fio_completion(),
         "loop": say.loop_open() if offered else say.loop_closed(),
@@ -256,8 +257,7 @@ def _problems(output: JobOutput, found: FioOutput) -> list[str]:
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
-    """Yield each difference between the output and the cell's jobs, pattern, block size, depth, engine or
-    direct I/O."""
+    """Yield each difference between the output and the cell in jobs, pattern, block size, depth, engine or direct I/O."""
     if len(found.jobs) != context.threads:
         yield say.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
     asked = _global_flags(context, context.endpoint.path or "-")
@@ -325,7 +325,7 @@ def _global_flags(context: CellContext, filename: str = "") -> dict[str, str]:
 
 
 def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
-    """Yield each job's own options: its name, its part of the storage, and its share of an offered load.
+    """Yield the options of each job: its name, its part of the storage, and its share of an offered load.
 
     Jobs that read or write in order divide the storage among them. Otherwise each job uses all of it.
     """
@@ -345,7 +345,7 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
 def _rates(context: CellContext, number: int) -> tuple[int, ...]:
     """Return how many reads and writes per second one job does. Raises PlanRefused if a rate is below one per second.
 
-    fio takes whole numbers, and 0 for no limit. The rates of all jobs add up to the offered load.
+    fio takes whole numbers, and 0 means no limit. The rates of all jobs add up to the offered load.
     """
     whole, jobs = round(context.target or 0.0), context.threads
     reads = round(whole * _read_percent(context) / 100) if "read" in context.workload.properties else None

@@ -1,7 +1,8 @@
 """The rules that fio's output must keep.
 
 The rules follow fio's source (`stat.c`, `io_u.c`). If an I/O is in flight when a ramp ends, fio may count it as
-submitted but not as completed, or the other way round: these counts may differ by the queue depth.
+submitted but not as completed, or as completed but not as submitted. The two counts may therefore differ by the queue
+depth.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _OFF = 1e-4
 @dataclass(frozen=True)
 class One:
     """A job in one direction. `block_size` is None if the job's I/Os have several sizes. `limit` is the limit of all
-    jobs together, in I/Os a second."""
+    jobs together, in I/Os per second."""
 
     job: str
     name: str
@@ -47,8 +48,8 @@ class One:
 
 
 def find_problems(output: FioOutput) -> list[str]:
-    """Return the contradictions in an output, each with the values that disagree. Raises NotFio for a bin that fio does
-    not have."""
+    """Return the contradictions in an output, each with the values that disagree. Raises NotFio if the output has a bin
+    that fio does not use."""
     return [*_odd_times(output), *(each for one in _each(output) for each in rule.find_broken(TABLE, one))]
 
 
@@ -68,44 +69,45 @@ def _each(output: FioOutput) -> Iterator[One]:
 
 
 def lanes(output: FioOutput, job: FioJob) -> int:
-    """Return how many fio jobs one JSON entry represents: with `group_reporting`, all jobs of a group.
+    """Return how many fio jobs one JSON entry represents. With `group_reporting`, these are all jobs of a group.
 
-    fio prints the options of only one section, and `group_reporting` only if it has a value. But it adds up the times
-    of all jobs that it reports together.
+    fio prints the options of only one section, and prints `group_reporting` only if that option has a value. But it
+    adds up the times of all jobs that it reports together.
     """
     said, times = own_lanes(output, job), _times(job)
     return said if times is None or _is_near(times, said) else max(said, round(times))
 
 
 def own_lanes(output: FioOutput, job: FioJob) -> int:
-    """Return the `numjobs` of the section whose options are printed; 1 if each of its jobs has its own entry."""
+    """Return the `numjobs` of the section whose options are printed, or 1 if each of its jobs has its own entry."""
     alike = sum((each.name, each.groupid) == (job.name, job.groupid) for each in output.jobs)
     return max(1, number_of(output.option(job, "numjobs", "1")) or 1) if alike == 1 else 1
 
 
 def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
-    """Return the limit of each job of a section in a direction, in I/Os a second, or None for no limit.
+    """Return the limit of each job of a section in a direction, in I/Os per second, or None for no limit.
 
-    A single rate applies to all directions. In a list, an empty rate is no limit, and the last rate also applies to the
-    directions after it (HOWTO, "I/O rate").
+    A single rate applies to all directions. In a list, an empty rate means no limit, and the last rate also applies to
+    the directions after it (HOWTO, "I/O rate").
     """
     rates = output.option(job, "rate_iops").split(",")
     return number_of(rates[min(DIRECTIONS.index(direction), len(rates) - 1)]) or None
 
 
 def _times(job: FioJob) -> float | None:
-    """Return how many times the longest job's time all jobs took together, or None if fio does not print it."""
+    """Return the time of all jobs together as a multiple of the longest job's time, or None if fio does not print the
+    times."""
     longest = max((each.runtime_ms for each in job.directions.values()), default=0)
     return job.runtime_ms / longest if job.runtime_ms and longest else None
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether `jobs` jobs can together have run for `times` times the longest one. Some jobs may end early."""
+    """Return whether `jobs` jobs can have run for `times` times as long as the longest one. Some jobs may end early."""
     return times < jobs + 0.1
 
 
 def _odd_times(output: FioOutput) -> Iterator[str]:
-    """Yield the entries whose number of jobs is unknowable because a group's sections ran for different times."""
+    """Yield the entries whose number of jobs can't be known, because the sections of a group ran for different times."""
     for job in output.jobs:
         said, times = own_lanes(output, job), _times(job)
         if times is not None and not _is_near(times, said) and abs(times - round(times)) > 0.1:
@@ -115,7 +117,8 @@ def _odd_times(output: FioOutput) -> Iterator[str]:
 
 
 def number_of(text: str) -> int | None:
-    """Return a number with fio's suffix, such as `4k`, in powers of 1024, or None for anything else."""
+    """Return a number that is written with fio's suffixes, such as `4k`, in powers of 1024. Returns None for any other
+    text."""
     digits, suffix = (text[:-1], text[-1].lower()) if text[-1:].isalpha() else (text, "")
     if not digits.isdecimal() or len(digits) > 15 or suffix not in ("", "k", "m", "g", "t"):
         return None
@@ -165,8 +168,8 @@ def _ends(one: One) -> Iterator[str]:
 
 
 def _submission(one: One) -> Iterator[str]:
-    """Check that submission and completion latency add up to the whole latency. If an I/O is in flight when a ramp
-    ends, fio counts only one of the two."""
+    """Check that submission and completion latency add up to the whole latency. For an I/O that is in flight when a
+    ramp ends, fio counts only one of the two."""
     slat, clat, lat = one.found.slat_ns, one.found.clat_ns, one.found.lat_ns
     for name, latency in (("slat", slat), ("lat", lat)):
         if latency and latency.count and not latency.low - 1 <= latency.mean <= latency.high + 1:
@@ -185,7 +188,7 @@ def _submission(one: One) -> Iterator[str]:
 
 
 def _processors(one: One) -> Iterator[str]:
-    """Check that a job, being one thread or process, used at most one processor, give or take some clock ticks."""
+    """Check that a job used at most one processor, to within some clock ticks, since a job is one thread or process."""
     if one.cpu is not None and one.cpu > _MOST_CPU:
         yield f"job {one.job} used {rule.format_number(one.cpu)} % of one processor"
 
@@ -203,7 +206,8 @@ def _percentiles(one: One) -> Iterator[str]:
 
 
 def _busy(one: One) -> Iterator[str]:
-    """Check that the latencies fit into the run: a job has as many I/Os in flight as its depth, one after the other."""
+    """Check that the latencies fit into the run. A job has as many I/Os in flight as its depth, and in each place one
+    I/O follows another."""
     latency = one.found.lat_ns
     held, lanes = (
         latency.mean / NS_PER_S * latency.count,

@@ -1,7 +1,7 @@
 """Read fio's JSON with bins (`--output-format=json+`) and its log of IOPS, without judging them.
 
-The bins of latencies are a histogram of 64 buckets for each power of two, in nanoseconds (`stat.h` in fio's source). A
-bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`); below 128 ns each value has a bucket.
+The bins of latencies are a histogram with 64 buckets for each power of two, in nanoseconds (`stat.h` in fio's source).
+A bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`). Below 128 ns, each value has its own bucket.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ say: FioMessages = speaker(FioMessages)
 NS_PER_S = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
 BUCKETS_END_NS = 1 << 34
-"""The end of the second-to-last bucket. The last bucket has all longer latencies."""
+"""The end of the second-to-last bucket. The last bucket holds all longer latencies."""
 
 _MOST_BYTES = 256 << 20
 _EXACT = 128
@@ -82,7 +82,7 @@ _BEFORE_BINS = re.compile(r"fio-[12]\.")
 
 
 class NotFio(ValueError):
-    """Raised if the text is not a complete JSON output of fio. The message gives the reason, and `hint` the
+    """Raised if the text is not a complete JSON output of fio. The message gives the reason, and `hint` suggests the
     next step."""
 
     def __init__(self, text: str, hint: str = "") -> None:
@@ -140,7 +140,7 @@ class FioJob(_Part):
     steadystate: SteadyState | None = None
     latency_depth: Count = 0
     runtime_ms: Annotated[Count | None, Field(alias="job_runtime")] = None
-    """The times of all fio jobs in this entry, added up."""
+    """The sum of the times of all fio jobs in this entry."""
 
     @property
     def directions(self) -> Mapping[str, Direction]:
@@ -160,7 +160,7 @@ class FioOutput(_Part):
 
     @property
     def seconds(self) -> float:
-        """The longest measured time of a job in one direction."""
+        """The longest time that a job measured in one direction."""
         return max((each.runtime_ms for job in self.jobs for each in job.directions.values()), default=0) / 1000
 
 
@@ -210,7 +210,7 @@ def parse_output(text: str) -> FioOutput:
 
 
 def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
-    """Return the buckets in rising order. Raises NotFio for a bin that fio does not have."""
+    """Return the buckets in rising order. Raises NotFio if there is a bin that fio does not use."""
     found = []
     for name, count in latencies.bins.items():
         if not re.fullmatch(r"\d{1,11}", name):
@@ -226,7 +226,7 @@ def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
 
 
 def merge_jobs(each: Iterable[FioLatencies]) -> Histogram:
-    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio for a bin that fio does not have."""
+    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio if there is a bin that fio does not use."""
     counts: Counter[tuple[int, int]] = Counter()
     for one in (found for latencies in each for found in read_bins(latencies)):
         counts[one.lo, one.hi] += one.count
@@ -248,7 +248,8 @@ def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...
 
 
 def _counts_by_second(path: Path) -> dict[int, int]:
-    """Return one job's I/Os in both directions. Each count belongs to the second at whose end fio logged it."""
+    """Return one job's I/Os in both directions by second. fio logs a count at the end of the second to which it
+    belongs."""
     found: dict[int, int] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:

@@ -1,1 +1,1 @@
-"""Runs go-ycsb, which has YCSB's workloads in Go."""
+"""Runs go-ycsb, a version of YCSB in Go."""

@@ -1,8 +1,8 @@
 """go-ycsb: YCSB's core workloads in Go.
 
 go-ycsb ignores `maxexecutiontime`, so `timeout` interrupts it when the time is over. go-ycsb then prints its final rows
-and ends normally, and `timeout` ends with 124. go-ycsb prints percentiles only, which can't be merged with others. Its
-keys differ from YCSB's: neither program finds data that the other loaded.
+and ends normally, and `timeout` exits with 124. Of the latencies, go-ycsb prints only percentiles, which can't be
+merged with others. Its keys differ from YCSB's, so neither program finds data that the other has loaded.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
 from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
 
 _INTERRUPTED = 124
-"""The exit code of `timeout` after it had to stop the command."""
+"""The exit code of `timeout` if it had to stop the command."""
 _SHORT_S = 1.0
 _DATABASE = "ycsb"
 
@@ -99,8 +99,8 @@ class GoYcsb:
         return row.count
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Run the workload in a separate process. With an offered load, go-ycsb catches up in a burst after its
-        `warmuptime`."""
+        """Run the workload in a separate process. `warmuptime` can't be used for this: under an offered load, go-ycsb
+        catches up in a burst after it."""
         if not context.cell.warm_up_s:
             return None
         return _timed(context, "warm_up", context.cell.warm_up_s)
@@ -178,7 +178,7 @@ class GoYcsb:
 
 
 def _loadable(context: CellContext) -> int:
-    """Return how many records a load inserts: each thread inserts records // threads, and the remainder is dropped."""
+    """Return how many records a load inserts. Each thread inserts records // threads, and the remainder is dropped."""
     return properties.count_own_records(context) // context.threads * context.threads
 
 
@@ -197,7 +197,7 @@ def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
 
 
 def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -> JobFile:
-    """Return the property file. Raises PlanRefused if the URI names a database other than go-ycsb's own."""
+    """Return the property file. Raises PlanRefused if the URI names a database that go-ycsb does not use."""
     uri = context.endpoint.uri
     if uri is not None:
         database = urlsplit(uri.value).path.strip("/")
@@ -213,8 +213,8 @@ def _key_space(context: CellContext) -> dict[str, str]:
     """Return settings that keep go-ycsb to the keys that were loaded.
 
     go-ycsb's zipfian generator may return the record count itself as a key (pkg/workload/core.go does not lower the
-    upper bound by one), and no load inserts that key. Without these settings a share of the operations fails; in the
-    worst case, that key is a hot one.
+    upper bound by one), and no load inserts that key. Without these settings, a share of the operations fails; in the
+    worst case, the missing key is among the most frequent ones.
     """
     given = context.workload.properties
     if given.get("distribution") != "zipfian" or given.get("insert"):
@@ -234,7 +234,7 @@ def read_transactions(rows: Mapping[str, text.GoYcsbRow]) -> int:
 
 
 def read_operations(rows: Mapping[str, text.GoYcsbRow], failed: dict[str, int]) -> list[Operation]:
-    """Return the operations of the final rows. `failed` has the counts of rows about failures, by row name."""
+    """Return the operations of the final rows. `failed` has the counts from the rows about failures, by row name."""
     done = []
     for name, operation in text.OPERATIONS.items():
         row = rows.get(name)

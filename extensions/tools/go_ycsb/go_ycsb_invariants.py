@@ -20,14 +20,14 @@ _PROPORTIONS = {
     _RMW: "readmodifywriteproportion",
 }
 PHASES = {"command": {"load": "load", "run": "run"}, "dotransactions": {"false": "load", "true": "run"}}
-"""The phase that was run, by property and value. Older versions print only `dotransactions`."""
+"""The phase that each value of these properties stands for. Older versions print only `dotransactions`."""
 _START_S = 5.0
-"""How many seconds longer than its operations a run may take, since it also connects and ends."""
+"""How many seconds longer than its operations a run may take, since it also has to connect and to end."""
 
 
 @dataclass(frozen=True)
 class CheckedGoYcsb:
-    """An output with its number of threads, or None if unknown."""
+    """An output and its number of threads, or None if that is unknown."""
 
     text: GoYcsbOutput
     threads: int | None = None
@@ -107,7 +107,7 @@ def _rates(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _total(output: CheckedGoYcsb) -> Iterator[str]:
-    """Check that TOTAL counts each successful operation. A read-modify-write counts only as a read and an update."""
+    """Check that TOTAL counts each successful operation. It counts a read-modify-write only as a read and an update."""
     rows = output.text.final
     total = rows.get(_TOTAL)
     halves = {name: row for name, row in rows.items() if name not in (_TOTAL, _RMW) and not name.endswith(_FAILED)}
@@ -134,27 +134,29 @@ def _total(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _ranks(percent: float, count: int) -> tuple[int, int]:
-    """Return the two possible ranks of a percentile among `count` latencies. HdrHistogram rounds the rank, and later
+    """Return the two ranks that a percentile may have among `count` latencies. HdrHistogram rounds the rank, and later
     versions round it up."""
     exact = percent / 100 * count
     return max(1, math.floor(exact + 0.5)), max(1, math.ceil(exact))
 
 
 def _least_below(row: GoYcsbRow, value: float) -> int:
-    """Return the smallest possible number of the row's operations that were faster than `value`, by its percentiles."""
+    """Return the smallest number of the row's operations that can have been faster than `value`, according to the row's
+    percentiles."""
     return max((min(_ranks(p, row.count)) for p, v in row.printed if v < value - 1e-9), default=0)
 
 
 def _most_upto(row: GoYcsbRow, value: float) -> int:
-    """Return the largest possible number of the row's operations that took at most `value`, by its percentiles."""
+    """Return the largest number of the row's operations that can have taken at most `value`, according to the row's
+    percentiles."""
     if value >= row.max_s - 1e-9:
         return row.count
     return min((max(_ranks(p, row.count)) - 1 for p, v in row.printed if v > value + 1e-9), default=row.count - 1)
 
 
 def _shares(output: CheckedGoYcsb) -> Iterator[str]:
-    """Check that only the requested operations were done, and that their shares (such as `readproportion = 0.5`) are as
-    requested, apart from chance."""
+    """Check that only the requested operations were done, and in the requested shares (such as `readproportion = 0.5`),
+    apart from chance."""
     text = output.text
     shares = {name: parse_printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
     rows = {name: row.count for name, row in text.final.items()}
@@ -227,8 +229,8 @@ def _finished(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _in_time(output: CheckedGoYcsb) -> Iterator[str]:
-    """Check that the operations fit into the run's time and threads. A row's time begins when its first operation has
-    ended."""
+    """Check that the operations fit into the run's time and threads. The time of a row begins when its first operation
+    has ended."""
     for name, row in output.rows():
         if output.text.finished_s is not None:
             yield from rule.check_run_length(_latencies(name, row), output.text.finished_s, 0.1)

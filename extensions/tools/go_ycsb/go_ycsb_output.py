@@ -1,4 +1,4 @@
-"""Parse the output of go-ycsb (v1.0): cumulative rows every interval, and the final rows after `Run finished`.
+"""Parse the output of go-ycsb (v1.0): cumulative rows at intervals, and the final rows after `Run finished`.
 
     READ   - Takes(s): 3.0, Count: 26834, OPS: 8995.2, Avg(us): 292, ..., 99th(us): 3115, 99.9th(us): 6527, ...
     READ_ERROR - Takes(s): 2.8, Count: 22, ...
@@ -52,7 +52,7 @@ _COLUMNS = ("Takes(s)", "Count", "OPS", "Avg(us)", "Min(us)", "Max(us)", "99th(u
 _FINISHED = re.compile(r"\s*Run finished, takes ((?:[\d.]+[a-zµ]+)+)\s*")
 _TIME = re.compile(r"([\d.]{1,20})([a-zµ]+)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-"""The units in Go's durations (such as 8m59.035740975s), each as a number of seconds."""
+"""The units in Go's durations (such as 8m59.035740975s), converted to seconds."""
 _PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')
 
 
@@ -65,7 +65,7 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class GoYcsbRow:
-    """One row, with times in seconds. `printed` pairs percentages with latencies, and `cells` are the numbers as
+    """One row, with times in seconds. `printed` has pairs of a percentage and its latency. `cells` are the numbers as
     printed."""
 
     count: int
@@ -83,7 +83,7 @@ class GoYcsbOutput:
     order.
 
     `finished_s` is how long the run took, including its warm-up, or None if not printed. `oddities` describe the rows
-    that appear twice or can't be read. go-ycsb itself prints no such rows.
+    that appear twice or can't be read. go-ycsb itself never prints such rows.
     """
 
     final: Mapping[str, GoYcsbRow]
@@ -142,7 +142,7 @@ def interim(stdout: str) -> Interim | None:
     """Return the rate between the last two TOTAL rows, and the p99 of the most frequent operation since the run's
     start.
 
-    Rows are cumulative. A single TOTAL row gives the rate since the start.
+    Rows are cumulative. If there is only one TOTAL row, the rate is the one since the start.
     """
     found = read(stdout.split("\n")[:-1])
     blocks = [rows for rows in found.interim if "TOTAL" in rows]
@@ -162,7 +162,8 @@ def interim(stdout: str) -> Interim | None:
 
 
 def _row(text: str) -> GoYcsbRow | None:
-    """Parse a row. Returns None if the row is half-written, or has numbers or columns that go-ycsb does not write."""
+    """Parse a row. Returns None if the row is half-written, or if it has numbers or columns that go-ycsb does not
+    write."""
     pairs = [_CELL.fullmatch(part) for part in text.split(",")]
     printed_cells = {match[1]: match[2] for match in pairs if match}
     known = all(column in _COLUMNS or _PERCENTILE.fullmatch(column) for column in printed_cells)

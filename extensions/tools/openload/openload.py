@@ -1,9 +1,9 @@
 """openload, the project's own load generator. `loadgen/README.md` describes its interface.
 
-openload fixes its schedule before the first operation, so a slow reply never delays the next operation. Latencies are
-counted from when an operation was due, and from when it was sent. openload also judges itself: if its numbers would
-describe the generator and not the system, or if its queue dropped more than the spec accepts, the run ends with a
-refusal and is not a measurement.
+openload fixes its schedule before the first operation, so a slow reply never delays the next operation. It counts
+latencies both from when an operation was due and from when it was sent. openload also judges itself: if its numbers
+would describe the generator and not the system, or if its queue dropped more operations than the spec accepts, the run
+ends with a refusal and is not a measurement.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 _LOG_S = 1.5
-"""How many seconds older than the log shows the last success may be, since the log has one line per second."""
+"""How many seconds longer ago the last success may be than the log shows, since the log has one line per second."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """Patterns of the lines that are read: see `tasks.Job.figures`."""
 
 
 class Openload:
-    """The driver of openload on a MongoDB server, and the base class of its drivers for other systems. Implements
-    `seams.Driver`."""
+    """The driver of openload for a MongoDB server, and the base class of openload's drivers for other systems.
+    Implements `seams.Driver`."""
 
     name: ClassVar[str] = "openload"
     program: ClassVar[str] = "openload-mongodb"
@@ -91,11 +91,11 @@ class Openload:
     """The flags that identify the cell. The record must contain them with the requested values."""
     hint: ClassVar[str] = "build it again for this machine: `tools/setup.sh openload` in a checkout"
     oldest: ClassVar[str] = "1.4.0"
-    """The oldest supported version. It is the first that takes turns with other load generators across midnight, and
-    that records findings separately from advice."""
+    """The oldest supported version. No earlier version can take turns with other load generators across midnight, or
+    records findings separately from advice."""
 
     def target(self, context: CellContext) -> Flags:
-        """Return the flags for the target, as far as they are known when an output is read again."""
+        """Return those flags for the target that are still known when an output is read again."""
         del context  # the environment names the server, as its address has a password
         return {"target": "mongodb"}
 
@@ -227,8 +227,8 @@ class Openload:
 
 
 def _is_server_gone(run: OpenloadRun, output: JobOutput) -> bool:
-    """Return whether the run was cut because nothing succeeded any more. A run may also be cut while operations still
-    succeed, because its queue is too long to be done in time. Such a run is still informative about the load."""
+    """Return whether the run was cut because operations no longer succeeded. A run is also cut if its queue is too long
+    to be worked off in time although operations still succeed. Such a run does tell something about the load."""
     return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
 
 

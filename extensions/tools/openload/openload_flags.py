@@ -18,14 +18,14 @@ URI = "OPENLOAD_URI"
 Flags = Mapping[str, object]
 
 _USUAL = frozenset({"p99"})
-"""The latencies that openload judges if the spec asks for none."""
+"""The latencies that openload judges if the spec does not ask for any."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
 """openload's defaults of `--give-up` and `--queue`."""
 _MOST_QUEUED = 1_000_000
-"""The most operations that may wait. openload needs 24 MB for them."""
+"""How many operations may wait at most. openload needs 24 MB for them."""
 _APART = 1_000_000
-"""The difference between the seeds of load generators that send at the same time. Equal seeds would make them send in
-lockstep, so that arrivals come in batches."""
+"""The difference between the seeds of load generators that send at the same time. With equal seeds they would send in
+lockstep, and arrivals would come in batches."""
 _SHARES = {
     "read": "read",
     "update": "update",
@@ -36,7 +36,7 @@ _SHARES = {
 
 
 def load_flags(context: CellContext, target: Flags) -> list[str]:
-    """Return the arguments of a load. `target` has the flags that name the target and the layout of its records."""
+    """Return the arguments of a load. `target` has the flags that describe the target and the layout of its records."""
     part = properties.load_part(context)
     flags = {
         **_records(context),
@@ -54,7 +54,7 @@ def run_flags(context: CellContext, target: Flags) -> list[str]:
 
 
 def recorded_flags(context: CellContext, target: Flags) -> dict[str, str]:
-    """Return a run's flags with their values, as far as they are known when an output is read again."""
+    """Return those flags of a run, with their values, that are still known when an output is read again."""
     return {name: _text(value) for name, value in {**_run(context), **target}.items()}
 
 
@@ -96,7 +96,7 @@ def environment(context: CellContext) -> Mapping[str, Secret]:
 
 
 def arrivals_of(context: CellContext) -> Arrivals | None:
-    """Return the spacing of an offered load's operations; None in a closed loop."""
+    """Return the spacing of the operations of an offered load, or None in a closed loop."""
     said = context.experiment.arrivals
     if context.cell.target is None and (said is None or said.kind == "closed"):
         return None
@@ -104,14 +104,14 @@ def arrivals_of(context: CellContext) -> Arrivals | None:
 
 
 def asked_latencies(context: CellContext) -> frozenset[str]:
-    """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` for all operations.
-    Returns p99 alone if the spec asks for none."""
+    """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` for all operations. If the
+    spec asks for none, return only p99."""
     return frozenset(AskedStatistics(context.plan).of(context.cell)) - {"throughput"} or _USUAL
 
 
 def judged(context: CellContext) -> tuple[str, ...]:
     """Return the statistics of latency that the spec asks for: `mean`, percentiles such as `99.9` in rising order, and
-    `max`. openload judges each for every operation."""
+    `max`. openload judges each of them for every operation."""
     asked = {name.partition(" ")[0] for name in asked_latencies(context)}
     percentiles = sorted(float(name[1:]) for name in asked if name[:1] == "p")
     ends = [[name for name in (end,) if name in asked] for end in ("mean", "max")]
@@ -161,7 +161,8 @@ def _until_steady(context: CellContext) -> dict[str, object]:
 
 def _outlasting_events(context: CellContext) -> dict[str, object]:
     """Return the flags that let a run continue while an event stops the system. Without them, openload ends a run if
-    nothing succeeds for a long time. Operations that are due meanwhile wait in the queue, unless the spec limits it.
+    nothing succeeds for a long time. Operations that become due in that time wait in the queue, unless the spec limits
+    it.
     """
     cell, arrivals = context.cell, arrivals_of(context)
     if not cell.events:

@@ -1,4 +1,4 @@
-"""The rules from `loadgen/README.md` that openload's final record and its histogram log must keep."""
+"""The rules of `loadgen/README.md` for openload's final record and its histogram log."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from benchbrief.extensions.tools.openload.openload_record import (
 
 _SAME = 1e-9
 _US_PER_NS = 1e-3
-"""How many microseconds are in a nanosecond."""
+"""The length of a nanosecond in microseconds."""
 
 
 def find_steady_problems(run: OpenloadRun, log: Log) -> Iterator[str]:
-    """Yield everything that contradicts the run's decision about being steady."""
+    """Yield everything that contradicts the run's verdict on whether it was steady."""
     within = float(run.settings.get("steady-within", "0"))
     recorded = run.steady
     if (recorded is not None) != (within > 0):
@@ -128,7 +128,7 @@ def _seconds(said: float | None) -> str:
 
 _US = 1e-6
 _STAMP_S = 0.0021
-"""The largest gap between the rounded time stamps of two successive slices, in seconds."""
+"""How many seconds the rounded time stamps of two successive slices may overlap."""
 _DIGIT_S = 1e-9
 """The size of the last digit of a printed latency, in seconds: a nanosecond."""
 
@@ -139,13 +139,13 @@ class CheckedOpenload:
     log: Log
 
     def counted(self) -> Iterator[tuple[str, Counts]]:
-        """Yield each set of counts with a name."""
+        """Yield each set of counts and its name."""
         yield "the window", self.run
         yield "the warm-up", self.run.warm_up
         yield from self.run.operations.items()
 
     def latencies(self) -> Iterator[tuple[str, str, Latency | None]]:
-        """Yield each operation's latencies: a name for messages, the tag in the log, and the recorded statistics."""
+        """Yield each operation's latencies as a name for messages, the tag in the log, and the recorded statistics."""
         for name, each in self.run.operations.items():
             yield f"intended latency of {name}", name, each.intended_us
             yield f"service latency of {name}", f"{name}{SERVICE}", each.service_us

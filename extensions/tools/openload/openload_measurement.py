@@ -73,7 +73,7 @@ def asked_of(context: CellContext) -> AskedLoad:
 
 
 def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
-    """Return the measurement without the initial part that a rule cuts off. The output must have been checked."""
+    """Return the measurement, without the beginning if a rule cuts it off. The output must have been checked."""
     ended, rule = _steady_of(asked, run), asked.rule
     cut_s = ended.cut_s or 0.0 if ended else 0.0
     start, end = run.started_at + run.warm_up_s + cut_s, run.started_at + run.warm_up_s + run.window_s
@@ -115,7 +115,8 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
 
 
 def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
-    """Return how a measurement that lasts until steady ended, or None for a measurement of a fixed length."""
+    """For a measurement that lasts until it is steady, return how it ended. Returns None for a measurement of fixed
+    length."""
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None
@@ -133,7 +134,7 @@ def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
 
 
 def _phases(count: int, start: float, end: float) -> Iterator[tuple[int, float, float]]:
-    """Yield (phase, start, end), cut at whole seconds from the run's start."""
+    """Yield (phase, start, end). Phases are cut at whole seconds after the run's start."""
     if count > 1:
         step = (end - start) / count
         cuts = [start + round(step * number) for number in range(count)] + [end]
@@ -181,8 +182,8 @@ def _ended_between(log: Log, start: float, end: float) -> int:
 
 
 def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[Interval]:
-    """Yield each second of the window with the number of operations that ended successfully in it. With `tails`, also
-    give the 99th percentile of their latencies, counted from when they were due."""
+    """Yield each second of the window with the number of operations that ended successfully in it. With `tails`, add
+    the 99th percentile of their latencies, counted from when they were due."""
     ended: list[list[Histogram]] = [[] for _ in range(ceil(end - start - 1e-6))]
     for piece in successes(log):
         if start <= piece.middle < end:
@@ -228,8 +229,8 @@ def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
 
 def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
     """Return how late the generator was at a percentile, in microseconds: the delay that it added to operations, or how
-    late its threads woke if that is more. The latest wake-up of all (`max`) does not count, as it may have delayed no
-    operation.
+    late its threads woke if that is more. For `max`, waking late does not count, as the latest wake-up of all may have
+    delayed no operation.
     """
     woke = hiccup.get(name, 0.0) if hiccup and name != "max" else 0.0
     return max(lag.get(name, 0.0), woke)
@@ -281,13 +282,13 @@ def _disclosed(asked: AskedLoad, run: OpenloadRun, operations: Sequence[Operatio
 
 
 def _bound(run: OpenloadRun) -> str:
-    """Return a phrase for how many operations may wait at most."""
+    """Return a phrase for the largest number of operations that may wait."""
     queue = run.settings.get("queue", "")
     return f"{int(queue):,}" if queue.isdecimal() else queue
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
-    """Yield a property with the latency that coordinated omission would hide."""
+    """Yield a property that states the latency that coordinated omission would hide."""
     due, sent = (
         h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
         for kind in ("intended", "service")

@@ -30,8 +30,8 @@ HICCUP = "hiccup"
 OWN = ("lag", HICCUP)
 _NS_IN_US = 1e-3
 EDGE = 0.1
-"""The share of a second's operations that may lie beyond the second's end, since a second ends only when a thread
-wakes."""
+"""The share of a second's operations that may lie beyond the second's end, since openload ends a second only when a
+thread wakes."""
 _VERSION = "#[Histogram log format version 1.3]"
 
 
@@ -41,7 +41,7 @@ class BadOpenloadLog(ValueError):
 
 @dataclass(frozen=True)
 class Tag:
-    """The meaning of a tag in the log. The generator's own tags have their name as `operation`."""
+    """The meaning of a tag in the log. For the generator's own tags, `operation` is their name."""
 
     operation: str
     service: bool = False
@@ -51,7 +51,7 @@ class Tag:
 
 @cache
 def tag_of(text: str) -> Tag | None:
-    """Parse a tag. Returns None if it is not one of openload's."""
+    """Parse a tag. Returns None if openload does not use it."""
     if text in OWN:
         return Tag(text)
     name = text.removeprefix(WARM_UP)
@@ -64,7 +64,8 @@ def tag_of(text: str) -> Tag | None:
 
 @dataclass(frozen=True)
 class Log:
-    """The slices of each tag, in epoch seconds by the load generator's clock. The log's own times count from `base`."""
+    """The slices of each tag, in epoch seconds by the load generator's clock. The times in the log itself count from
+    `base`."""
 
     base: float
     slices: Mapping[str, tuple[TimeSlice, ...]]
@@ -73,7 +74,7 @@ class Log:
         return h.merge(piece.histogram for piece in self.slices.get(tag, ()))
 
     def between(self, tag: str, start: float, end: float) -> Histogram:
-        """Return a histogram of the slices whose middle lies between two epoch seconds."""
+        """Return a histogram of the slices whose middle lies between two times in epoch seconds."""
         return h.merge(piece.histogram for piece in self.slices.get(tag, ()) if start <= piece.middle < end)
 
 
@@ -155,12 +156,12 @@ class OpenloadOperation(Counts):
     intended_us: Latency | None
     service_us: Latency | None
     lag_us: Latency | None = None
-    """The part of `intended_us` that the generator itself caused; None in records before version 1.2.0."""
+    """The part of `intended_us` that the generator itself caused, or None in records before version 1.2.0."""
 
 
 class Refusal(_Part):
-    """Why openload does not accept its numbers. Before version 1.4.0, `text` includes the advice, `advice` is None, and
-    later fields have their defaults."""
+    """Why openload does not accept its numbers. In records before version 1.4.0, `text` includes the advice, `advice`
+    is None, and the fields after it have their defaults."""
 
     code: str
     value: float
@@ -204,7 +205,7 @@ class Mean(_Part):
 
 
 class Steady(_Part):
-    """Whether the window was steady, and the batches on which this is based."""
+    """Whether the window was steady, and the batches that show it."""
 
     steady: bool
     batch_s: float = Field(gt=0)
@@ -234,7 +235,7 @@ _Record = TypeVar("_Record", bound=_Head)
 
 
 class OpenloadRun(_Head, Counts):
-    """The record that openload's command `run` writes. It counts the operations that were due in the window."""
+    """The record that `openload run` writes. It counts the operations that were due in the window."""
 
     command: Literal["run"]
     warm_up_s: float = Field(ge=0)

@@ -1,4 +1,4 @@
-"""The errors of a cell whose numbers openload refuses, in words."""
+"""The errors, in words, of cells whose numbers openload refuses."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _ALL = "all operations"
 LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
 """The codes of refusals that the generator caused, and of those that the system under test caused."""
 _ADVISED_LAG = 0.5
-"""The value of `lag` that the hint `hint_openload_late` advises."""
+"""The value of `lag` that `hint_openload_late` advises."""
 
 
 def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
-    """Return the record without refusals that concern latencies which the spec does not ask for. openload compares its
-    lateness with each percentile of every operation, although the spec may ask only for the 99th of reads."""
+    """Return the record without refusals about latencies that the spec does not ask for. openload compares its lateness
+    with each percentile of every operation, although the spec may ask only for the 99th of reads."""
     asked = asked_latencies(context)
 
     def is_asked(refusal: Refusal) -> bool:
@@ -38,8 +38,8 @@ def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
 
 
 def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return the error for a run whose numbers openload refuses, or None if it accepts them. A late generator and a
-    system that left work undone give different errors."""
+    """Return the error for a run whose numbers openload refuses, or None if openload accepts them. The error depends on
+    whether the generator was late or the system left work undone."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}
@@ -56,8 +56,8 @@ def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> 
 
 
 def found_by(run: OpenloadRun, code: str) -> str:
-    """Return the findings in all refusals of a run: first those with this code, then those farthest beyond their
-    limits. The hint has the advice."""
+    """Return the findings in all refusals of a run. Those with this code come first, then those farthest beyond their
+    limits. The advice is in the hint instead."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 
@@ -78,14 +78,15 @@ def milliseconds(microseconds: float) -> PrintedNumber:
 
 
 def _hint_late(context: CellContext) -> Message:
-    """Return the hint for a generator that was late: raise `lag`, unless the spec already accepts that much."""
+    """Return the hint for a generator that was late. It advises to raise `lag`, unless the spec already accepts that
+    much."""
     arrivals = arrivals_of(context)
     is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
     return say.hint_openload_late_lax() if is_lax else say.hint_openload_late()
 
 
 def _found(refusal: Refusal) -> str:
-    """Return a refusal's finding as text. Records before version 1.4.0 have only openload's own sentence."""
+    """Return a refusal's finding as text. For records before version 1.4.0, this is openload's own sentence."""
     if refusal.advice is None:
         return refusal.text
     value, limit = share_figure(refusal.value, 1), share_figure(refusal.limit, 1)

@@ -1,9 +1,9 @@
 """openload on RocksDB: the database is a library in the openload process, so openload runs on the host under test.
 
-Records of several fields are laid out as in YCSB's RocksDB binding: the column family `usertable`, YCSB's keys, and
-each field after its length. As in that binding, an update of one field reads the value first. Records of one field are
-laid out as in db_bench: keys of 16 bytes with the record's number, and values that compress to half. db_bench can read
-them, and an update reads nothing.
+Records with several fields are laid out as in YCSB's RocksDB binding: the column family `usertable`, YCSB's keys, and
+each field preceded by its length. As in that binding, an update of one field first reads the value. Records with one
+field are laid out as in db_bench: keys of 16 bytes that contain the record's number, and values that compress to half
+their size. db_bench can read them, and an update reads nothing.
 
 A load does not write the log. It flushes its records, and waits for the compactions that follow.
 """
@@ -110,7 +110,8 @@ def _layout(workload: Workload) -> dict[str, object]:
 
 
 def _opened(options: Mapping[str, OptionValue], context: CellContext) -> dict[str, object]:
-    """Return the flags that open the database: our own flags, and RocksDB's options in RocksDB's text format."""
+    """Return the flags with which the database is opened: our own flags, and RocksDB's options in RocksDB's text
+    format."""
     flags: dict[str, object] = {}
     ours: list[str] = []
     tables: list[str] = []
@@ -153,7 +154,7 @@ def _text(name: str, value: OptionValue) -> str:
 
 
 def _slices(path: Path) -> Iterator[history.CounterSlice]:
-    """Yield the growth of RocksDB's counters in each interval. Stops at a damaged line."""
+    """Yield how much RocksDB's counters grew in each interval. Stops at a damaged line."""
     if not path.is_file():
         return
     for line in read_output_lines(path):

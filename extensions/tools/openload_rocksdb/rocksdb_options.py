@@ -1,4 +1,4 @@
-"""The options of RocksDB 7.8 that a spec may set, with their types, named as in RocksDB's options files."""
+"""The options of RocksDB 7.8 that a spec may set, and their types. They are named as in RocksDB's options files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ RESERVED = {
     "table_factory": "",
     "block_based_table_factory": "",
 }
-"""Options that the driver sets itself or that would change the data, each with the place to set it in a spec, if there
-is one."""
+"""Options that the driver sets itself or that would change the data. Each has the place where a spec sets it instead,
+if there is one."""
 
 _OPTIONS = {
     "bool": """
@@ -105,6 +105,6 @@ TYPES = {
 }
 
 RENAMED = {"write_buffer_size": "write_buffer", "block_cache": "cache", "filter_policy": "bloom_bits"}
-"""RocksDB's options that have another name in the language, each with that name."""
+"""RocksDB's options that have a different name in the language, each with that name."""
 
 FLAGS = Flags("RocksDB 7.8", "7.8", frozenset(TYPES), RESERVED, RENAMED, TYPES, complete=True)

@@ -23,18 +23,17 @@ _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0
 """The years 2000 to 2100. A log outside of them has lost its `#[StartTime: ...]`."""
 _STAMP_S = 0.01
-"""How far off a time stamp may be, in seconds, since it has three digits and another thread may run before it is taken.
-"""
+"""How many seconds a time stamp may be off, since it has three digits and another thread may run before it is taken."""
 _LENGTH_OFF = 0.1
 _NEARLY = 0.95
 _PATIENCE = 20.0
-"""The longest plausible absence of an operation, as a multiple of its mean gap. With random times, one in 10^8 runs has
-a longer gap."""
+"""The longest plausible time without a certain operation, as a multiple of its mean gap. If operations end at random
+times, one run in 10^8 has a longer gap."""
 
 
 @dataclass(frozen=True)
 class Logs:
-    """A run's logs, by YCSB's row names. `text` is None if there are only logs."""
+    """A run's logs, by YCSB's row names. `text` is None if there is no output besides the logs."""
 
     slices: Mapping[str, Sequence[TimeSlice]]
     text: YcsbText | None = None
@@ -47,7 +46,7 @@ class Logs:
 
 
 class LogProblem(str):
-    """A contradiction as text. `log` is the YCSB row name of the wrong log, or "" if all logs are wrong."""
+    """A contradiction as text. `log` is YCSB's row name of the log that is wrong, or "" if all logs are wrong."""
 
     log: str
 
@@ -162,7 +161,7 @@ def _as_printed(logs: Logs) -> Iterator[str]:
 def check_against_row(row: YcsbRow, log: Histogram, called: str) -> Iterator[str]:
     """Yield each difference between the log's latencies and the row's. Both must have the same number of operations.
 
-    HdrHistogram's mean takes the middle of each bucket. Its minimum and maximum are ends of buckets.
+    HdrHistogram computes the mean from the middle of each bucket. Its minimum and maximum are ends of buckets.
     """
     if not log.buckets:
         return
@@ -215,8 +214,8 @@ _OTHER_KEYS = re.compile(
 
 @dataclass(frozen=True)
 class CheckedYcsb:
-    """An output with what is known about its run. `threads` is None if unknown. With `intended`, rows with plain names
-    count from the due time."""
+    """An output, and what is known about its run. `threads` is None if unknown. With `intended`, the latencies in rows
+    with plain names count from when operations were due."""
 
     text: YcsbText
     threads: int | None = None
@@ -226,7 +225,7 @@ class CheckedYcsb:
         return parse_printed(self.text.cells.get(section, {}).get(key, ""))
 
     def sections(self) -> Iterator[tuple[str, Mapping[str, str], YcsbRow]]:
-        """Yield a section for each operation with results: its name, its values as printed, and the parsed row."""
+        """Yield a section for each operation that has results: its name, its values as printed, and the parsed row."""
         for name, row in self.text.rows.items():
             if row.count:
                 yield f"[{name}]", self.text.cells[name], row
@@ -267,8 +266,8 @@ def _numbers(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _is_whole(key: str) -> bool:
-    """Return whether the value with this key is a whole number: a count, or the latency of one operation in us
-    or ms."""
+    """Return whether the value with this key is always a whole number, such as a count or the latency of one operation
+    in us or ms."""
     counts = key in ("Operations", "Total Operations") or key.startswith("Return=")
     return counts or key.startswith(("Min", "Max")) or _PERCENTILE.fullmatch(key) is not None
 
@@ -330,7 +329,7 @@ def _means(output: CheckedYcsb) -> Iterator[str]:
 
 def _return_codes(output: CheckedYcsb) -> Iterator[str]:
     """Check counts against return codes. Before 0.6.0, an operation's count includes its failures; later versions have
-    a row for failures (READ-FAILED)."""
+    a separate row for failures (READ-FAILED)."""
     rows = output.text.rows
     for name, row in rows.items():
         if row.ok is None or not _has_codes(name):
@@ -357,7 +356,7 @@ def _failures(row: str) -> bool:
 
 
 def _buckets(output: CheckedYcsb) -> Iterator[str]:
-    """Check that a printed histogram contains all operations. A time series has buckets too, but no percentiles."""
+    """Check that a printed histogram contains all operations. A time series also has buckets, but no percentiles."""
     for (name, cells, row), latencies in zip(output.sections(), output.latencies(), strict=True):
         counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := parse_printed(text))]
         overflows = any(key.startswith(">") for key in cells)
@@ -377,8 +376,8 @@ def _buckets(output: CheckedYcsb) -> Iterator[str]:
 
 def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
     """Check the order and the last bucket of printed histograms. For each operation, `OneMeasurementHistogram` prints
-    buckets from 0 to n - 1 ms, then `>n` for everything above. A printed HDR histogram leaves out empty buckets, as may
-    a file that was edited by hand.
+    buckets from 0 to n - 1 ms, then `>n` for everything above. A printed HDR histogram leaves out empty buckets, and so
+    may a file that was edited by hand.
     """
     labels = {
         name: [key for key in cells if _BUCKET.fullmatch(key)] for name, cells, row in output.sections() if row.mean_s
@@ -402,7 +401,7 @@ def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _both_histograms(output: CheckedYcsb) -> Iterator[str]:
-    """Check that both histograms agree: `TwoInOneMeasurement` gives each latency to both. HdrHistogram keeps
+    """Check that the two histograms agree, since `TwoInOneMeasurement` gives each latency to both. HdrHistogram keeps
     three digits."""
     for section in output.text.cells:
         first = section.removeprefix(BUCKETS)
@@ -415,8 +414,8 @@ def _both_histograms(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _throughput(output: CheckedYcsb) -> Iterator[str]:
-    """Check that the throughput is 1000 * operations / RunTime, as Client prints it. A load's failed inserts have rows,
-    but are not among its operations."""
+    """Check that the throughput is 1000 * operations / RunTime, as printed by Client. A load's failed inserts have
+    rows, but do not count as operations."""
     rate, run = output.cell("OVERALL", "Throughput(ops/sec)"), output.cell("OVERALL", "RunTime(ms)")
     if rate is None or run is None:
         return
@@ -452,14 +451,14 @@ def _read_modify_write(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _with_latencies(output: CheckedYcsb) -> Iterator[str]:
-    """Check that a row with a count has a mean, which YCSB prints next for every measurement kind except raw ones."""
+    """Check that a row with a count also has a mean, which YCSB prints next, except with raw measurements."""
     for name, row in output.text.rows.items():
         if row.count and row.mean_s is None:
             yield f"[{name}] has {row.count} operations, and no AverageLatency: it was cut"
 
 
 def _intended(output: CheckedYcsb) -> Iterator[str]:
-    """Check that each operation has both latencies with `measurement.interval=both`: from its start and from its due
+    """Check that with `measurement.interval=both`, each operation has a latency from its start and one from its due
     time."""
     rows = output.text.rows
     if not any(name.startswith(INTENDED) for name in rows):
@@ -499,7 +498,7 @@ def _in_time(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _garbage_collector(output: CheckedYcsb) -> Iterator[str]:
-    """Check that the share of garbage collection is 100 * GC time / RunTime, as Client prints it."""
+    """Check that the share of garbage collection is 100 * GC time / RunTime, as printed by Client."""
     run = output.cell("OVERALL", "RunTime(ms)")
     spent, share = output.cell("TOTAL_GC_TIME", "Time(ms)"), output.cell("TOTAL_GC_TIME_%", "Time(%)")
     if run is None or spent is None or share is None or not run.value:

@@ -1,7 +1,7 @@
 """Convert a YCSB run's text and logs to a measurement: the declared window, its phases, operations and intervals.
 
 The warm-up counts from the first operation. Whatever a process does before that (starting a JVM, connecting, waiting
-for a busy machine) warms nothing up, and must not shorten the measured time.
+for a busy machine) does not warm anything up, and must not shorten the measured time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
 from benchbrief.extensions.tools.ycsb.ycsb_output import say
 
 _SNAP_S = 0.25
-"""How early a one-second slice may end, in seconds."""
+"""How many seconds early a one-second slice may end."""
 _LEAST_SHARE = 0.9
 """The smallest share of the declared time that a window must have."""
 
@@ -65,10 +65,10 @@ class _Window:
 def run_s(cell: Cell) -> int:
     """Return YCSB's `maxexecutiontime` in whole seconds. YCSB counts it from its threads' start, before they connect.
 
-    One second is added to the declared times, as slices begin at the status thread's seconds and not at the first
-    operation, and two seconds are added for connecting and loading classes. A slower start shortens the measured time,
-    and nine tenths of that must remain. A short run, whose last tenth is less than two seconds, gets up to two more
-    seconds. So every run has four seconds to start, and a long run does not become much longer.
+    One second is added to the declared times, because slices begin at the seconds of YCSB's status thread and not at
+    the first operation. Two more seconds are added for connecting and loading classes. A slower start shortens the
+    measured time, of which nine tenths must remain. If a tenth of the measured time is less than two seconds, the run
+    gets up to two more seconds. So every run has four seconds to start, and a long run does not become much longer.
     """
     short = max(0.0, 2 - (1 - _LEAST_SHARE) * cell.measure_s)
     return ceil(cell.warm_up_s + cell.measure_s) + 1 + 2 + ceil(short)
@@ -202,8 +202,8 @@ def _measurement(
 
 
 def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, float]]:
-    """Return (phase, start, end), each cut at the nearest slice; nothing for a single phase. Raises BadOutput if phases
-    are shorter than slices."""
+    """Return (phase, start, end), each cut at the nearest slice. Returns nothing if there is only one phase. Raises
+    BadOutput if phases are shorter than slices."""
     count = context.cell.phases
     if count == 1:
         return []
@@ -216,7 +216,7 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
 
 
 def _p99(logs: Logs, start: float, end: float) -> float | None:
-    """Return the 99th percentile over all operations, from their due times if YCSB knows them."""
+    """Return the 99th percentile over all operations. It counts from their due times if YCSB knows them."""
     done = [each for each in read_logged_operations(logs, None, start, end) if each.histogram and each.count]
     kind = "intended" if any(each.kind == "intended" for each in done) else "service"
     counted = [each for each in done if each.kind == kind and each.operation != "read_modify_write"]
@@ -225,7 +225,7 @@ def _p99(logs: Logs, start: float, end: float) -> float | None:
 
 
 def read_logged_operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:
-    """Return the operations in slices whose middle is between two epoch seconds."""
+    """Return the operations in slices whose middle is between two times in epoch seconds."""
     errors: dict[str, int] = {}
     for name, pieces in logs.items():
         operation, failed = text.operation_of(name) or ("", False)
@@ -279,7 +279,8 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
 
 
 def measurement_of_rows(context: CellContext, output: JobOutput, found: text.YcsbText) -> Measurement:
-    """Return the measurement from the rows of a YCSB without HDR logs (before 0.5). Its numbers cover the whole run."""
+    """Return the measurement from the rows of a YCSB that has no HDR logs (before 0.5). Its numbers cover the whole
+    run."""
     if context.cell.warm_up_s or context.cell.phases > 1:
         raise BadOutput(
             say.no_logs(),
@@ -313,7 +314,7 @@ def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Ycs
 
 
 def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
-    """Return the operations in a whole run's rows. The return codes show which of them failed."""
+    """Return the operations in the rows of a whole run. The return codes show how many of them failed."""
     rows = [row for name, row in found.rows.items() if not (text.operation_of(name) or ("", True))[1]]
     return tuple(
         Operation(
@@ -333,6 +334,6 @@ def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
 
 
 def _version(output: JobOutput) -> str:
-    """Return YCSB's name and version. Up to 0.1.4 they are on standard output, later on standard error."""
+    """Return YCSB's name and version. They are on standard output up to 0.1.4, and on standard error in later versions."""
     found = (text.version(read_output_lines(path)) for path in (output.stderr, output.stdout))
     return f"YCSB {next(filter(None, found), '')}".strip()

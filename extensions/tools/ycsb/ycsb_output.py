@@ -1,4 +1,4 @@
-"""Parse YCSB's output: rows on standard output (from 0.1.4 on), and HDR logs with one line for each second.
+"""Parse YCSB's output: rows on standard output (since 0.1.4), and HDR logs with one line per second.
 
     [OVERALL], Throughput(ops/sec), 3015.2950955943475
     [READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")
@@ -76,18 +76,18 @@ OPERATIONS: Mapping[str, str] = {
     "DELETE": "delete",
     "READ-MODIFY-WRITE": "read_modify_write",
 }
-"""benchbrief's names of operations by YCSB's rows. A read-modify-write counts again in READ and UPDATE."""
+"""benchbrief's names of operations, by YCSB's rows. READ and UPDATE count a read-modify-write again."""
 
 INTENDED = "Intended-"
 BUCKETS = "Bucket"
-"""The beginning of a second histogram's section. If there are both `[HdrREAD]` and `[BucketREAD]`, only `[HdrREAD]` is
-read."""
+"""The beginning of the section with a second histogram. If there are both `[HdrREAD]` and `[BucketREAD]`, only
+`[HdrREAD]` is read."""
 _OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
 """Sections that are read although they are not about operations."""
 
 _ROW = re.compile(r"\s*\[([^\]]+)\]\s*,\s*([^,]+?)\s*,\s*(\S+)\s*\Z")
 _BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
-"""The start of a row, which may be incomplete. Blanks may vary, since people paste and align files."""
+"""Matches the start of a row that may be incomplete. Blanks may vary, since people paste and align files."""
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
 _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
 _BUCKET = re.compile(r"(>?)(\d{1,12})")
@@ -99,7 +99,7 @@ _ELAPSED = re.compile(r"\b(\d{1,9}) sec: ")
 _NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 _GOOD = ("OK", "BATCHED_OK", "0")
-"""Return codes of success: those that YCSB's `Status.isOk` accepts, and the number used up to 0.2."""
+"""The return codes that mean success: those that YCSB's `Status.isOk` accepts, and the number used up to 0.2."""
 _OBJECT = re.compile(r'"metric"\s*:\s*"([^"]+)",\s*"measurement"\s*:\s*"([^"]+)",\s*"value"\s*:\s*"?([^\s",}]+)"?\s*}')
 
 
@@ -118,7 +118,7 @@ FIGURES = (
 class YcsbRow:
     """One operation's rows for the whole run, with times in seconds.
 
-    `ok` and `failed` are the counts of its return codes, both None if it has no return codes (READ-MODIFY-WRITE,
+    `ok` and `failed` are counted by its return codes. Both are None if it has no return codes (READ-MODIFY-WRITE,
     Intended-X). `batched` is how many of the successful operations were put into a batch for later. With `by_ms`,
     percentiles are the lower ends of one-millisecond buckets. With `zeros`, some percentiles were printed as 0, which
     has no meaning.
@@ -139,12 +139,12 @@ class YcsbRow:
 
     @property
     def failed_inside(self) -> int:
-        """How many failures the row's count and latencies include: before 0.6.0, failures have no row of their own."""
+        """How many failures the row's count and latencies include. Before 0.6.0, failures had no rows of their own."""
         return self.failed if self.failed and self.count == (self.ok or 0) + self.failed else 0
 
 
 Cells = Mapping[str, Mapping[str, str]]
-"""The values in the rows as printed, by section (`READ`) and name (`Operations`)."""
+"""The values in the rows as printed, by section (such as `READ`) and name (such as `Operations`)."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class YcsbText:
     """The parsed text. `overall` is empty if the run did not end normally.
 
     `cells` are the rows of operations, of OVERALL and of the garbage collector. `oddities` describe the rows that
-    appear twice or can't be read. YCSB itself prints no such rows.
+    appear twice or can't be read. YCSB itself never prints such rows.
     """
 
     overall: Mapping[str, float]
@@ -161,8 +161,8 @@ class YcsbText:
     cells: Cells
     oddities: tuple[str, ...]
     cleanups: int | None = None
-    """The number of closed database connections according to YCSB. It is one per thread, but two with the HBase
-    binding, which also counts its own closing."""
+    """How many database connections were closed, according to YCSB. There is one per thread, but the HBase binding
+    counts two, because it also counts its own closing."""
 
     @property
     def runtime_s(self) -> float:
@@ -170,14 +170,14 @@ class YcsbText:
 
     @property
     def failures(self) -> tuple[tuple[str, str], ...]:
-        """The property that discloses failures counted among the latencies, or empty if there are no such failures."""
+        """The property that discloses failures counted among the latencies. It is empty if there are no such failures."""
         inside = any(row.failed_inside for row in self.rows.values())
         return (("failures", say.failures_are_inside()),) if inside else ()
 
 
 @dataclass(frozen=True)
 class TimeSlice:
-    """The operations that ended between two epoch seconds by the load generator's clock."""
+    """The operations that ended between two times in epoch seconds, by the load generator's clock."""
 
     start: float
     end: float
@@ -191,7 +191,7 @@ class TimeSlice:
 def operation_of(row: str) -> tuple[str, bool] | None:
     """Return (operation, whether the row counts its failures) for the name of a row or a log, or None for other names.
 
-    Failures are in READ-FAILED, or in READ-NOT_FOUND and the like if YCSB was asked to separate them.
+    Failures are in READ-FAILED, or in rows such as READ-NOT_FOUND if YCSB was asked to separate them.
     """
     name = row.removeprefix(INTENDED)
     if name in OPERATIONS:
@@ -270,7 +270,7 @@ def rows_of_json(text: str) -> list[str] | None:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a JSON exporter wrote the text, even if the text was cut."""
+    """Return whether the text comes from a JSON exporter, even if it was cut."""
     return re.match(r'\s*(?:\[\s*)?{\s*"metric"', text) is not None
 
 
@@ -323,7 +323,7 @@ def _row(name: str, values: Mapping[str, str]) -> YcsbRow:
 def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
     """Return a printed histogram, or None if some of its counts are missing.
 
-    `measurementtype=histogram` counts by milliseconds. Its last bucket (`>1000`) holds the overflow, and reaches to the
+    `measurementtype=histogram` counts by milliseconds. Its last bucket (`>1000`) holds all longer latencies, up to the
     printed maximum. A printed HDR histogram counts by microseconds and omits empty buckets, so its highest bucket is
     the one that contains the maximum.
     """
@@ -342,7 +342,8 @@ def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | Non
 
 
 def _number(text: str) -> float | None:
-    """Parse a number. Returns None for NaN and infinity (an idle interval) and anything else (a half-written line)."""
+    """Parse a number. Returns None for NaN and infinity, as printed for an idle interval, and for any other text, as in
+    a half-written line."""
     try:
         value = float(text)
     except ValueError:
@@ -351,7 +352,7 @@ def _number(text: str) -> float | None:
 
 
 def read_hdr_logs(directory: Path) -> dict[str, tuple[TimeSlice, ...]]:
-    """Return the slices of each row that has a log. If a log is damaged, raises ValueError with its file name."""
+    """Return the slices of each row that has a log. If a log is damaged, raises ValueError with the log's file name."""
     found = {}
     for path in sorted(directory.glob("*.hdr")):
         if operation_of(path.stem):
@@ -372,13 +373,13 @@ def _slices(path: Path) -> Iterator[TimeSlice]:
 
 
 def log_start(line: str) -> float | None:
-    """Return the epoch seconds that a log's lines count from, or None if this line does not contain them."""
+    """Return the time from which a log's lines count, in epoch seconds, or None if this line does not contain it."""
     match = _HDR_START.match(line)
     return float(match[1]) if match else None
 
 
 def line_of_log(line: str, base: float) -> tuple[str, TimeSlice]:
-    """Return the tag ("" without one) and the slice of a line `[Tag=..,]start,length,max,payload`.
+    """Return the tag ("" if there is none) and the slice of a line `[Tag=..,]start,length,max,payload`.
 
     The line's start is relative to the log's start, unless it is absolute. Raises ValueError.
     """
@@ -410,7 +411,7 @@ def _finite(text: str, line: str) -> float:
 
 
 def _is_maximum(printed: float, histogram: Histogram) -> bool:
-    """Return whether a printed number is the histogram's maximum in one of the units of log writers (Java divides by
-    10^6)."""
+    """Return whether a printed number is the histogram's maximum in one of the units that log writers use (Java divides
+    by 10^6)."""
     last = histogram.buckets[-1]
     return any(last.lo / unit - 5.1e-4 <= printed <= last.hi / unit + 5.1e-4 for unit in (1.0, 1e-3, 1e-6))

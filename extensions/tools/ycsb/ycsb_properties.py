@@ -1,4 +1,5 @@
-"""The property file of a YCSB core workload, for YCSB and go-ycsb. It contains the URI, to keep it out of commands."""
+"""The property file of a YCSB core workload, for YCSB and go-ycsb. It contains the URI, so that no command line shows
+it."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ _BITS, _BYTES = 64, 8
 
 
 def inserted_key(number: int, order: Literal["little", "big"] | None, padding: int = 1) -> str:
-    """Return a record's key: a FNV hash of its number, computed with the byte `order` of YCSB ("little") or go-ycsb
+    """Return a record's key: an FNV hash of its number, computed with the byte `order` of YCSB ("little") or go-ycsb
     ("big").
 
-    Without an order, the key is the number itself. Both are filled with zeros up to `padding` digits.
+    Without an order, the key is the number itself. Either is padded with zeros to `padding` digits.
 
     Sources: `CoreWorkload.buildKeyName` and `Utils.fnvhash64` of YCSB 0.17, `util.Hash64` of go-ycsb.
     """
@@ -35,10 +36,11 @@ def _hashed(number: int, order: Literal["little", "big"]) -> int:
 
 FILE = "job.properties"
 MOST_OPERATIONS = 2_000_000_000
-"""An `operationcount` that no run reaches in its time. The property is a 32-bit integer, and 0 makes zipfian fail."""
+"""An `operationcount` that no run reaches in its time. The property is a 32-bit integer, and zipfian fails if it is 0.
+"""
 
 _MOST_BATCHED = 100
-"""The most documents of one insert. At 1 kB each, they are far below MongoDB's message limit of 48 MB."""
+"""How many documents one insert may have at most. At 1 kB each, they are far below MongoDB's message limit of 48 MB."""
 _NAMES = {
     "distribution": "requestdistribution",
     "fields": "fieldcount",
@@ -89,13 +91,13 @@ def is_load(workload: Workload) -> bool:
 
 
 def count_own_records(context: CellContext) -> int:
-    """Return how many records this load generator inserts when the load is measured."""
+    """Return how many records this load generator inserts in a measured load."""
     return len(context.range_of(count_records(context.workload)))
 
 
 def _own_keys(context: CellContext) -> dict[str, str]:
-    """Return the properties for this load generator's key range, or none unless several load generators share a
-    measured load."""
+    """Return the properties that set this load generator's key range. Returns none unless several load generators share
+    a measured load."""
     if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
         return {}
     own = context.range_of(count_records(context.workload))
@@ -106,7 +108,7 @@ def _own_keys(context: CellContext) -> dict[str, str]:
 class LoadPart:
     """One load generator's part of a load: its keys and threads. Each thread inserts `batch` records at once.
 
-    `properties` give YCSB the key range, or empty if there is only one host.
+    `properties` tell YCSB the key range. They are empty if there is only one host.
     """
 
     keys: range
@@ -118,8 +120,8 @@ class LoadPart:
 def load_part(context: CellContext) -> LoadPart:
     """Return this host's part of a load, divided among its threads.
 
-    A thread's number of records is a multiple of the batch: YCSB's MongoDbClient drops an unfinished last batch. YCSB
-    gives each thread an equal number if the number of records is divisible by the number of threads.
+    A thread's number of records is a multiple of the batch, since YCSB's MongoDbClient drops an unfinished last batch.
+    YCSB gives each thread an equal number if the number of records is divisible by the number of threads.
     """
     hosts = loading_hosts(context.cell)
     attribute, on_each = SPEC.load_threads or ("", 1)
@@ -134,11 +136,11 @@ def load_part(context: CellContext) -> LoadPart:
 
 
 def operation_count(context: CellContext) -> int:
-    """Return the declared count, or one so large that the run's time ends first.
+    """Return the declared count, or a count so large that the run's time ends first.
 
-    Zipfian with inserts (workload E) is the exception: its key space is about twice the records. YCSB reserves keys for
-    twice the coming inserts (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge count
-    would make it draw thousands of times for each operation.
+    Zipfian with inserts (workload E) gets a smaller count, so that its key space is about twice the records. YCSB
+    reserves keys for twice the coming inserts (CoreWorkload.init), and draws again for each key that does not exist
+    yet. A huge count would make it draw thousands of times for each operation.
     """
     given = context.workload.properties
     if "operations" in given:

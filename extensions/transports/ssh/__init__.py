@@ -1,1 +1,1 @@
-"""Connects to hosts over SSH, always with a verified host key, and runs commands there."""
+"""Runs commands on hosts over SSH. Host keys are always verified."""

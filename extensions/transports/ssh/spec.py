@@ -1,4 +1,4 @@
-"""SSH: the usual transport to a host other than the controller."""
+"""SSH, the usual transport to hosts other than the controller."""
 
 from benchbrief.extend.spec import TransportSpec
 

@@ -1,4 +1,5 @@
-"""Open an SSH connection through jump hosts, with known keys only, and explain why one could not be opened."""
+"""Open an SSH connection through jump hosts, trusting only known keys, and explain why a connection could not be
+opened."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ SYSTEM = Path("/etc/ssh/ssh_config")
 
 
 def config_text(config: Path | None = None) -> str:
-    """Return the user's configuration, then the system's. `config` replaces both, as `ssh -F` does."""
+    """Return the user's configuration followed by the system's. `config` replaces both, as in `ssh -F`."""
     user_folder = Path.home() / ".ssh"
     if config is not None:
         return "\n".join(_lines(config, user_folder, 0))
@@ -114,7 +115,7 @@ def _expand(pattern: str, folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class KnownKey:
-    """A line of a known_hosts file. `key` is the base64 text; `where` is the file and line."""
+    """A line of a known_hosts file. `key` is the base64 text, and `where` is the file and line."""
 
     type: str
     key: str
@@ -144,7 +145,7 @@ class KnownHost:
 
 
 def known_host(host: str, port: int, alias: str | None, files: Iterable[Path]) -> KnownHost:
-    """Look up a host in the known_hosts files. Skips files that can't be read. `alias` is OpenSSH's HostKeyAlias."""
+    """Look up a host in the known_hosts files. Files that can't be read are skipped. `alias` is OpenSSH's HostKeyAlias."""
     name = alias or (host if port == 22 else f"[{host}]:{port}")
     name = name.lower()
     keys: list[KnownKey] = []
@@ -189,7 +190,7 @@ CONNECT_S = 10.0
 
 @dataclass(frozen=True)
 class Destination:
-    """The address and options of a connection, after the SSH configuration was read."""
+    """The address and options of a connection, as the SSH configuration sets them."""
 
     name: str
     address: str
@@ -203,7 +204,7 @@ class Destination:
     jump: str | None
     proxy_command: str | None
     unchecked: bool
-    """Whether the configuration asks not to check host keys. This request is ignored."""
+    """Whether the configuration asks to skip the check of host keys. They are checked all the same."""
 
     def __str__(self) -> str:
         return f"{self.user}@{self.address} port {self.port}"
@@ -264,7 +265,7 @@ def _paths(setting: str | None, default: list[Path]) -> list[Path]:
 
 _KEEPALIVE_S = 2
 _UNANSWERED_MS = 10_000
-"""The milliseconds without an acknowledgement of sent data after which the network counts as cut."""
+"""How many milliseconds sent data may stay unacknowledged before the network counts as cut."""
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # otherwise it prints tracebacks of failed handshakes
 
@@ -280,7 +281,7 @@ class _UntrustedKey(paramiko.SSHException):
 
 
 class _Verify(paramiko.MissingHostKeyPolicy):
-    """Checks every host key. paramiko asks this for keys missing from the client's list, which is kept empty."""
+    """Checks every host key. paramiko calls it for keys missing from the client's list, and that list is kept empty."""
 
     def __init__(self, known: KnownHost) -> None:
         self._known = known
@@ -292,7 +293,7 @@ class _Verify(paramiko.MissingHostKeyPolicy):
 
 
 def close(connection: fabric.Connection | None) -> None:
-    """Close a connection and its jump hosts' connections."""
+    """Close a connection and the connections to its jump hosts."""
     while isinstance(connection, fabric.Connection):
         with contextlib.suppress(Exception):  # it may be broken in any way, and nothing is lost with it
             connection.close()
@@ -301,7 +302,7 @@ def close(connection: fabric.Connection | None) -> None:
 
 
 def connect(host: Host, config: Path | None, depth: int = 0) -> fabric.Connection:
-    """Return an open connection, through the host's jump hosts. Converts the library's own errors to HostError."""
+    """Open a connection, through the host's jump hosts. Converts the library's own errors to HostError."""
     to = resolve(host, config)
     gateway: fabric.Connection | str | bool = to.proxy_command or False
     if to.jump:
@@ -342,7 +343,7 @@ def connect(host: Host, config: Path | None, depth: int = 0) -> fabric.Connectio
 
 
 def _jump_host(host: Host, jump: str) -> Host:
-    """Return the last hop of `user@a:port,b`. The hops before it become its own jump."""
+    """Return the last hop of `user@a:port,b`. The hops before it become that hop's own jump."""
     before, _, last = jump.rpartition(",")
     match = re.fullmatch(r"(?:ssh://)?(?:([^@]+)@)?(\[[^]]+\]|[^:]+|[0-9a-fA-F:]+)(?::(\d+))?", last.strip())
     if match is None:
@@ -388,7 +389,8 @@ def may_pass(error: BaseException) -> bool:
 
 
 def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -> HostError:
-    """Return the error for a failed connection. `silent` means that it was open, but no keys were exchanged."""
+    """Return the error for a failed connection. `silent` means that the connection was open, but no keys were
+    exchanged."""
     by_hand = f"ssh {'' if to.port == 22 else f'-p {to.port} '}{to.user}@{to.name}"
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)

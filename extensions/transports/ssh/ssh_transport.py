@@ -1,8 +1,8 @@
 """The transport over SSH. The host's key is always verified, and only against the known_hosts files.
 
-fabric opens connections and their gateways. Short commands and files go through our own shells, for three reasons: the
-time of fabric's capture grows with the square of the output's size, paramiko's SFTP client leaks replies that arrive
-before it has noted their requests, and a server may have no SFTP.
+fabric opens connections and their gateways. Short commands and files use our own shells instead, for three reasons. The
+time that fabric needs to capture output grows with the square of the output's size. paramiko's SFTP client leaks
+replies that arrive before it has noted their requests. And a server may have no SFTP.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from benchbrief.extensions.transports.ssh.ssh_connect import CONNECT_S, close, c
 _START_S = 15.0
 _KILL_AFTER_S = 2.0
 _STALL_S = 60.0
-"""Seconds without output after which a streamed script is given up."""
+"""After how many seconds without output a streamed script is given up."""
 _PIECE = 1 << 16
 
 
@@ -61,7 +61,7 @@ class ShellChannel(Protocol):
 
 
 class NoShell(Exception):
-    """Raised if the account does not run commands. The argument is its answer."""
+    """Raised if the account does not run commands. The argument is what it printed instead."""
 
 
 class TookTooLong(Exception):
@@ -92,7 +92,7 @@ class WarmShell:
             raise NoShell((out.text() + err.text()).strip()) from None
 
     def run(self, script: str, timeout_s: float) -> tuple[int, str, str]:
-        """Run a script. Returns its exit code, standard output and error. Raises TookTooLong."""
+        """Run a script. Returns its exit code, standard output and standard error. Raises TookTooLong."""
         out, err = LimitedText(), LimitedText()
         started = time.monotonic()
         text = self._asked(script, f"timeout -k {_KILL_AFTER_S:g} {timeout_s:g} ")
@@ -104,7 +104,7 @@ class WarmShell:
     def stream(self, script: str) -> Generator[bytes, None, tuple[int, str]]:
         """Yield a script's standard output as it arrives. Returns its exit code and standard error.
 
-        The host sends at most the channel's window (2 MiB) ahead of the reader, which bounds the memory.
+        The host sends at most the channel's window (2 MiB) ahead of the reader, which limits the memory needed.
         """
         err = LimitedText()
         code = yield from self._answer(self._asked(script), err, _STALL_S, by_piece=True)
@@ -130,7 +130,7 @@ class WarmShell:
     ) -> Generator[bytes, None, int]:
         """Run a text in the shell, and yield the output without the mark at its end. Returns the exit code.
 
-        The time-out covers the whole output or, with `by_piece`, each piece.
+        The time-out applies to the whole output or, with `by_piece`, to each piece.
         """
         channel = self._channel
         data = text.encode("utf-8", "surrogateescape")
@@ -165,7 +165,7 @@ class WarmShell:
 
 
 _LOOK_S = 0.1
-"""How often, in seconds, a quiet channel checks whether the forward is being closed."""
+"""How often a quiet channel checks whether the forward is being closed, in seconds."""
 
 
 class Channel(Protocol):
@@ -182,7 +182,7 @@ class Channel(Protocol):
 def forwarded(open_channel: Callable[[], Channel]) -> Iterator[tuple[str, int]]:
     """Listen on a free port of 127.0.0.1 while the block runs. Each connection gets its own channel.
 
-    If a channel can't be opened, closes the connection, which its client sees as a refusal.
+    If a channel can't be opened, the connection is closed, which its client sees as a refusal.
     """
     forward = _Forward(open_channel)
     try:
@@ -259,11 +259,12 @@ class _Forward:
 
 
 _IDLE_SHELLS = 4
-"""How many shells are kept open. By default, sshd allows 10 sessions for each connection."""
+"""How many shells are kept open. By default, sshd allows 10 sessions per connection."""
 
 
 class SshTransport(ReadsByScript):
-    """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and again after a break."""
+    """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and connects again after the
+    connection breaks."""
 
     def __init__(
         self,
@@ -299,8 +300,8 @@ class SshTransport(ReadsByScript):
 
     @contextmanager
     def _shell(self) -> Iterator[WarmShell]:
-        """Yield a shell for one script, and keep it for later scripts if all goes well. Raises ConnectionLost if the
-        connection breaks."""
+        """Yield a shell for one script. If all goes well, keep the shell for later scripts. Raises ConnectionLost if
+        the connection breaks."""
         with self._broken_is_lost():
             transport = self._transport()
             try:
@@ -359,7 +360,7 @@ class SshTransport(ReadsByScript):
     # --- the connection ---
 
     def close(self) -> None:
-        """Close for good, so that a thread still waiting for a job here does not connect again."""
+        """Close for good. A thread that still waits for a job here will not connect again."""
         self._closed = True
         self.session.heartbeats.forget(self)
         self._forget()

@@ -1,4 +1,4 @@
-"""The MariaDB engine: a server that benchbrief starts for the run, or one that already runs, accessed through the
+"""The MariaDB engine. Its server is started by benchbrief for the run or already runs, and is accessed through the
 program `mariadb`.
 
 The data set is noted in the first table's comment, so that the note disappears with the table.
@@ -31,9 +31,9 @@ from benchbrief.extend.engines import StartedServer, writes
 
 _NOT_FOUND = 127
 _LONG_S = 3600.0
-"""How long counting all rows may take, in seconds."""
+"""How many seconds counting all rows may take."""
 _SLACK_S = 2.0
-"""How far off a start time may be, in seconds, since the server reports its uptime in whole seconds."""
+"""How many seconds a computed start time may be off, since the server reports its uptime in whole seconds."""
 _MAKE_DATA = read_script(__file__, "make_data.sh")
 _SQL = f"""FLUSH PRIVILEGES;
 CREATE DATABASE {DATABASE};
@@ -87,7 +87,7 @@ class Mariadb(StartedServer):
         return f"mariadb://{USER}@{self.address}:{self.port}/{DATABASE}"
 
     def healthy(self) -> None:
-        """Raise ServerFailed if the server does not run, or was restarted since the last check."""
+        """Raise ServerFailed if the server does not run or has been restarted since the last check."""
         super().healthy()
         up = self.status()["Uptime"]
         since = now() - up

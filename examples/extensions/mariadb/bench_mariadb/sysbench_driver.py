@@ -1,7 +1,7 @@
-"""sysbench, run on the load generator's host: https://github.com/akopytov/sysbench.
+"""The driver of sysbench, which runs on the load generator's host: https://github.com/akopytov/sysbench.
 
 A warm-up is a separate run. Latencies come from sysbench's histogram. With an offered load (`--rate`), transactions are
-due at random times, and latencies count from those times, so they are intended latencies.
+due at random times. Their latencies count from those times, so they are intended latencies.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ class NotWhole(ValueError):
 
 @dataclass(frozen=True)
 class Second:
-    """A report line about the last second: its end and its rates. `latency_s` is the percentile `percent` of the
-    latencies."""
+    """A report line about the last second, with the time at which that second ends and its rates. `latency_s` is the
+    latency at the percentile `percent`."""
 
     end: int
     transactions: float
@@ -113,7 +113,7 @@ def read_summary(lines: Iterable[str]) -> Summary:
 
 
 def contradictions(found: Summary) -> Iterator[str]:
-    """Yield the contradictions between printed numbers, each with both values. Allows for rounding."""
+    """Yield the contradictions between printed numbers, each with both values. Differences due to rounding are ignored."""
     value, count, took = found.value, found.count, found.took
     if not count or not took:
         return
@@ -136,7 +136,7 @@ def contradictions(found: Summary) -> Iterator[str]:
 def measurement(
     found: Summary, began: float, cell: Cell | None = None, more: tuple[tuple[str, str], ...] = ()
 ) -> Measurement:
-    """Return the measurement of the whole run, which began at the given time."""
+    """Return the measurement of the whole run, given when it began."""
     value, printed = found.value, tuple[tuple[float, float], ...]()
     if not found.buckets:
         shown = ((match[1], key) for key in value if (match := _PERCENTILE.fullmatch(key)))

@@ -1,4 +1,4 @@
-"""pgbench, run on the load generator's host: https://www.postgresql.org/docs/15/pgbench.html.
+"""The driver of pgbench, which runs on the load generator's host: https://www.postgresql.org/docs/15/pgbench.html.
 
 How to read its numbers:
 - Warm-up and measurement are one process (`-T` covers both), so that connections stay open. The log shows where the
@@ -55,15 +55,18 @@ BUILTIN = {
     "simple_update": ("simple-update", "<builtin: simple update>"),
     "select_only": ("select-only", "<builtin: select only>"),
 }
-"""The name of each workload's script in pgbench's options (`--builtin`), and as pgbench prints it."""
+"""The names of each workload's script: the one for pgbench's option `--builtin`, and the one that pgbench prints."""
 FOLDED = "transactions"
 _SCRIPT = "script.sql"
 _PACKAGED = ("/usr/lib/postgresql/{}/bin/pgbench", "/usr/pgsql-{}/bin/pgbench")
 _VERSIONS = range(19, 13, -1)
-"""The PostgreSQL versions to look for in Debian's packages and in PostgreSQL's own. Debian's `pgbench` on the PATH
-can't be used: it is a wrapper that needs its own name, which is lost when links are resolved."""
+"""The PostgreSQL versions to look for, first in Debian's packages and then in PostgreSQL's own.
+
+Debian's `pgbench` on the PATH can't be used: it is a wrapper that must be called by its own name, and resolving links
+loses that name.
+"""
 _SHORT_S = 0.5
-"""How much shorter than requested a measurement may be, in seconds, since pgbench's time begins before it connects."""
+"""How many seconds shorter than requested a measurement may be, since pgbench's time begins before it connects."""
 _LOADED = re.compile(r"(\d+) of (\d+) tuples \(100%\)(?: of \w+)? done.*")
 _PROGRESS = re.compile(r"progress: [\d.]+ s, ([\d.]+) tps, lat ([\d.]+) ms")
 _FIGURES = (
@@ -184,7 +187,7 @@ def measurement(found: Summary, log: Transactions, output: JobOutput, context: C
 
 
 def operations_of(log: Transactions) -> tuple[Operation, ...]:
-    """Return the transactions with their service times and, for an offered load, also with their intended latencies."""
+    """Return the transactions with their service times and, under an offered load, with their intended latencies."""
     return tuple(
         Operation(
             operation="transaction",
@@ -202,7 +205,7 @@ def operations_of(log: Transactions) -> tuple[Operation, ...]:
 
 
 def describe(*, offered: bool) -> dict[str, Message]:
-    """Return how pgbench's latencies and percentiles are defined, with a rate `offered` or without one."""
+    """Describe how pgbench's latencies and percentiles are defined. `offered` is the offered rate, if there is one."""
     return {
         "latency": say.latency_both() if offered else say.latency_service(),
         "loop": say.loop_open() if offered else say.loop_closed(),
@@ -260,7 +263,7 @@ def _flags(context: CellContext) -> Iterator[str]:
 
 
 def _foreign(context: CellContext, found: Summary) -> Iterator[str]:
-    """Yield each difference showing that the output belongs to another cell."""
+    """Yield each difference which shows that the output belongs to another cell."""
     cell, given = context.cell, context.workload.properties
     script = BUILTIN.get(context.workload.benchmark, ("", _SCRIPT))[1]
     asked: dict[str, tuple[object, object]] = {

@@ -1,7 +1,7 @@
 """Import finished pgbench outputs, with the transaction logs beside them.
 
-The measured time is the whole run, which may include a warm-up. Without logs, only the mean latency is known, and the
-date is unknown.
+The measured time is the whole run, which may include a warm-up. Without logs, the date is unknown, and of the latencies
+only the mean is known.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class PgbenchImporter(OutputImporter):
 
 
 def _is_output(path: Path) -> bool:
-    """Return whether the file is an output and not a log. An empty log (of a thread that completed no transaction) is
+    """Return whether the file is an output and not a log. An empty log, from a thread that completed no transaction, is
     recognized by its name."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
@@ -154,8 +154,8 @@ def _measured(found: Summary, log: Transactions) -> Measurement:
 
 
 def _without_logs(found: Summary) -> Measurement:
-    """Return the measurement from the summary alone. An offered load's mean latency counts from the scheduled start;
-    the mean lag is subtracted from it to get the mean service time."""
+    """Return the measurement from the summary alone. Under an offered load, the printed mean latency counts from the
+    scheduled start, so the mean lag is subtracted from it to get the mean service time."""
     errors = found.failed + found.skipped
     mean = found.mean_ms / 1000 if found.mean_ms is not None else None
     lag = found.lag_ms[0] / 1000 if found.lag_ms else 0.0

@@ -1,6 +1,6 @@
 """Parse pgbench's summary, and find contradictions within it or with the transaction log.
 
-https://www.postgresql.org/docs/15/pgbench.html has a sample. Versions before 14 do not print their own version. They
+https://www.postgresql.org/docs/15/pgbench.html has a sample. Versions before 14 do not print their own version, but
 print the rate twice, once including the time of connecting.
 """
 
@@ -23,8 +23,8 @@ _SLACK_S = 0.1
 
 @dataclass(frozen=True)
 class Summary:
-    """pgbench's summary of a run. Latencies are in milliseconds. If `measured`, their mean is over all transactions
-    instead of computed from the rate. Values that were not printed are None."""
+    """pgbench's summary of a run. Latencies are in milliseconds. With `measured`, their mean is over all transactions;
+    otherwise pgbench computed it from the rate. Values that were not printed are None."""
 
     version: str
     server: str
@@ -80,8 +80,8 @@ _BUILTIN_BEFORE_9_6 = {
 
 
 def script_of(printed: str) -> str:
-    """Return a transaction type in the form that pgbench has printed since 9.6. Older versions have no name for users'
-    own scripts."""
+    """Return a transaction type in the form that pgbench has printed since 9.6. Older versions do not print the names
+    of users' own scripts."""
     return _BUILTIN_BEFORE_9_6.get(printed, printed)
 
 
@@ -90,7 +90,7 @@ class TwoRuns(NotALog):
 
 
 def read_summary(lines: Iterable[str]) -> Summary:
-    """Parse pgbench's output, including the progress lines in it. Raises NotALog if the output is not complete."""
+    """Parse pgbench's output, which may contain progress lines. Raises NotALog if the output is not complete."""
     found: dict[str, re.Match[str]] = {}
     head: re.Match[str] | None = None
     for at, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""PostgreSQL: a server that already runs, queried with psql. See `benchbrief.runners.seams.Engine`.
+"""The PostgreSQL engine: a server that already runs, queried with psql. See `benchbrief.runners.seams.Engine`.
 
 The data set is noted in the comment of the table `pgbench_accounts`, so that the note disappears with the table.
 """
@@ -52,16 +52,17 @@ _CHECKPOINTS = {
     False: "SELECT checkpoints_timed AS timed, checkpoints_req AS requested, buffers_checkpoint AS buffers "
     "FROM pg_stat_bgwriter",
 }
-"""The queries for checkpoints: one for version 17 and later, with their separate view, and one for earlier versions."""
+"""The queries for checkpoints: one for version 17 and later, which have a separate view, and one for earlier versions.
+"""
 _CHECKPOINTER = 170_000
 _COUNTERS = ("wal_bytes", "commits", "rollbacks", "deadlocks", "blocks_hit", "blocks_read", "temp_bytes")
 _TIDY = ("VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history")
 """The statements that pgbench itself runs before a built-in script, unless it is called with `--no-vacuum`:
 https://www.postgresql.org/docs/15/pgbench.html."""
 _LONG_S = 3600.0
-"""How long counting all accounts, or a checkpoint, may take, in seconds."""
+"""How many seconds counting all accounts, or a checkpoint, may take."""
 _CATCH_UP_S = 60.0
-"""How long standbys may take to come within the allowed lag, in addition to that lag."""
+"""How many seconds standbys may take to come within the allowed lag, in addition to that lag."""
 _RESTART_SLACK_S = 2.0
 _LOOK_EVERY_S = 0.2
 
@@ -200,7 +201,7 @@ class Postgresql:
         return warn_of_aged(writers)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.Settles`. Does not read the accounts, so that the measurement finds unchanged caches."""
+        """Implement `seams.Settles`. The accounts are not read, so that the measurement finds unchanged caches."""
         workload = self._plan.workloads[cell.workload]
         remarks: tuple[str, ...] = ()
         if workload.benchmark in BUILTIN:
@@ -271,7 +272,7 @@ class Postgresql:
         """Wait until the standbys have replayed everything that the server has written so far. Raises RunnerError if
         they take too long.
 
-        The server's `replay_lag` proves nothing: it keeps its last value if a standby falls silent.
+        The server's `replay_lag` can't be used for this: it keeps its last value if a standby falls silent.
         """
         most = self._database.max_lag_s
         deadline = time.monotonic() + _CATCH_UP_S + most
@@ -293,8 +294,8 @@ class Postgresql:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _writers(self, dataset: Dataset) -> int | None:
-        """Return the noted number of cells that have written to the data set since its load, or None if there is no
-        note, or one about another data set."""
+        """Return the noted number of cells that have written to the data set since its load. Returns None if there is
+        no note, or only a note about another data set."""
         found = self._reached().ask(_NOTE)
         try:
             note = json.loads(found["note"] or "{}")
@@ -305,7 +306,7 @@ class Postgresql:
         return int(note.get("writers", 0))
 
     def _left_by_reset(self, workload: Workload) -> tuple[str, ...]:
-        """Return a remark on tables that a user's own script writes to and no load recreates."""
+        """Return a remark on tables that a user's own script writes to and that no load creates again."""
         if self._database.reset not in ("drop_and_load", "after_writes"):
             return ()
         tables = [each for each in written_tables(workload.files.get("file", "")) if each not in _TABLES]

@@ -1,4 +1,4 @@
-"""The probe. It maps numbers of the server's status to measures, and adds numbers about the whole measured time."""
+"""The probe. It converts numbers of the server's status to measures, and adds numbers about the whole measured time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PostgresProbe(StatusProbe):
         return {**found, **({"postgresql.buffer_hits": grew["blocks_hit"] / asked} if asked > 0 else {})}
 
     def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
-        """Convert the blocks that earlier readings count to bytes."""
+        """Convert blocks to bytes. Readings by earlier versions count blocks."""
         size = status.get("block_size", math.nan)
         bytes_of = {"checkpoint_bytes": "checkpoint_buffers", "bytes_read": "blocks_read"}
         of_blocks = {name: status[blocks] * size for name, blocks in bytes_of.items() if blocks in status}

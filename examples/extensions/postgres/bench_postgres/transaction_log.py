@@ -1,9 +1,9 @@
-"""pgbench's transaction log, summed up as counts by latency and by second. Latencies are in microseconds.
+"""Sums up pgbench's transaction log as counts by latency and by second. Latencies are in microseconds.
 
 A line of the log is `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]`. `time` is
 the transaction's elapsed time, or the reason why it has none (`skipped`, `failed`, `serialization`, `deadlock`). With
-an offered load, `time` counts from the scheduled start, and `schedule_lag` is how long after that the transaction
-began: https://www.postgresql.org/docs/15/pgbench.html (Per-Transaction Logging, and `--rate`).
+an offered load, `time` counts from the scheduled start, and `schedule_lag` is the time from the scheduled start to the
+actual one: https://www.postgresql.org/docs/15/pgbench.html (Per-Transaction Logging, and `--rate`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NotALog(ValueError):
 
 @dataclass
 class Latencies:
-    """Latencies of one kind, by bucket: the bucket's lower end and its width."""
+    """Latencies of one kind, counted by bucket. A bucket has a lower end and a width."""
 
     count: int = 0
     total: int = 0
@@ -58,17 +58,17 @@ class Latencies:
         return self.total / self.count / US_PER_S
 
     def histogram(self) -> Histogram:
-        """Return the buckets in seconds. A logged microsecond v means the range [v, v + 1)."""
+        """Return the buckets in seconds. A logged value of v microseconds means the range [v, v + 1)."""
         counts = (((lo, lo + width), count) for (lo, width), count in self.buckets.items())
         return from_counts(counts, US_PER_S)
 
 
 @dataclass
 class Transactions:
-    """The contents of a log for the whole run and for the measured `window` (in epoch seconds of the host's clock).
+    """The contents of a log, for the whole run and for the measured `window` (in epoch seconds by the host's clock).
 
-    `failed` and `failed_inside` count failures by reason. `seconds` are the seconds of the window, each with the number
-    of transactions that ended in it, and the sum of their schedule lags.
+    `failed` and `failed_inside` count failures by reason. For each second of the window, `seconds` has the number of
+    transactions that ended in it and the sum of their schedule lags.
     """
 
     window: tuple[float, float]
@@ -95,7 +95,7 @@ class Transactions:
         return tuple(Interval(float(second), 1.0, self.seconds.get(second, (0, 0))[0]) for second in range(whole))
 
     def schedule_lags(self) -> tuple[Sample, ...]:
-        """Return the mean schedule lag of each whole second with a completed transaction."""
+        """Return the mean schedule lag in each whole second that has a completed transaction."""
         whole = math.floor(self.measured_s + 0.05)
         rows = ((second, *self.seconds[second]) for second in sorted(self.seconds) if second < whole)
         return tuple(
@@ -170,8 +170,9 @@ class _Entry:
 def fold_logs(texts: Mapping[str, Iterable[str]], seconds: float, warm_up_s: float, *, offered: bool) -> Transactions:
     """Sum up the raw logs of one run, given by name. `seconds` is how long the run lasted according to pgbench.
 
-    Reads the logs twice and keeps no line, as the window is known only from the end of the last transaction. Raises
-    NotALog for a line that does not belong to a transaction log, such as one of `--aggregate-interval`.
+    The logs are read twice and no line is kept, as the window is only known once the end of the last transaction is.
+    Raises NotALog for a line that does not belong to a transaction log, such as one written with
+    `--aggregate-interval`.
     """
     end = max((each.at for each in _entries(texts, offered)), default=None)
     if end is None:

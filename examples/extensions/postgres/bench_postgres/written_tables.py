@@ -1,6 +1,7 @@
-"""Find the tables that a pgbench script writes to, from its text: https://www.postgresql.org/docs/15/sql-commands.html.
+"""Finds the tables that a pgbench script writes to, from its text:
+https://www.postgresql.org/docs/15/sql-commands.html.
 
-Tables that functions and triggers write to are not found.
+Tables that are written to by functions or triggers are not found.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _WRITES = re.compile(
     r"|(?<!FOR )(?<!KEY )(?<!DO )(?<!ON )UPDATE)(?: IF(?: NOT)? EXISTS)?(?: ONLY)? " + _NAME,
     re.IGNORECASE,
 )
-"""A command that writes. It does not match `SELECT ... FOR UPDATE`, `FOR NO KEY UPDATE`, `ON CONFLICT ... DO UPDATE` or
+"""Matches a command that writes, but not `SELECT ... FOR UPDATE`, `FOR NO KEY UPDATE`, `ON CONFLICT ... DO UPDATE` or
 `REFERENCES ... ON UPDATE`."""
 
 
 def written_tables(script: str) -> tuple[str, ...]:
-    """Return the tables that the script's writing commands name, each once and in order, without quotes or `public`."""
+    """Return the tables named by the script's writing commands, each once and in order, without quotes or `public`."""
     text = " ".join(_NOT_SQL.sub(" ", script).split())
     names = (match[1].replace('"', "").removeprefix("public.") for match in _WRITES.finditer(text))
     return tuple(dict.fromkeys(names))

@@ -1,4 +1,5 @@
-"""A job, which waits for a free place and then becomes the lane. Usage: `job FOLDER COUNT PLACE... WORDS...`"""
+"""A job, which waits for a free place in the queue and then becomes the lane's process. Usage: `job FOLDER COUNT
+PLACE... WORDS...`"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""File locks, which are released when the processes that hold them end."""
+"""File locks, which are released when the process that holds them ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 
 def take(path: Path) -> int | None:
-    """Lock a file and return its descriptor; closing it ends the lock. Returns None if another process has the lock."""
+    """Lock a file and return its descriptor. Closing the descriptor releases the lock. Returns None if another process
+    has the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -94,7 +94,7 @@ def _places(needs: LaneNeeds) -> int:
 
 
 def _new_job(folder: Path) -> tuple[Path, int]:
-    """Create the next job's folder. Returns the folder and the lock showing that the job is alive."""
+    """Create the next job's folder. Returns the folder, and the lock that shows that the job is alive."""
     folder.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(each.name) for each in folder.iterdir()), default=0)
     (folder / str(number)).mkdir()

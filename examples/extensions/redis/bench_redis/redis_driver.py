@@ -98,8 +98,8 @@ class RedisBenchmark:
         return None
 
     def measure(self, context: CellContext) -> Job:
-        """Return the measured job. Its requests fill whole pipelines, since redis-benchmark may otherwise fail and
-        report that all clients disconnected."""
+        """Return the measured job. Its number of requests is a multiple of the pipeline's length, since redis-benchmark
+        may otherwise fail and report that all clients disconnected."""
         host, port, number = _address(context)
         threads, pipeline = _whole(context, "load_threads"), _whole(context, "pipeline")
         words = (
@@ -167,7 +167,8 @@ class RedisBenchmark:
 
 
 def contradictions(told: Sequence[float]) -> Iterator[str]:
-    """Yield contradictions between the printed mean, and the minimum, percentiles and maximum, which must rise."""
+    """Yield contradictions between the printed mean, minimum, percentiles and maximum. From the minimum through the
+    percentiles to the maximum, the values must rise."""
     mean, *rising = told
     if rising != sorted(rising):
         yield "its percentiles do not rise"

@@ -1,5 +1,4 @@
-"""The Redis engine: a server that benchbrief starts for the run, or one that already runs, accessed
-through redis-cli."""
+"""The Redis engine. Its server is started by benchbrief for the run or already runs, and is accessed through redis-cli."""
 
 from __future__ import annotations
 
@@ -60,7 +59,7 @@ class Redis(StartedServer):
     _run_id = ""
 
     def arguments(self) -> Sequence[CommandWord]:
-        """Return the server's arguments. Protected mode is off, because it refuses all other hosts, whatever `--bind`
+        """Return the server's arguments. They turn off protected mode, which refuses all other hosts, whatever `--bind`
         allows."""
         given = (
             word
@@ -114,14 +113,14 @@ class Redis(StartedServer):
     # --- the data set ---
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether the cell's data are complete, and no cell has written to them since the load."""
+        """Return whether the cell's data are complete and no cell has written to them since the load."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
         noted = self._ask("GET", _NOTE) == f"{cell.dataset.hash} {cell.dataset.records}"
         return noted and self._records() == cell.dataset.records
 
     def reset(self, cell: Cell) -> None:
-        """Empty the database. Refuses to delete foreign keys if the server was there before the run."""
+        """Empty the database. If the server was there before the run, refuses to delete keys that are not ours."""
         if self.attached:
             self._require_ours()
         self._ask("FLUSHDB")
@@ -148,7 +147,8 @@ class Redis(StartedServer):
         return ""
 
     def _note(self, cell: Cell, state: str) -> None:
-        """Note the loaded data set (or the `state` of an incomplete one), and the largest number of keys."""
+        """Note the loaded data set and the largest number of keys. If the data set is incomplete, note its `state`
+        instead."""
         self._ask("SET", _NOTE, f"{state} {cell.dataset.records if cell.dataset else 0}")
 
     def loaded(self, cell: Cell, records: int) -> None:
@@ -160,8 +160,8 @@ class Redis(StartedServer):
         self._note(cell, cell.dataset.hash)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Write the snapshot that is due after a load, and wait until it is complete, so that none is written during
-        the measurement."""
+        """Write the snapshot that is due after a load, and wait until it is complete, so that no snapshot is written
+        during the measurement."""
         if self._settings().get("save"):
             self._ask("BGSAVE", "SCHEDULE")
         while any(self._info().get(name, "0") != "0" for name in _BUSY):
@@ -187,7 +187,7 @@ class Redis(StartedServer):
         return dict(line.split(":", 1) for line in self._ask("INFO").splitlines() if ":" in line)
 
     def _settings(self) -> dict[str, str]:
-        """Return the server's settings, or none if a hosted server hides them."""
+        """Return the server's settings, or no settings if a hosted server hides them."""
         try:
             lines = self._ask("CONFIG", "GET", "*").splitlines()
         except ServerFailed:
@@ -198,7 +198,7 @@ class Redis(StartedServer):
         return int(self._ask("DBSIZE")) - 1
 
     def _ask(self, *words: str) -> str:
-        """Send a command from the server's own host or a load generator's. Raises ServerFailed."""
+        """Send a command from the server's own host or from a load generator's host. Raises ServerFailed."""
         uri = self.endpoint().uri
         at = urlsplit(uri.value if uri else "")
         to = ("-h", at.hostname or "", "-p", str(at.port or 6379), "-n", at.path.strip("/") or "0")

@@ -1,4 +1,4 @@
-"""Import the output of `redis-benchmark --csv`, which has a line for each test, in the order of the tests."""
+"""Import the output of `redis-benchmark --csv`, which has one line per test, in the order of the tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RedisBenchmarkCsv(OutputImporter):
     name: ClassVar[str] = "redis_benchmark"
 
     def may_repeat(self, name: str) -> bool:
-        """Return True, since a file may have lines of several tests, each for its own cell."""
+        """Return True, since a file may have lines of several tests, and each line may belong to a different cell."""
         return True
 
     def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
