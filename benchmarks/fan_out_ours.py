@@ -1,4 +1,5 @@
-"""Runs the benchbrief part of the fan-out in a separate process that imports only what it needs, like the other tools."""
+"""Runs the benchbrief part of the fan-out in a separate process that imports only what it needs, like the other
+tools."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ COMMAND = ("uname", "-n")
 
 
 def ours(names: Sequence[str], commands: int) -> None:
-    """Do the measured work: open all hosts, run the commands and close all hosts. Raises RunnerError if a host fails."""
+    """Do the measured work: open all hosts, run the commands and close all hosts. Raises RunnerError if a host
+    fails."""
 
     def one(name: str) -> None:
         transport = open_transport(Host(id=name, transport="ssh", name=name))

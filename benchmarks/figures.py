@@ -38,7 +38,8 @@ _recorded: list[tuple[str, str, str]] = []
 
 
 def record(what: str, figure: str, against: str = "") -> None:
-    """Print a figure, and remember it for `--write`. A figure must have the same `what` each time that it is measured."""
+    """Print a figure, and remember it for `--write`. A figure must have the same `what` each time that it is
+    measured."""
     print(f"  {what}: {figure}{f'; against {against}' if against else ''}", flush=True)
     _recorded.append((what, figure, against))
 

@@ -85,7 +85,8 @@ def ours(uri: str, *flags: object) -> list[object]:
 
 
 def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
-    """Measure how many microseconds of processor time an operation takes in each of three clients of the same server."""
+    """Measure how many microseconds of processor time an operation takes in each of three clients of the same
+    server."""
     short, long = 10_000, 40_000
     go_ycsb(uri, "load", RECORDS)
     clients: dict[str, Callable[[int], float]] = {
@@ -250,7 +251,8 @@ def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
 
 
 def highest_rate(new: Iterator[Path]) -> bool:
-    """Measure how late operations start on one core if the target does nothing. The limit is meant for a quiet machine."""
+    """Measure how late operations start on one core if the target does nothing. The limit is meant for a quiet
+    machine."""
     held = True
     for rate in (50_000, 100_000, 200_000, 400_000):
         target = (

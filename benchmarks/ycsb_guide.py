@@ -46,7 +46,8 @@ def by_the_guide(plan: Plan) -> Iterator[Cell]:
 
 
 def _place(plan: Plan, cell: Cell) -> tuple[str, bool, float, int, int]:
-    """Return the sort key of a cell. Measured loads sort before all other cells, since they leave a different database."""
+    """Return the sort key of a cell. Measured loads sort before all other cells, since they leave a different
+    database."""
     workload = plan.workloads[cell.workload]
     point = cell.target if cell.target is not None else cell.threads or 0
     return cell.hardware, cell.dataset is not None, point, cell.repeat, ORDER.index(workload.benchmark)

@@ -22,7 +22,8 @@ _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(
 
 @dataclass(frozen=True)
 class MongoUri:
-    """A connection string. `user` is the part before the @ ("" if there is none). `hosts` are pairs of name and port."""
+    """A connection string. `user` is the part before the @ ("" if there is none). `hosts` are pairs of name and
+    port."""
 
     scheme: str
     user: str
@@ -57,7 +58,8 @@ class MongoUri:
         return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
     def direct(self, host: str, port: int) -> MongoUri:
-        """Return the string for a single server at another address, with the credentials but without the replica set."""
+        """Return the string for a single server at another address, with the credentials but without the replica
+        set."""
         dropped = ("replicaset=", "directconnection=", "loadbalanced=")
         kept = tuple(option for option in self.options if not option.lower().startswith(dropped))
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))

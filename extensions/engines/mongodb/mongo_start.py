@@ -346,7 +346,8 @@ class StartedCluster:
                 raise
 
     def _make_user(self, members: tuple[Member, ...]) -> None:
-        """Create the user if the server has no users. Such a server lets a client on its own host create the first one."""
+        """Create the user if the server has no users. Such a server lets a client on its own host create the first
+        one."""
         auth = self._start.auth
         if auth is None:
             return

@@ -99,7 +99,8 @@ class FioImporter(OutputImporter):
         return settings
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem if the access pattern differs from the workload's, or if the rate limits are not fully known."""
+        """Yield a problem if the access pattern differs from the workload's, or if the rate limits are not fully
+        known."""
         found = _read(path.name, path)
         pattern, wanted = _pattern(found), plan.workload_of(cell).benchmark
         if pattern != wanted:

@@ -528,7 +528,8 @@ class _Rows:
         return named
 
     def _number(self, text: str, unit: Unit | None, lowest: float = 0) -> float:
-        """Parse a number and convert it to base units. Only a metric that is a change can be negative. Raises _Wrong."""
+        """Parse a number and convert it to base units. Only a metric that is a change can be negative. Raises
+        _Wrong."""
         try:
             value = self._sheet.number(text)
         except UnclearNumber as error:

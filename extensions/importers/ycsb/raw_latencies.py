@@ -71,7 +71,8 @@ class _OfRow:
 
 
 def is_raw(path: Path) -> bool:
-    """Return whether a file has raw latencies in its first or last megabyte. In YCSB's standard output, they come last."""
+    """Return whether a file has raw latencies in its first or last megabyte. In YCSB's standard output, they come
+    last."""
     with path.open(encoding=text_encoding(path), errors="replace") as file:
         first = file.read(_HEAD_BYTES)
     return any(_LINE.search(text) for text in (first, last_text(path, _HEAD_BYTES)))

@@ -148,7 +148,8 @@ def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
 
 
 def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[LogRow]:
-    """Yield a row without watts for each unreadable line between two readable ones. The rows are evenly spaced in time."""
+    """Yield a row without watts for each unreadable line between two readable ones. The rows are evenly spaced in
+    time."""
     start = moment if last is None else last
     for place, problem in enumerate(bad, start=1):
         yield LogRow(start + (moment - start) * place / (len(bad) + 1), (None,) * len(columns), problem)

@@ -155,7 +155,8 @@ def _why(error: Exception | None) -> str:
 
 
 def _reason_in(content: bytes) -> str:
-    """Return the service's own error message from an answer in the form of DSP0266, or "" if the answer has no message."""
+    """Return the service's own error message from an answer in the form of DSP0266, or "" if the answer has no
+    message."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
@@ -184,7 +185,8 @@ Read = Callable[[], float | None]
 
 
 def find(service: Service, chassis: str, control: str) -> tuple[str, Read]:
-    """Return a phrase that describes the place of the power value, and a function that reads it. Raises RedfishRefused."""
+    """Return a phrase that describes the place of the power value, and a function that reads it. Raises
+    RedfishRefused."""
     resource = service.get(_chassis(service, chassis))
     metrics, power, subsystem = (_link(resource, name) for name in ("EnvironmentMetrics", "Power", "PowerSubsystem"))
     if metrics and not control and _sensor(service.get(metrics).get("PowerWatts")) is not None:

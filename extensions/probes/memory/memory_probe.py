@@ -37,7 +37,8 @@ _COUNTS = "if (/^(pswpin|pswpout|pgmajfault) /) print"
 
 
 class Memory:
-    """Bytes in use, available, cached and dirty, as well as swapping, major faults and pressure; see `seams.ProbeKind`."""
+    """Bytes in use, available, cached and dirty, as well as swapping, major faults and pressure; see
+    `seams.ProbeKind`."""
 
     name: ClassVar[str] = "memory"
 

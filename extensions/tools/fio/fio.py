@@ -74,7 +74,8 @@ class Fio:
         return (Requirement("fio", Command((path, "--version")), hint),)
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
-        """Implement `host_checks.TriesOut`: try the engine, direct I/O and the block size on the file system or device."""
+        """Implement `host_checks.TriesOut`: try the engine, direct I/O and the block size on the file system or
+        device."""
         if not database.path:
             return ()
         given = workload.properties
@@ -257,7 +258,8 @@ def _problems(output: JobOutput, found: FioOutput) -> list[str]:
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
-    """Yield each difference between the output and the cell in jobs, pattern, block size, depth, engine or direct I/O."""
+    """Yield each difference between the output and the cell in jobs, pattern, block size, depth, engine or direct
+    I/O."""
     if len(found.jobs) != context.threads:
         yield say.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
     asked = _global_flags(context, context.endpoint.path or "-")

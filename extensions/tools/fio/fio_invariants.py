@@ -107,7 +107,8 @@ def _is_near(times: float, jobs: int) -> bool:
 
 
 def _odd_times(output: FioOutput) -> Iterator[str]:
-    """Yield the entries whose number of jobs can't be known, because the sections of a group ran for different times."""
+    """Yield the entries whose number of jobs can't be known, because the sections of a group ran for different
+    times."""
     for job in output.jobs:
         said, times = own_lanes(output, job), _times(job)
         if times is not None and not _is_near(times, said) and abs(times - round(times)) > 0.1:

@@ -226,7 +226,8 @@ def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
 
 
 def merge_jobs(each: Iterable[FioLatencies]) -> Histogram:
-    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio if there is a bin that fio does not use."""
+    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio if there is a bin that fio does not
+    use."""
     counts: Counter[tuple[int, int]] = Counter()
     for one in (found for latencies in each for found in read_bins(latencies)):
         counts[one.lo, one.hi] += one.count

@@ -334,6 +334,7 @@ def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
 
 
 def _version(output: JobOutput) -> str:
-    """Return YCSB's name and version. They are on standard output up to 0.1.4, and on standard error in later versions."""
+    """Return YCSB's name and version. They are on standard output up to 0.1.4, and on standard error in later
+    versions."""
     found = (text.version(read_output_lines(path)) for path in (output.stderr, output.stdout))
     return f"YCSB {next(filter(None, found), '')}".strip()

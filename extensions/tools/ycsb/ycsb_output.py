@@ -170,7 +170,8 @@ class YcsbText:
 
     @property
     def failures(self) -> tuple[tuple[str, str], ...]:
-        """The property that discloses failures counted among the latencies. It is empty if there are no such failures."""
+        """The property that discloses failures counted among the latencies. It is empty if there are no such
+        failures."""
         inside = any(row.failed_inside for row in self.rows.values())
         return (("failures", say.failures_are_inside()),) if inside else ()
 

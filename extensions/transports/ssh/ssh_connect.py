@@ -145,7 +145,8 @@ class KnownHost:
 
 
 def known_host(host: str, port: int, alias: str | None, files: Iterable[Path]) -> KnownHost:
-    """Look up a host in the known_hosts files. Files that can't be read are skipped. `alias` is OpenSSH's HostKeyAlias."""
+    """Look up a host in the known_hosts files. Files that can't be read are skipped. `alias` is OpenSSH's
+    HostKeyAlias."""
     name = alias or (host if port == 22 else f"[{host}]:{port}")
     name = name.lower()
     keys: list[KnownKey] = []

@@ -113,7 +113,8 @@ def read_summary(lines: Iterable[str]) -> Summary:
 
 
 def contradictions(found: Summary) -> Iterator[str]:
-    """Yield the contradictions between printed numbers, each with both values. Differences due to rounding are ignored."""
+    """Yield the contradictions between printed numbers, each with both values. Differences due to rounding are
+    ignored."""
     value, count, took = found.value, found.count, found.took
     if not count or not took:
         return

@@ -1,4 +1,5 @@
-"""The Redis engine. Its server is started by benchbrief for the run or already runs, and is accessed through redis-cli."""
+"""The Redis engine. Its server is started by benchbrief for the run or already runs, and is accessed through
+redis-cli."""
 
 from __future__ import annotations
 
