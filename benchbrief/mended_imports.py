@@ -23,8 +23,8 @@ def let_arrow_find_no_pandas() -> None:
 def pass_over_broken_packages() -> None:
     """From now on, make `importlib.metadata` skip lists of entry points that can't be read.
 
-    Otherwise, one broken package would stop Pydantic, Altair and Narwhals, which look for plugins. This does not import
-    `importlib.metadata`.
+    Otherwise, one broken package would stop Pydantic, Altair and Narwhals, which look for plugins. This function does
+    not import `importlib.metadata`.
     """
     name = "importlib.metadata"
     if name in sys.modules:

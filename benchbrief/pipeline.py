@@ -1,4 +1,4 @@
-"""Takes a run from plan to brief, on one screen: measure, store, evaluate, render."""
+"""Takes a run from plan to brief: measure, store, evaluate, render."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def run_plan(
 ) -> Finished:
     """Run all cells of a run's plan that are not good yet, then store, evaluate and render the results.
 
-    An interrupted run is not rendered, because a partial result must not be taken for a whole one. During the run,
-    OpenMetrics are written to the file `metrics`. With `wait`, the run waits for hosts that another run holds; then
-    `retake` chooses anew which earlier results to take. Like `run_on_scheduler` and `merge_run`, this holds the machine
-    while the brief is made, unless another run holds it.
+    An interrupted run is not rendered, because nobody must take a partial result for a whole one. During the run,
+    OpenMetrics are written to the file `metrics`. With `wait`, the run waits for hosts that another run holds. After
+    the wait, `retake` chooses anew which earlier results to take. Like `run_on_scheduler` and `merge_run`, this
+    function holds the machine while the brief is made, unless another run holds it.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
@@ -94,7 +94,7 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
 
 @contextmanager
 def _holding(run_dir: Path, progress: Progress) -> Iterator[KeptClaim]:
-    """Claim this machine while the brief is made. SIGTERM ends the command like Ctrl-C."""
+    """Hold a claim on this machine while the brief is made. SIGTERM ends the command like Ctrl-C."""
     with ended_by_sigterm(), KeptClaim() as kept:
         yield kept
     if kept.problem:

@@ -1,4 +1,5 @@
-"""The entry point of the `bench` command. Handles Ctrl-C and a closed terminal before everything else is imported."""
+"""The entry point of the `bench` command. It handles Ctrl-C and a closed terminal before everything else is
+imported."""
 
 from __future__ import annotations
 

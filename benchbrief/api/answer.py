@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
-    """Wrap a function so that its BenchErrors show their hint on a second line."""
+    """Wrap a function so that the hint of a BenchError that it raises appears on a second line."""
 
     @wraps(function)
     def called(*args: Params.args, **named: Params.kwargs) -> Made:
@@ -45,8 +45,8 @@ class LibraryMissing(BenchError):
 class Answer:
     """Rows with named columns. Latencies are in seconds and sizes in bytes, as in the store.
 
-    Rows of a simulated run have a column `simulated`, rows of an imported run a column `imported`. Libraries that read
-    Arrow streams (`__arrow_c_stream__`) accept an Answer directly: `polars.DataFrame(answer)`,
+    Rows of a simulated run have a column `simulated`, and rows of an imported run have a column `imported`. Libraries
+    that read Arrow streams (`__arrow_c_stream__`) accept an Answer directly: `polars.DataFrame(answer)`,
     `duckdb.from_arrow(answer)`.
     """
 
@@ -99,7 +99,7 @@ class Answer:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
-    """Return an HTML table whose numbers look as `bench query` prints them on a terminal. Texts are escaped."""
+    """Return an HTML table. Numbers look as they do when `bench query` prints them on a terminal. Texts are escaped."""
     from benchbrief.results.query import shown_cell
 
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)

@@ -80,7 +80,7 @@ class CheckedSpec:
 
 
 class PlannedSpec:
-    """A plan: `plan` is the plan itself, `cells` is a table of its cells."""
+    """A plan: `plan` is the plan itself, and `cells` is a table of its cells."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

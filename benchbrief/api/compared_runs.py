@@ -42,7 +42,7 @@ def compare(
 
 
 class Compared:
-    """The result of a comparison, made by `compare`."""
+    """The result of a comparison. Made by `compare`."""
 
     def __init__(self, judged: JudgedContenders) -> None:
         self._judged = judged
@@ -55,7 +55,7 @@ class Compared:
 
     @property
     def worse(self) -> int:
-        """The number of points at which a later contender is worse than the first, added up over all of them."""
+        """The number of points at which a contender is worse than the first one, added up over all later contenders."""
         return len(self._judged.worse)
 
     @property
@@ -75,8 +75,8 @@ class Compared:
     @cached_property
     def pairs(self) -> Answer:
         """Each pair of values at each point: both values, `ratio` of the second to the first with its interval from
-        `low` to `high` at `level`, `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`.
-        The origin of a value is measured, simulated or imported.
+        `low` to `high` at `level`, `difference` in the unit, `p`, `p_holm` (corrected), `verdict` and its `reason`. The
+        origin of each value is measured, simulated or imported.
         """
         rows = [
             {
@@ -140,7 +140,7 @@ def _pair(row: Comparison) -> dict[str, object]:
 
 
 def _answer(rows: Sequence[dict[str, object]], begin: Sequence[str], end: Sequence[str]) -> Answer:
-    """Return the rows as a table. Dimensions that only metrics have come after the dimensions of cells."""
+    """Return the rows as a table. Dimensions that only metrics have are placed after the dimensions of cells."""
     import pyarrow as pa
 
     columns = dict.fromkeys((*begin, *_PLACE, *(name for row in rows for name in row if name not in end), *end))

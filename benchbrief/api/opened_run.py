@@ -36,7 +36,7 @@ _FONT = "sans-serif"
 
 
 class FigureOfRun(NamedTuple):
-    """A figure of a report. `number` is its number in the brief, `report` is the report's name."""
+    """A figure of a report. `number` is its number in the brief, and `report` is the report's name."""
 
     report: str
     number: int
@@ -78,8 +78,8 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     """Open a run by its name, the start of its name, or its folder. `last`, `last~1`, `simulated` and `imported` mean
     the same as for `bench`.
 
-    `out` is the folder that holds the runs. The tables reflect the journal at this moment, so the run may still be
-    going on. Raises BenchError if there is no such run, or if it can't be read.
+    `out` is the folder that holds the runs. The tables reflect the journal at this moment, so the run may still be in
+    progress. Raises BenchError if there is no such run, or if it can't be read.
     """
     from benchbrief.results.open_store import fresh_store, store_warnings
     from benchbrief.results.runs.find_runs import find_run
@@ -100,8 +100,7 @@ def list_runs(out: str | Path = OUT) -> list[Path]:
 
 
 class Run:
-    """The results of a run, opened by `open_run`. Close a Run after use, or use it in a `with` block. Not
-    thread-safe."""
+    """The results of a run. Made by `open_run`. Close a Run after use, or use it in a `with` block. Not thread-safe."""
 
     def __init__(self, path: Path, store: Store) -> None:
         self.path = path
@@ -152,7 +151,7 @@ class Run:
 
     @with_hints
     def table(self, name: str) -> Answer:
-        """Return a table (`cells`, `throughput`) or a view (`measure.spread`, or just `spread`). Raises ResultsError
+        """Return a table (such as `cells`) or a view (such as `measure.spread`, or just `spread`). Raises ResultsError
         for an unknown name."""
         found = next((known for known in (name, f"measure.{name}") if known in self.tables), None)
         if found is None:
@@ -190,7 +189,7 @@ class Run:
         """Return a figure as an altair chart that looks as it does in the brief. The figure is named by its title or
         its number.
 
-        `report` names the report, if several reports have such a figure. Raises ResultsError if there is no such
+        `report` names the report, in case several reports have such a figure. Raises ResultsError if there is no such
         figure, if several match, or if the figure has no value.
         """
 

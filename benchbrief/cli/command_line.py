@@ -118,7 +118,7 @@ def module_of(command: str) -> str:
 
 
 class _Commands(click.Group):
-    """The subcommands in the table above, each imported on first use."""
+    """The subcommands in the table above. Each is imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -168,7 +168,8 @@ def _ending_silently() -> Iterator[None]:
 
 
 def _require_utf8() -> None:
-    """Refuse names that are not UTF-8 before doing anything, since plans, journals and tables can't hold them."""
+    """Refuse names that are not UTF-8 before doing anything, because plans, journals and tables can't hold such
+    names."""
     for word in sys.argv[1:]:
         if not _is_utf8(word):
             raise fail("a name on the command line is not UTF-8", f"rename the file or folder: {_as_bytes(word)}")

@@ -62,7 +62,7 @@ def run_argument(function: F) -> F:
 
 
 def metrics_option(function: F) -> F:
-    """Add `--openmetrics FILE`, a file that is kept up to date during a run, to a command."""
+    """Add `--openmetrics FILE` to a command. The file is kept up to date during a run."""
     return click.option(
         "--openmetrics",
         "metrics",
@@ -73,16 +73,16 @@ def metrics_option(function: F) -> F:
 
 
 def chosen_run(out: Path, run: str | None, option: str = "") -> Path:
-    """Return the run's directory. `option` is the option that precedes a run's name on the command line. Raises
-    RunnerError if there is no such run."""
+    """Return the run's directory. `option` is the option before a run's name on the command line. Raises RunnerError if
+    there is no such run."""
     from benchbrief.results.runs.find_runs import find_run, last_run
 
     return find_run(out, run) if run else last_run(out, option)
 
 
 def open_results(run_dir: Path) -> Store:
-    """Return the run's results, up to date with its journal. Warns if damaged tables were rebuilt, or if someone
-    changed the journal.
+    """Return the run's results, brought up to date with its journal. Warns if damaged tables were rebuilt, or if
+    someone changed the journal.
 
     Raises RunnerError.
     """
@@ -101,7 +101,7 @@ def complete_run(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 
 
 def wait_option(function: F) -> F:
-    """Add `--wait`, to wait for hosts that another run claims, to a command."""
+    """Add `--wait` to a command. It waits for hosts that another run claims."""
     return click.option("--wait", is_flag=True, help="Wait for hosts that another run holds.")(function)
 
 
@@ -176,7 +176,8 @@ class Share(click.ParamType[float]):
 
 
 class _HostShare(click.ParamType[tuple[str, float]]):
-    """`db-3.lab` or `db-*=5%`: a pattern of hosts, and the share of their jobs."""
+    """A pattern of hosts, and a share of their jobs, such as `db-*=5%`. Without a share, as in `db-3.lab`, all jobs
+    count."""
 
     name = "host[=share]"
 

@@ -14,12 +14,12 @@ CHOSEN_RUNS = ("--from", "--where", "--tag", "--spec", "--origin", "--across")
 VERDICTS = ("--verdicts", "--accept", "--bug", "--noise", "--note")
 
 _WIDEST = 29
-"""The width above which the help of an option begins on a new line."""
+"""If an option is at least this wide, its help begins on a new line."""
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options by `sections`, each a heading with its options. Options in no section are
-    listed under "Options"."""
+    """A command whose help lists its options by `sections`. Each section is a heading with its options. All other
+    options are listed under "Options"."""
 
     def __init__(self, *words: Any, sections: Mapping[str, Sequence[str]], **more: Any) -> None:
         super().__init__(*words, **more)

@@ -1,4 +1,5 @@
-"""The options and progress bars of the commands that use a shared store, and the variable with its address."""
+"""The options and progress bars of the commands that use a shared store, and the environment variable with its
+address."""
 
 from __future__ import annotations
 
@@ -27,14 +28,14 @@ def from_option(function: F) -> F:
 
 
 def byte_progress(what: str, *, quiet: bool) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show progress in bytes on a terminal. Yields a function to call with the number of bytes already done and the
-    total."""
+    """Show progress in bytes on a terminal. Yields a function to call with the number of bytes done so far, and with
+    the total."""
     return _progress(one_line(what), quiet, "DownloadColumn", "TransferSpeedColumn")
 
 
 def run_progress(what: str, *, quiet: bool = False) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show on a terminal how many runs have been read. Yields a function to call with the number of runs already read
-    and the total."""
+    """Show on a terminal how many runs have been read. Yields a function to call with the number of runs read so far,
+    and with the total."""
     return _progress(what, quiet, "MofNCompleteColumn")
 
 

@@ -25,8 +25,8 @@ _OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"
 _CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
 _WIDE = "\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 _PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
-"""A piece of text that is never broken. Lines may break between pieces: at blanks, or between characters in scripts
-without blanks."""
+"""A piece of text that is never broken. Lines may break between pieces, at blanks or, in scripts without blanks,
+between characters."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ def marks(encoding: str | None) -> Marks:
 
 
 def shared_start(names: Collection[str]) -> str:
-    """Return the experiment, hardware and workload shared by the start of all cell names, or "" if these differ."""
+    """Return the start that all cell names share (experiment, hardware and workload), or "" if they differ there."""
     found = {"".join(f"{part}/" for part in name.split("/")[:3]) for name in names}
     return found.pop() if len(found) == 1 < len(names) else ""
 
 
 def shorten(name: str, width: int, marks: Marks = UNICODE, shared: str = "") -> str:
-    """Shorten a name in its middle, because cell names differ at the end and are recognized by the start. The start
+    """Shorten a name in its middle, because cell names are recognized by their start and differ at the end. The start
     `shared` by all names is cut first."""
     if display_width(name) <= width:
         return name
@@ -96,8 +96,8 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def fold(line: str, width: int | None, indent: int) -> list[str]:
-    """Break a line, which may have colours, for a terminal of this width. All lines but the first are indented. With
-    None as width, nothing is broken.
+    """Break a line, which may have colours, for a terminal of this width. All lines but the first are indented. If the
+    width is None, nothing is broken.
 
     Words that are longer than a line stay whole, so that a path can be copied.
     """
@@ -148,8 +148,8 @@ def power(watts: float) -> str:
 
 
 def progress_of_step(so_far: float, planned: float) -> str:
-    """Return how long a step has taken against its plan: `3 s of about 9 s`, or `12 s, planned 9 s` if the step is
-    late, or `12 s` if it has no planned time."""
+    """Compare how long a step has taken with its planned time: `3 s of about 9 s`, or `12 s, planned 9 s` if the step
+    is late. Without a planned time, only say how long: `12 s`."""
     if not planned:
         return duration(so_far)
     if so_far > planned + 1:
@@ -191,8 +191,8 @@ ENDS = (
 
 
 class Stop(BenchError):
-    """Ends the command with `exit_code` after all messages have been shown. With `--json`, the printed error also has
-    the fields `told`."""
+    """Ends the command with `exit_code` after all messages have been shown. With `--json`, the printed error has the
+    additional fields in `told`."""
 
     code = "stop"
 
@@ -229,7 +229,7 @@ def silence_what_is_closed() -> None:
 
 
 def lead_somewhere() -> None:
-    """Open missing standard streams on the null device, so that output there is lost without an error.
+    """Open missing standard streams on the null device, so that output to them is lost without an error.
 
     Otherwise, a file that is opened later would take the stream's number.
     """
@@ -259,7 +259,7 @@ def last_words(text: str) -> None:
 class EndRequest:
     """Records whether the user has asked the command to end. `main` creates one, and its methods handle the signals.
 
-    A library may swallow the KeyboardInterrupt that they raise; `is_made` still tells that a signal came.
+    A library may swallow the KeyboardInterrupt that a handler raises. `is_made` is true even then.
     """
 
     def __init__(self) -> None:
@@ -292,7 +292,7 @@ _TERMINALS = frozenset(descriptor for descriptor in (1, 2) if os.isatty(descript
 
 
 def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
-    """Show an error in one line, with its next step and without secrets. Returns the Stop to raise."""
+    """Show an error in one line, with its next step and without secrets. Returns a Stop for the caller to raise."""
     from benchbrief.runners.journal.secret_masking import hide
 
     message, hint = hide(message), hide(hint)
@@ -330,8 +330,8 @@ def columns_of(stream: IO[str]) -> int | None:
 
 
 def show(text: object = "", *, colour: str | None = None, err: bool = False) -> None:
-    """Print one line. Since its parts may come from a spec, a file or a host, terminal control characters are
-    escaped."""
+    """Print one line. Terminal control characters are escaped, because parts of the line may come from a spec, a file
+    or a host."""
     shown = one_line(str(text))
     if colour and use_colour(sys.stderr if err else sys.stdout):
         click.echo(click.style(shown, fg=colour), err=err, color=True)
@@ -340,9 +340,9 @@ def show(text: object = "", *, colour: str | None = None, err: bool = False) -> 
 
 
 def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole: str = "", err: bool = False) -> None:
-    """Print a sentence. On a terminal, lines break only between words, and all but the first are indented.
+    """Print a sentence. On a terminal, lines break only between words, and all lines but the first are indented.
 
-    `whole`, a command or a path at the end of the sentence, moves to a line of its own instead of being broken.
+    If the sentence ends with `whole`, a command or a path, that is moved to a line of its own instead of being broken.
     """
     columns = columns_of(sys.stderr if err else sys.stdout)
     lines = fold(one_line(text), columns if columns and columns > 2 * indent else None, indent)
@@ -362,7 +362,7 @@ def show_lines(text: str, *, err: bool = False) -> None:
 
 
 def show_painted(text: str, *, err: bool = False) -> None:
-    """Print a text with colours. The caller has escaped its parts; control sequences other than colours are escaped
+    """Print a text with colours. The caller has escaped its parts. Control sequences other than colours are escaped
     here."""
     paint = use_colour(sys.stderr if err else sys.stdout)
     click.echo(coloured(text) if paint else printable(click.unstyle(text)), err=err, color=paint)
@@ -435,7 +435,8 @@ def show_json_error(error: BenchError) -> None:
 
 
 def show_error(error: BaseException) -> BenchError:
-    """Show one clear message for any exception that reached the top, and return the error that the command ends with.
+    """Show one clear message for any exception that no command handled, and return the error that the command ends
+    with.
 
     A traceback is shown only for our own bugs, and only on request.
     """

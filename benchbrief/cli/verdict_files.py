@@ -21,7 +21,7 @@ State = Literal["ok", "failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class Case:
-    """A case of a JUnit file. `group` is shown as its class. `seconds` is 0 for a verdict that takes no time of its
+    """A case of a JUnit file. `group` is shown as its class. `seconds` is 0 for a verdict that was not measured on its
     own."""
 
     group: str
@@ -63,7 +63,8 @@ def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
 
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The environment variable that names the summary page's file. GitHub shows all text that is appended to this file."""
+"""The environment variable that names the file of the summary page. GitHub shows all text that is appended to this
+file."""
 MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
 
 
@@ -87,7 +88,7 @@ def verdict_options(function: F) -> F:
 
 
 def require_writable(*files: Path | None) -> None:
-    """Check before hours of measuring that the files can be written. Raises Stop with a message if they can't.
+    """Check that the files can be written, before hours of measuring. Raises Stop with a message if they can't.
 
     An existing file keeps its content, and no new file is left behind.
     """

@@ -1,1 +1,1 @@
-"""`bench compare` and `bench plan --diff`: compares contenders and shows their differences."""
+"""Compares contenders and shows their differences, for `bench compare` and `bench plan --diff`."""

@@ -25,12 +25,12 @@ _MOST_DIFFERENCES = 12
 _SHARES = {"share": 100.0, "%": 1.0}
 """The units of shares, each with the factor that converts it to percentage points."""
 _ANYTHING = 10.0
-"""The range of a ratio's interval that is too wide to be useful: one that includes both 1/10 and 10 is shown in words.
-"""
+"""The limits for a ratio's interval. An interval that includes both is too wide to be useful, and is replaced by
+words."""
 _HUGE = 11
 """The ratio above which changes are shown as factors (more than 1,000 %)."""
 _WHOLE = 99.95
-"""The change in per cent above which decimals are left out."""
+"""The change, in per cent, from which decimals are left out."""
 _MOST_DECIMALS = 4
 _LONGEST = 160
 """The most characters of a reason. The reason of a failed cell includes its tool's output and may be long."""
@@ -42,7 +42,7 @@ def verdict_word(verdict: str) -> str:
 
 
 def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
-    """Return the table's rows, with the columns of `_HEAD`. A metric is named only in its first row."""
+    """Return the table's rows, with the columns of `_HEAD`. Only the first row of a metric names the metric."""
     shown: list[tuple[str, ...]] = []
     before = None
     hidden = find_constant_dimensions(rows)
@@ -60,7 +60,7 @@ def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
 
 
 def shorten_reason(reason: str) -> str:
-    """Return a reason in one short line. `--json` has all of it."""
+    """Return a reason in one short line. The output of `--json` has the whole reason."""
     text = one_line(reason)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}..."
 
@@ -86,8 +86,8 @@ def format_point(row: Comparison, hidden: set[str]) -> str:
 
 
 def format_values(values: PointValues | None, unit: str, *, with_spread: bool = True) -> str:
-    """Write a value with its spread: `15,203 ops/s ±0.8 %`. For a percentile, the spread is how far the repeats lie
-    below and above it: `1.23 ms −3.0/+5.2 %`. A value known only within bounds is followed by them: `5,000 ops/s
+    """Format a value with its spread: `15,203 ops/s ±0.8 %`. For a percentile, the spread is how far the repeats lie
+    below and above it: `1.23 ms −3.0/+5.2 %`. If a value is known only within bounds, these follow it: `5,000 ops/s
     (4,926 to 5,075)`.
     """
     if values is not None and values.bounds is not None:
@@ -134,8 +134,8 @@ def format_without_unit(value: float, unit: str) -> str:
 
 
 def _decimals(whole_from: float, *values: float) -> int:
-    """Return how many decimals to show for numbers side by side: none if one of them is `whole_from` or more, otherwise
-    one, or as many as make the largest number visible."""
+    """Return how many decimals to show for numbers side by side. If one of them is `whole_from` or more, this is 0.
+    Otherwise, it is 1, or as many as are needed to show the largest number as more than 0."""
     largest = max(map(abs, values))
     return 0 if largest >= whole_from else 1 if largest >= 0.1 or largest == 0 else min(6, -floor(log10(largest)))
 
@@ -168,9 +168,9 @@ def format_amount(value: float, unit: str) -> str:
 
 
 def format_change(row: Comparison) -> str:
-    """Write a change with its interval: `+17.2 % (+14.1 to +20.3)`. A huge change is a factor: `19,000 times (120 to
-    41,000)`. An interval that is too wide is written as `(too wide to say)`. For shares, or if there is no ratio, the
-    difference is written instead: `−39.9 points (−41.1 to −38.7)`.
+    """Format a change with its interval: `+17.2 % (+14.1 to +20.3)`. A huge change is given as a factor: `19,000 times
+    (120 to 41,000)`. An interval that is too wide is replaced by `(too wide to say)`. For shares, or if there is no
+    ratio, the difference is given instead: `−39.9 points (−41.1 to −38.7)`.
 
     If the change between A and B differs from the change between the repeats, both are shown: `+63 %, of repeats +94 %
     (−27 to +420)`.
@@ -224,7 +224,7 @@ def _difference(value: float, ends: tuple[float, float] | None, unit: str) -> st
 
 
 def _percents(*ratios: float) -> list[str]:
-    """Return ratios as changes in per cent, all with the same number of decimals. A change is shown as −100 only if
+    """Convert ratios to changes in per cent, all with the same number of decimals. A change is shown as −100 only if
     nothing is left."""
     changes = [(ratio - 1) * 100 for ratio in ratios]
     decimals = 0 if max(map(abs, changes)) >= _WHOLE else 1
@@ -316,11 +316,11 @@ def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float |
 
 
 def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
-    """Yield the cases of a JUnit file. A worse point is a failure. A point that can't be judged is skipped, or is a
-    failure with `strict`.
+    """Yield the cases of a JUnit file. A worse point is a failure. A point that can't be judged is skipped or, with
+    `strict`, a failure.
 
-    Only the first case of a point has a duration, the seconds for which B was measured, because a build server adds
-    durations up.
+    Only the first case of a point has a duration, which is how many seconds B was measured. A build server adds
+    durations up, so each must be given once.
     """
     timed = set()
     for row in outcome.comparisons:

@@ -103,15 +103,17 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Loads:
-    """How the loads of two contenders differ. `other` maps each experiment and workload to its differences; for whole
-    runs, the key also has the hardware."""
+    """How the loads of two contenders differ. `other` maps each experiment and workload to its differences. If whole
+    runs are compared, the key includes the hardware."""
 
     differences: tuple[Difference, ...]
     other: Mapping[PointKeys, tuple[str, ...]]
 
     def why_other(self, point: PointKeys) -> str:
-        """Return why the measurements at a point have different loads, or "" if the loads are equal. A point that lacks
-        a dimension matches every group there; a point at a factor's level matches only groups that vary the factor."""
+        """Return how the loads of the measurements at a point differ, or "" if they are equal. If the point lacks a
+        dimension, all groups along that dimension are compared. If the point has a factor's level, only groups that
+        vary the factor are.
+        """
         keys = dict(point)
         levels = {dim for dim in keys if dim not in DIMENSIONS}
         found = [
@@ -126,8 +128,8 @@ class Loads:
 
 
 def compare_loads(first: Contender, second: Contender) -> Loads:
-    """Compare the loads of everything that both sides measured. Experiments need not have the same name, since a metric
-    may combine several. Differences of the load itself come first."""
+    """Compare the loads of everything that both sides measured. Experiments need not have the same name, because a
+    metric may combine several. Differences in the load itself are listed first."""
     found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
     ours, theirs = _groups(first), _groups(second)
     # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
@@ -153,8 +155,10 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
 
 
 def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> Iterator[tuple[PointKeys, Cell, Cell]]:
-    """Yield the cells to compare, with their group. Each experiment is compared with its namesake. An experiment
-    without a namesake is compared with all experiments of the other side on the same workload and hardware."""
+    """Yield the pairs of cells to compare, each with its group. An experiment is compared with the one of the same name
+    on the other side. If there is none, it is compared with all experiments there that have the same workload and
+    hardware.
+    """
     for group, was in ours.items():
         if group in theirs:
             yield group, was, theirs[group]
@@ -191,8 +195,8 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield the owner and name of each part that differs between a side's cell and the same cell at the other side's
-    levels."""
+    """Yield the parts of a side's cell that would be different at the other side's levels. Each part is given by its
+    owner and its name."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
@@ -277,8 +281,8 @@ def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
-    """Say for each contender how many cells were measured while other work kept load generator hosts busy, and how much
-    CPU it used."""
+    """For each contender, warn of cells that were measured while other work kept load generator hosts busy, and say how
+    much CPU this work used."""
     found = []
     for side, name in zip(sides, names, strict=True):
         cells = read_other_work(side.store, side.condition)
@@ -289,8 +293,8 @@ def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_shared_measurements(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Say how many comparisons share measurements between both sides, such as cells that a search took from another
-    search."""
+    """Say how many comparisons use some of the same measurements on both sides, such as cells that a search took from
+    another search."""
     if shared := sum(row.shares_some for row in rows):
         yield say.some_for_two(n=shared, total=len(rows))
 
@@ -304,7 +308,8 @@ def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
 
 
 def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
-    """Say that an experiment's cells ended by different rules in two runs, so that their lengths may differ."""
+    """Warn that an experiment's cells ended by different rules in two runs, so that they may have lasted different
+    times."""
     for name, ours in first.plan.experiments.items():
         theirs = second.plan.experiments.get(name)
         rules = (ours.until_steady, ours.measure_s), (theirs and theirs.until_steady, theirs and theirs.measure_s)
@@ -317,7 +322,7 @@ def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] =
 def _by_advice(
     rows: Sequence[Comparison], first: Contender, second: Contender
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
-    """Group comparisons with too few repeats by the advice on how to get more."""
+    """Group comparisons that have too few repeats by the advice on how to get more."""
     found: dict[str, list[Comparison]] = {}
     for row in rows:
         experiment = dict(row.point).get("experiment")
@@ -333,8 +338,7 @@ def _has_few(values: PointValues | None) -> bool:
 
 
 def _had_no_room(side: Contender, experiment: object) -> bool:
-    """Return whether a budget may have left out some of the experiment's planned repeats. None
-    means every experiment."""
+    """Return whether a budget may have left out planned repeats of the experiment or, with None, of any experiment."""
     named = side.plan.experiments.items()
     behind = [each for name, each in named if experiment is None or name == experiment]
     return all(each.repeats >= _ENOUGH and is_budgeted(side.plan, each) for each in behind)
@@ -368,8 +372,8 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Name the rows that show two different changes: between A and B, and between the repeats,
-    which the test compares."""
+    """Name the rows that show two different changes: one between A and B, and one between the repeats, which is the
+    tested one."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 
@@ -378,7 +382,7 @@ def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
     """Yield a warning for each metric that is left out because the two runs define it differently. With `names`, only
-    these metrics are compared."""
+    these metrics are checked."""
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
@@ -386,7 +390,7 @@ def warn_of_definitions(
 
 
 def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
-    """Name the hosts that were different nodes in A and B, since a change may then come from the machine."""
+    """Name the hosts that were different nodes in A and B, because a change may then be due to the machine."""
     a, b = _nodes(first), _nodes(second)
     other = [host for host in a if host in b and a[host] != b[host]]
     if other:
@@ -398,7 +402,7 @@ def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
 
 
 def _nodes(side: Contender) -> dict[str, str]:
-    """Return for each host the nodes that it was, such as `n1` or `n1 and n2`."""
+    """For each host, return the nodes that served as it, such as `n1` or `n1 and n2`."""
     found: dict[str, list[str]] = {}
     for hardware, host, node in side.store.sql(_NODES).rows:
         if side.hardware in (None, hardware) and node not in found.setdefault(str(host), []):

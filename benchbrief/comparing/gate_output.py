@@ -47,9 +47,9 @@ def why_untested(judged: Sequence[JudgedSeries]) -> str:
 
 
 def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
-    """Return how many series could not be tested, and how many more runs are needed, or "" if all were tested.
+    """Return how many series could not be tested, and how many more runs are needed for that, or "" if all were tested.
 
-    Series that were skipped, or whose value was taken from an earlier run, do not count.
+    Skipped series do not count, and neither do series whose value was taken from an earlier run.
     """
     asked = [each for each in judged if each.state not in ("passed over", "reused")]
     untested = [each for each in asked if each.state == "untested"]
@@ -97,8 +97,8 @@ def details(judged: JudgedSeries) -> Iterator[str]:
 
 
 def cases(judged: Sequence[JudgedSeries], *, strict: bool) -> Iterator[Case]:
-    """Yield a case for each series. A suspicious series is an error; an untestable one is an error if `strict`, and
-    skipped otherwise."""
+    """Yield a case for each series. A suspicious series is an error. One that can't be tested is skipped or, with
+    `strict`, an error."""
     for each in judged:
         state: CaseState = "ok"
         if each.state == "alarm":

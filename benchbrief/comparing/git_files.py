@@ -1,4 +1,4 @@
-"""Reads a spec and its files as they are in a git revision, with `git cat-file` and without a checkout."""
+"""Reads a spec and its files from a git revision, with `git cat-file` and without a checkout."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class GitFiles:
-    """The files of a git revision, as `compiler.imports.Files`. `revision` is the user's name for it, `commit` its
-    commit."""
+    """The files of a git revision, as `compiler.imports.Files`. `revision` is the user's name for the revision, and
+    `commit` is its commit."""
 
     root: Path
     revision: str
@@ -51,8 +51,8 @@ class GitFiles:
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
     def earlier_name(self, path: Path) -> Path | None:
-        """Return the name that a file of the work tree has in the revision, by git's rename detection, or None if
-        unknown."""
+        """Return the name that a file of the work tree has in the revision, according to git's rename detection, or
+        None if it is unknown."""
         if self.is_file(path):
             return path
         place = self._place(path)
@@ -94,8 +94,8 @@ class GitFiles:
 
 
 def revision_of(spec: Path, files: Iterable[Path]) -> dict[str, str]:
-    """Return the commit that a spec is run from, and whether any of its files differs from that commit, or {} outside
-    of git."""
+    """Return the commit that a spec is run from, and whether any of its files differs from that commit. Outside of git,
+    return {}."""
     folder = spec.resolve().parent
     try:
         found = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")

@@ -40,15 +40,15 @@ _REVISION = "rev:"
 
 
 class NotComparable(ResultsError):
-    """The named contenders have nothing to compare, or must not be compared."""
+    """Raised when the named contenders have nothing to compare, or must not be compared."""
 
     code = "not_comparable"
 
 
 @dataclass(frozen=True)
 class NamedContender:
-    """A contender as named by a user. `part` is its hardware or its levels: `nvme`, `codec=lz4`, or both separated by a
-    comma; "" means the whole run."""
+    """A contender as named by a user. `part` is its hardware, its levels, or both separated by a comma (`nvme`,
+    `codec=lz4`). "" means the whole run."""
 
     text: str
     run_dir: Path
@@ -56,18 +56,18 @@ class NamedContender:
 
     @property
     def hardware(self) -> str:
-        """Return the hardware in the contender's name, or "" for all hardware."""
+        """Return the hardware that the contender's name gives, or "" for all hardware."""
         return next((each for each in self.part.split(",") if "=" not in each), "")
 
     @property
     def levels(self) -> dict[str, str]:
-        """Return the levels in the contender's name, by factor."""
+        """Return the levels that the contender's name gives, by factor."""
         pairs = (each.partition("=") for each in self.part.split(","))
         return {factor.strip(): level.strip() for factor, equals, level in pairs if equals}
 
 
 def resolve(text: str, out: Path) -> NamedContender:
-    """Find the run that a text names. The text may end in a colon and hardware or levels. Raises RunnerError."""
+    """Find the run that a text names. After a colon, the text may name hardware or levels. Raises RunnerError."""
     name, colon, part = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
         name, part = text, ""
@@ -97,7 +97,7 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 
 def contender(reference: NamedContender, opened: ExitStack) -> Contender:
-    """Return the contender with its results, which are closed together with `opened`. Raises RunnerError,
+    """Return the contender with its results, which are closed when `opened` is closed. Raises RunnerError,
     NotComparable."""
     plan = load_plan(reference.run_dir)
     hardware, levels = _hardware(reference, plan), _levels(reference, plan)
@@ -164,12 +164,12 @@ def _amount(text: str) -> float | None:
 
 
 MOST = 26
-"""The most contenders that can be compared, since each one is named by a letter."""
+"""The most contenders that can be compared, because each is named by a letter."""
 
 
 @dataclass(frozen=True)
 class Differing:
-    """A property that differs between contenders, with each contender's value."""
+    """A property that differs between contenders, with its value for each contender."""
 
     what: str
     each: tuple[str, ...]
@@ -265,8 +265,8 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield each property that differs in any contender from the first. The other contenders get the first
-    one's value."""
+    """Yield each property in which a contender differs from the first. Contenders that do not differ in it have the
+    first one's value."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second
@@ -327,8 +327,8 @@ def compare_named(
     mixed: bool = False,
     other_load: bool = False,
 ) -> JudgedContenders:
-    """Compare each run with the first one. With `mixed`, contenders may have different origins; with `other_load`,
-    points with different loads are judged, too. Raises RunnerError, NotComparable."""
+    """Compare each run with the first one. With `mixed`, contenders may have different origins. With `other_load`,
+    points are judged even if their loads differ. Raises RunnerError, NotComparable."""
     if not 2 <= len(named) <= MOST:
         raise NotComparable(
             f"a comparison takes 2 to {MOST} contenders, and here is {len(named)}", "bench compare last~1 last"

@@ -40,24 +40,24 @@ _MOST_REASONS = 6
 
 
 class FittedLine(NamedTuple):
-    """A line of the table. `row` is its comparison, or None for a header."""
+    """A line of the table. `row` is the line's comparison, or None for a header."""
 
     text: str
     row: Comparison | None = None
 
 
 class FittedTable(NamedTuple):
-    """The lines that fit, and sentences that replace the rows that do not."""
+    """The lines that fit, and sentences in place of the rows that do not fit."""
 
     lines: tuple[FittedLine, ...]
     notes: tuple[str, ...]
 
 
 def table_of(comparisons: Sequence[Comparison], columns: int | None) -> FittedTable:
-    """Return the table in at most this many columns, if the points' names leave enough room. None means any width.
+    """Return the table. It has at most this many columns, if the points' names leave enough room. None means any width.
 
-    Intervals are dropped first; then each point takes two or three lines. A value that is missing, or 0 on both sides,
-    becomes a sentence.
+    To save room, intervals are dropped first; then each point takes two or three lines. If a value is missing, or is 0
+    on both sides, its row becomes a sentence.
     """
     rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
     notes = [*_zeros(comparisons), *_explain_unknown(comparisons)]
@@ -89,7 +89,7 @@ def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _explain_unknown(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Explain why values are missing, with the points that each reason applies to."""
+    """Explain why values are missing. Each reason comes with the points that it applies to."""
     found: dict[str, list[str]] = {}
     hidden = find_constant_dimensions(rows)
     for row in rows:

@@ -1,5 +1,5 @@
-"""Formats the output of `bench compare` for three or more contenders: for a terminal, as JSON, as Markdown, as JUnit
-cases."""
+"""Formats the output of `bench compare` for three or more contenders: for a terminal, as JSON, as Markdown, and as the
+cases of a JUnit file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_NAMED = 2
 
 
 class RankedLine(NamedTuple):
-    """A line of the table. A `colour` of None means a plain line."""
+    """A line of the table. A line whose `colour` is None is plain."""
 
     text: str
     colour: str | None = None
@@ -49,7 +49,7 @@ def best_of(ranking: Ranking, names: str) -> str:
 
 
 def ranked_table(judged: JudgedContenders, columns: int | None) -> list[RankedLine]:
-    """Return the table in at most this many columns, if possible. Contenders are columns, or lines if the columns do
+    """Return the table, if possible in at most this many columns. Contenders are columns, or lines if the columns do
     not fit."""
     for with_spread in (True, False):
         lines = _aligned(judged, with_spread=with_spread)
@@ -106,7 +106,8 @@ def _stacked(judged: JudgedContenders) -> list[RankedLine]:
 
 
 def explain_unranked(judged: JudgedContenders) -> Iterator[str]:
-    """Explain why points are not ranked and why values are missing, with the points that each reason applies to."""
+    """Explain why points are not ranked and why values are missing. Each reason comes with the points that it applies
+    to."""
     found: dict[tuple[str, str], list[str]] = {}
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         reasons = [("", each.reason)] if each.reason else []

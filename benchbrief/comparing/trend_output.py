@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 _OWNERS = ("workload ", "database ")
 _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "start.router", "start.port"}
-"""Settings that do not define a series: a database's place, build and commands may change without breaking it
-(`series_rows.py`)."""
+"""The settings that do not define a series, so that they may change without breaking it: a database's place, build and
+commands (see `series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
-    """Return the series, with `redefined` naming the changes in each part whose definition differs from the previous
-    part's."""
+    """Return the series. If the definition of a part differs from that of the previous part, its `redefined` names what
+    changed."""
 
     @cache
     def plan_of(run_id: str) -> Plan | None:
@@ -85,7 +85,7 @@ def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
 
 
 def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
-    """Return one cell of each curve. The other cells of a curve differ only in their point."""
+    """Return one cell of each curve. The other cells of a curve are at other points of it, or are repeats."""
     found: dict[Curve, Cell] = {}
     for cell in cells:
         found.setdefault(Curve.of(cell), cell)
@@ -94,7 +94,7 @@ def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _FLAT = 0.02
-"""The share of the mean below which differences between values are not stretched over the whole height."""
+"""If values differ by less than this share of their mean, the differences are not stretched over the whole height."""
 
 
 def sparkline(parts: Sequence[Sequence[float]], width: int) -> str:
@@ -131,10 +131,10 @@ _MOST_POINTS = 3
 
 
 def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list[HistorySeries], list[str]]:
-    """Return the series that are worth showing, and notes about the others. If any quantities are `named`, all series
-    are shown.
+    """Return the series that are worth showing, and notes about the others. If the user `named` quantities, all of
+    their series are shown.
 
-    Otherwise, series without any value and error series that are always 0 are left out.
+    Otherwise, series without any value are left out, and so are error series that are always 0.
     """
     shown: list[HistorySeries] = []
     left_out: Counter[str] = Counter()
@@ -153,8 +153,8 @@ def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list
 
 
 def changed_series(trends: Sequence[Trend]) -> tuple[list[Trend], str]:
-    """Return the series that changed, latest change first, and a sentence that counts the other series and explains why
-    some can't be judged. Changes that were declared to be noise do not count."""
+    """Return the series that changed, the latest change first, and a sentence about the others, which counts them and
+    explains why some can't be judged. Changes that were declared to be noise do not count."""
     changed = {id(trend): found for trend in trends if (found := [each for each in trend.changes if not each.is_noise])}
     shown = [trend for trend in trends if id(trend) in changed]
     shown.sort(key=lambda trend: max(change.first.at for change in changed[id(trend)]), reverse=True)
@@ -172,7 +172,8 @@ _HAVE = ("have", "has")
 
 
 def _why_not_judged(trend: Trend) -> str:
-    """Return why there are too few runs comparable with the last one to find a change, or "" if there are enough."""
+    """Return why there are too few runs that are comparable with the last one to find a change, or "" if there are
+    enough."""
     parts = [each.part for each in trend.parts if each.part.known]
     if not parts:
         return "no value in any run"

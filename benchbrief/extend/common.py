@@ -44,7 +44,7 @@ from benchbrief.runners.seams import GoesOn, Hosts, Node, Requirement, Stopping,
 
 
 class CommonSentences(Protocol):
-    """Sentences that all extensions share. benchbrief's catalogue of each language has their words."""
+    """Sentences that all extensions share. benchbrief's catalogue for each language has their words."""
 
     def latency_service(self) -> Message: ...
     def latency_both(self) -> Message: ...

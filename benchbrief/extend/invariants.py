@@ -1,6 +1,6 @@
-"""Rules about a tool's printed numbers that always hold. An output that breaks a rule is not evidence.
+"""Rules that a tool's printed numbers always obey. An output that breaks a rule is not evidence.
 
-A tool has a table of `Invariant`s, which its driver and its importer both check with `require_consistent`.
+A tool has a table of `Invariant`s. Its driver and its importer both check it with `require_consistent`.
 """
 
 from benchbrief.runners.drivers.output_invariants import (

@@ -1,5 +1,5 @@
-"""The classes for a probe, in addition to `common`: `ProbeKind`, the sampling loop that runs on a host, and
-its output."""
+"""The classes for a probe, in addition to `common`: `ProbeKind`, the sampling loop that runs on a host, and the loop's
+output."""
 
 from benchbrief.runners.sampling import (
     FileReads,

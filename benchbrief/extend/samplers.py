@@ -1,5 +1,5 @@
-"""Functions for a meter's sampling program, which the controller starts with `sampler_job`. It prints readings as
-probes do.
+"""Functions for a meter's sampling program, which the controller starts with `sampler_job`. The program prints readings
+as probes do.
 
 This module imports nothing else from benchbrief, because each measurement starts such a program anew.
 """

@@ -1,4 +1,4 @@
-"""`bench extensions try`: checks whether an installed extension conforms, and tells which trials could not be made.
+"""`bench extensions try`: checks whether an installed extension conforms, and lists the trials that could not be made.
 
 A trial is a function whose docstring states the property that it checks. It returns the problem that it found, or
 raises Skipped if it can't run.
@@ -65,7 +65,7 @@ class UnknownExtension(BenchError):
 
 
 class TrialResult(NamedTuple):
-    """The result of a trial. `said` is the problem, the reason why it was not tried, or "" if it succeeded."""
+    """The result of a trial. `said` is the problem, or the reason why the trial was not made, or "" if it succeeded."""
 
     of: str
     holds: str
@@ -75,7 +75,7 @@ class TrialResult(NamedTuple):
 
 class Subject:
     """An extension under trial. Its trials may write to `folder`. `spec_file` is a spec to run instead of a sample.
-    `measured` maps each spec that was run to its run's folder."""
+    `measured` has the folder of each spec's real run."""
 
     def __init__(
         self, offer: Offer, spec: ExtensionSpec, folder: Path, spec_file: Path | None, measured: dict[str, Path | str]
@@ -348,8 +348,10 @@ LEFT = {
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
-    """Try all extensions with this name, all extensions of the package with this name, and all of a package that has an
-    engine with this name. Benchbrief's own are tried when no other package has the name. Raises UnknownExtension."""
+    """Try all extensions with this name, all extensions of the package with this name, and all extensions of a package
+    that has an engine with this name. benchbrief's own extensions are tried only if no other package has the name.
+    Raises UnknownExtension.
+    """
     subjects = list(_subjects(name))
     if not subjects:
         raise UnknownExtension(
@@ -403,7 +405,7 @@ def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
 
 
 def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield each name that a brief may show for an extension, with its words by language."""
+    """Yield each name that a brief may show for an extension, with the words for it by language."""
     measures: Mapping[str, ProbeMeasure] = getattr(spec, "measures", {})
     yield from ((f"`{name}`", each.labels) for name, each in measures.items())
     if isinstance(spec, ToolSpec):
@@ -437,8 +439,8 @@ def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
-    """Yield copies of a good output, each damaged in a different way. Files other than its standard output stay
-    unchanged."""
+    """Yield copies of a good output, each damaged in a different way. Only the standard output is damaged, not the
+    other files."""
     for what, text in _spoilt_texts(whole.stdout.read_text(encoding="utf-8", errors="replace")):
         copy = folder / what.split()[-1]
         shutil.copytree(whole.directory, copy)
@@ -473,7 +475,8 @@ def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
 
 
 def how_it_failed(done: subprocess.CompletedProcess[str]) -> str:
-    """Return how a command failed: its first line about an error, or else its last line, or "" if it succeeded."""
+    """Return how a command failed: the first line that mentions an error, or else the last line, or "" if the command
+    succeeded."""
     if not done.returncode:
         return ""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]

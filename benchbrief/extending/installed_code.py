@@ -59,7 +59,8 @@ def code_problem(spec: ExtensionSpec) -> str:
 
 
 def _seam(spec: ExtensionSpec) -> type | None:
-    """Return the protocol of an extension's class, or None for templates and snapshots, which have no class."""
+    """Return the protocol that an extension's class must implement, or None for templates and snapshots, which have no
+    class."""
 
     if isinstance(spec, ImporterSpec):
         return SORTS[spec.reads]

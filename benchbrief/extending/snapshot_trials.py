@@ -1,7 +1,8 @@
-"""Try snapshots for real, on a small file system in a file that the extension's `trial.sh` makes.
+"""Tries snapshots for real, on a small file system that the extension's `trial.sh` makes in a file.
 
-`trial.sh` stands beside `snapshots.sh` and can call its functions. It gets the directory whose snapshots are tried as
-`$1`: a path below a folder of the trial, `${real%/*/*}`, where it may keep what it needs.
+`trial.sh` is in the same folder as `snapshots.sh`, and can call its functions. Its `$1` is the directory of which
+snapshots are taken. This directory is below a folder of the trial, `${real%/*/*}`, where `trial.sh` may keep what it
+needs.
 
 | function | what it does |
 | --- | --- |
@@ -36,11 +37,11 @@ _TRIES_AWAY = 5
 
 
 class Unmade(Exception):  # no `Error` suffix, as it is not an error
-    """There can be no such file system here, and why."""
+    """Raised with the reason why such a file system can't be made here."""
 
 
 class TrialPlace:
-    """A directory, and the scripts of the file system that it is on."""
+    """A directory, and the scripts for the file system that contains it."""
 
     def __init__(self, name: str, path: Path) -> None:
         """Raises Unmade."""
@@ -51,7 +52,7 @@ class TrialPlace:
             self._trial = read_script(str(script), FILE)
 
     def step(self, name: str) -> str:
-        """Do a step. Returns why it was refused, or ""."""
+        """Run a step of the snapshots' script. Returns why it was refused, or ""."""
         return self._run(self.snapshots.step(name))
 
     def call(self, function: str) -> str:
@@ -75,14 +76,14 @@ class TrialPlace:
         return " ".join(said.split()) if running.returncode else ""
 
     def load(self) -> str:
-        """Put a small data set into the open directory. Returns ""."""
+        """Put a small data set into the open directory. Always returns "", like a step that succeeds."""
         (self.path / "part").mkdir(exist_ok=True)
         for name in (MARKER, "CURRENT", "1.data", "part/2.data"):
             (self.path / name).write_bytes(b"" if name == MARKER else os.urandom(100_000))
         return ""
 
     def change(self) -> str:
-        """Remove, overwrite and add files. Returns ""."""
+        """Remove, overwrite and add files. Always returns "", like a step that succeeds."""
         (self.path / "CURRENT").unlink(missing_ok=True)
         (self.path / "1.data").write_bytes(os.urandom(50_000))
         (self.path / "added").write_bytes(os.urandom(50_000))
@@ -94,13 +95,14 @@ class TrialPlace:
         return {str(path.relative_to(self.path)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
     def commands(self, name: str) -> int:
-        """Do a step. Returns how many commands its shell began."""
+        """Run a step. Returns how many commands its shell began."""
         command = _command(self.snapshots.step(name), self.path, "-x")
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=_STEP_S, check=False)
         return len(done.stderr.splitlines())
 
     def kill_at(self, name: str, number: int) -> None:
-        """Begin a step, and kill it with all that it started when its shell begins its command of this number."""
+        """Start a step. Kill it, with everything that it started, when its shell begins the command with this
+        number."""
         ended, inherited = os.pipe()
         running = subprocess.Popen(
             _command(self.snapshots.step(name), self.path, "-x"),
@@ -126,7 +128,7 @@ def _command(script: str, path: Path, *options: str) -> tuple[str, ...]:
 
 @contextmanager
 def trial_place(name: str, folder: Path) -> Iterator[TrialPlace]:
-    """Make a small file system with an open directory, and take it away again. Raises Unmade."""
+    """Make a small file system with an open directory, and remove it at the end. Raises Unmade."""
     made = TrialPlace(name, folder / "at" / "db")
     try:
         if why := made.call("place"):
@@ -144,7 +146,8 @@ def trial_place(name: str, folder: Path) -> Iterator[TrialPlace]:
 
 
 def try_promises(name: str, folder: Path) -> str:
-    """Try each promise on a new file system in `folder`. Returns the first that is broken, or "". Raises Unmade."""
+    """Test each promise on a new file system in `folder`. Returns the first promise that is broken, or "". Raises
+    Unmade."""
     for number, promise in enumerate(PROMISES):
         room = folder / str(number)
         room.mkdir()
@@ -155,7 +158,8 @@ def try_promises(name: str, folder: Path) -> str:
 
 
 def data_come_back(place: TrialPlace) -> str:
-    """Take a snapshot, change everything, and restore it, twice; then take another one of other data."""
+    """Take a snapshot, change everything, and restore the data twice. Then do the same with a snapshot of other
+    data."""
     for _ in range(2):
         wrong = place.load() or place.step("take")
         before = place.digests()
@@ -167,7 +171,7 @@ def data_come_back(place: TrialPlace) -> str:
 
 
 def removed_is_gone(place: TrialPlace) -> str:
-    """Remove a snapshot: the data stay, and there is nothing to restore any more."""
+    """Remove a snapshot. The data must stay, and there must be nothing left to restore."""
     wrong = place.load() or place.step("take")
     before = place.digests()
     if wrong := wrong or place.step("forget") or _differs(place, before):
@@ -176,7 +180,7 @@ def removed_is_gone(place: TrialPlace) -> str:
 
 
 def cut_short_restore_is_made_good(place: TrialPlace) -> str:
-    """Kill restores at their commands: the next one brings the same files back."""
+    """Kill restores at each of several commands. The next restore must bring the same files back."""
     if wrong := place.load() or place.step("take"):
         return wrong
     before = place.digests()
@@ -190,7 +194,7 @@ def cut_short_restore_is_made_good(place: TrialPlace) -> str:
 
 
 def cut_short_snapshot_is_made_good(place: TrialPlace) -> str:
-    """Kill snapshots at their commands: the next one is whole, and of the data of now."""
+    """Kill snapshots at each of several commands. The next snapshot must be complete, and of the current data."""
     place.load()
     for number, of_all in _kills(place.commands("take")):
         place.load()
@@ -207,7 +211,7 @@ def _kills(of_all: int) -> Iterator[tuple[int, int]]:
 
 
 def others_stay(place: TrialPlace) -> str:
-    """Leave alone another's snapshot of the same name, and a directory that lost its marker."""
+    """Check that another's snapshot of the same name is left alone, and so is a directory that lost its marker."""
     if why := place.call("theirs"):
         return f"`theirs` of {FILE} fails: {why}"
     place.load()
@@ -221,7 +225,7 @@ def others_stay(place: TrialPlace) -> str:
 
 
 def unmarked_stays(place: TrialPlace) -> str:
-    """Restore nothing into a directory without the marker."""
+    """Check that nothing is restored into a directory without the marker."""
     if wrong := place.load() or place.step("take"):
         return wrong
     (place.path / MARKER).unlink()

@@ -25,8 +25,8 @@ _MINUTE_S = 60.0
 
 
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget. If a budget is too small, cells with results in the folder's earlier runs count
-    as taking no time."""
+    """Return what fits in each budget. If a budget is too small, its cells that have results in the folder's earlier
+    runs are assumed to take no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
 
     fits = budget_fits(plan)
@@ -68,7 +68,7 @@ def budget_advice(plan: Plan, command: str, *, simulated: bool) -> tuple[str, st
 
 
 def _as_option(seconds: float) -> str:
-    """Return a time in the form that `--budget` takes: one number and one unit."""
+    """Return a time in the form that `--budget` takes, which is one number and one unit."""
     for size, unit in ((3600.0, "h"), (_MINUTE_S, "min")):
         if seconds % size == 0:
             return f"{seconds / size:.0f}{unit}"
@@ -81,7 +81,8 @@ Source = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Taken:
-    """The results taken from earlier runs. `notes` explain why no more were taken; `warnings` are kept with the run."""
+    """The results taken from earlier runs. `notes` explain why no more were taken, and `warnings` are kept with the
+    run."""
 
     plan: Plan
     carried: tuple[Carried, ...]
@@ -139,7 +140,8 @@ def _counted(some: int, total: int) -> str:
 
 @dataclass(frozen=True)
 class SourceRun:
-    """An earlier run that measured cells of this one. `date` is the day of the first such cell (UTC)."""
+    """An earlier run that measured cells of this one. `date` is the day (UTC) on which the first of these cells was
+    measured."""
 
     run_id: str
     date: str
@@ -194,9 +196,9 @@ def _sources(found: Reuse) -> frozenset[Source]:
 
 @dataclass(frozen=True)
 class Retake:
-    """Chooses anew which results a new run takes, after it has waited for its hosts and other runs may have ended.
+    """Chooses anew which results a new run takes, after a wait for its hosts in which other runs may have ended.
 
-    `found` holds the earlier results that were available when the run was made.
+    `found` has the earlier results that were available when the run was made.
     """
 
     out: Path
@@ -208,7 +210,7 @@ class Retake:
         return _sources(find_reusable(plan, self.out)) != self.found
 
     def renew(self, plan: Plan, run_dir: Path, progress: Progress) -> Retake:
-        """Start the run over with the results that are available now. Returns the Retake to use after another wait."""
+        """Start the run over with the results that are available now. Returns a Retake for use after another wait."""
         from benchbrief.runners.journal.journal_file import JOURNAL
 
         (run_dir / JOURNAL).unlink(missing_ok=True)

@@ -65,7 +65,7 @@ def _undecided(found: Promised) -> str:
 
 
 _MUCH = 0.1
-"""The share by which an activity's time must miss its estimate to be named."""
+"""The activity with the largest error is named if the error is above this share of the whole estimate."""
 
 
 def short_text(times: TimeCompared) -> str:
@@ -100,7 +100,8 @@ def full_lines(times: TimeCompared) -> list[str]:
 
 @dataclass(frozen=True)
 class Finished:
-    """The outcome of a run. `reports` maps each report's name to its files; `reused` are results from earlier runs."""
+    """The outcome of a run. `reports` maps each report's name to its files, and `reused` are results from earlier
+    runs."""
 
     run_dir: Path
     status: str
@@ -114,7 +115,7 @@ class Finished:
     sampled: tuple[Patchy, ...] = ()
     """The probes that sampled too little of the measured time."""
     lost: tuple[str, ...] = ()
-    """Raw outputs that have vanished or changed since they were measured. Their numbers are missing."""
+    """Raw outputs that have vanished or changed since they were measured. The numbers from them are missing."""
     reports: dict[str, list[Path]] = field(default_factory=dict)
     results: dict[str, ReportResult] = field(default_factory=dict)
     """The title and main numbers of each report, by the report's name."""
@@ -126,7 +127,7 @@ class Finished:
     evidence: Evidence | None = None
     """The contents of the journal when the last cell had ended."""
     next_steps: tuple[tuple[str, str], ...] | None = None
-    """Suggested next steps, each with its command. Steps for the run as a whole have None as command."""
+    """Suggested next steps, each with its command. The command is None for a step that concerns the run as a whole."""
     made: bool = True
     """Whether the tables and reports could be made from the measurements."""
 
@@ -158,7 +159,7 @@ def result_lines(results: Iterable[ReportResult]) -> Iterator[str]:
 
 
 def not_run(evidence: Evidence) -> int:
-    """Return how many cells did not run, without the candidates that ramps and searches would have left out anyway."""
+    """Return how many cells did not run. Candidates that ramps and searches would have left out anyway do not count."""
     missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
     not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
     uncounted = UncountedCandidates(evidence.plan, not_chosen).count
@@ -174,8 +175,8 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
     """Yield a case for each expectation and claim, and for each cell that failed or did not fit in a budget. If there
     are no such cells, one case represents all cells.
 
-    A cell's seconds are those of its last attempt; verdicts have no seconds. A verdict that can't be known is an error,
-    as it is for the exit code. Expectations and claims of a simulated run are skipped, since nothing was measured.
+    A cell's seconds are those of its last attempt. Verdicts have no seconds. A verdict that can't be known is an error,
+    as it is for the exit code. Expectations and claims of a simulated run are skipped, because nothing was measured.
     """
     took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
     good = [each for each in evidence.verdicts if each.status == "ok"]
@@ -216,8 +217,8 @@ def expect_case(verdict: ExpectVerdict, *, simulated: bool = False) -> Case:
 
 
 def claim_case(row: SheetRow, *, simulated: bool = False) -> Case:
-    """Return the case of a claim. If the repeats do not decide the claim, its case is skipped, since the brief does not
-    state it."""
+    """Return the case of a claim. The case is skipped if the repeats do not decide the claim, because then the brief
+    does not state it."""
     detail = f"{row.judged}: {row.sentence} at {row.verdict.claim.origin}"
     if simulated:
         return Case("claim", row.name, "skipped", f"simulated, nothing was measured: {detail}")

@@ -77,9 +77,9 @@ class JournalTail:
 
 @dataclass(frozen=True)
 class Followed:
-    """The result of one look at a run: new records, current numbers, and what its controller is doing.
+    """The result of one look at a run: new records, current numbers, and the state of its controller.
 
-    `code` is the run's exit code, once it has ended or its controller is gone.
+    Once the run has ended or its controller is gone, `code` is the run's exit code.
     """
 
     records: Sequence[j.AnyRecord]
@@ -162,7 +162,7 @@ def _code(number: int) -> ExitCode:
 
 
 _ASK_EVERY_S = 5.0
-"""Seconds between asking a scheduler whether it still has jobs of the run."""
+"""How many seconds to wait before asking a scheduler again whether it still has jobs of the run."""
 
 
 @dataclass
@@ -194,7 +194,7 @@ class LaneTails:
 
 @dataclass
 class LanesFollower(RunFollower):
-    """Follows a run whose lanes are jobs. It continues while its controller, a lane or a job is running."""
+    """Follows a run whose lanes are jobs. It continues as long as the run's controller, a lane or a job is running."""
 
     run_dir: Path
     _tails: LaneTails = field(init=False)
@@ -255,7 +255,7 @@ FIELDS = {
 
 
 def event(view: LiveRun, record: j.AnyRecord) -> dict[str, object] | None:
-    """Describe a journal record, or return None if watchers need not see it."""
+    """Describe a journal record. Returns None if it does not matter to watchers."""
     base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
     match record.type:
         case "run_started":

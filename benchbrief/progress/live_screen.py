@@ -19,7 +19,7 @@ from benchbrief.runners.execution.live_numbers import JobReading, load_of, measu
 
 _BAR = 30
 _MOST_HOSTS = 12
-"""The number of hosts above which they are summed up in one line even if there is room."""
+"""If there are more hosts than this, they are summed up in one line even if there is room for all."""
 
 
 def screen(
@@ -70,7 +70,8 @@ def _head(view: LiveRun, now: float, columns: int, marks: Marks) -> Any:
 
 
 def _cells(view: LiveRun, readings: Sequence[JobReading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
-    """Return each running cell's lines: one line if everything fits beside its name, or else two."""
+    """Return the lines of each running cell. A cell has one line if everything fits beside its name, and otherwise
+    two."""
     rows = [(one_line(cell_id), *_doing(view, cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
     widest = max((display_width(name) for name, *_ in rows), default=0)
     longest = max((display_width(step) + display_width(numbers) + 2 for _, step, numbers in rows), default=0)
@@ -86,7 +87,7 @@ def _cells(view: LiveRun, readings: Sequence[JobReading], now: float, columns: i
 
 
 def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[JobReading], now: float) -> tuple[str, str]:
-    """Return a cell's step with its progress, and its load generators' numbers."""
+    """Return a cell's step with its progress, and the numbers of its load generators."""
     step = cell.step or "begins"
     if cell.step:
         so_far = max(0.0, now - cell.step_began)
@@ -117,7 +118,7 @@ def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Hosts:
-    """The hosts' lines: one for each host, and a summary to show instead if there are too many hosts."""
+    """The lines about hosts: one for each host, and a summary that replaces them if there are too many hosts."""
 
     lines: tuple[str, ...]
     summary: str

@@ -119,10 +119,11 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
 
 
 class MetricsFile:
-    """Keeps a file up to date within a `with` block, replacing it as a whole each time. Does nothing without a path.
+    """Keeps a file up to date within a `with` block. The file is always replaced as a whole. Does nothing without a
+    path.
 
     The file is left alone until the run has started here, because a command that is refused must not overwrite the file
-    of the process that drives the run. The last contents stay, since they tell how the run ended.
+    of the process that drives the run. After the block, the file stays, because it shows how the run ended.
     """
 
     def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[JobReading]]) -> None:
@@ -159,8 +160,8 @@ class MetricsFile:
                 self._write(self._path, "running")
 
     def _write(self, path: Path, unless_ended: str) -> None:
-        """Replace the file, if the run was started here. `unless_ended` is the state to write if the run has not ended.
-        Raises OSError."""
+        """Replace the file, if the run was started here. If the run has not ended, `unless_ended` is the state to
+        write. Raises OSError."""
         view = self._progress.view
         if view is None or not self._begun():
             return

@@ -41,17 +41,18 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import JobReading, LiveLoad
 
 HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
-"""Seconds of silence after which a line tells what is running, if there is no live display. The waits get longer."""
+"""How many seconds of silence pass before a line says what is running, if there is no live display. Later waits are
+longer."""
 
 
 _SHORTEST_NAME = 12
 
 
 class Progress:
-    """Follows the journal and tells the user what is running, each cell's result, and how long the run will take.
+    """Follows the journal, and tells the user what is running, the result of each cell, and how long the run will take.
 
-    Everything goes to standard error, so that standard output stays free for results. If standard error is closed, the
-    run continues in silence.
+    Everything goes to standard error, so that standard output remains free for results. If standard error is closed,
+    the run continues in silence.
     """
 
     def __init__(self, *, quiet: bool = False, heartbeat_s: Sequence[float] = HEARTBEAT_S) -> None:
@@ -165,7 +166,7 @@ class Progress:
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
-        """Show on a terminal what the block is doing."""
+        """During the block, show on a terminal that this work is being done."""
         if self._quiet or not self._is_live:
             yield
             return
@@ -203,7 +204,7 @@ class Progress:
                 self.view.apply(record)
 
     def show_position(self, run_id: str) -> None:
-        """Show how much of a run that is already in progress is done."""
+        """Show how far a run that is already in progress has come."""
         with self._lock:
             view = self.view
             left = view.left_text(view.now()) if view is not None else ""
@@ -275,8 +276,8 @@ class Progress:
             self._say(f"    {one_line(shorten_reason(record.reason))}")
 
     def _finished(self, count: str, cell: str, numbers: str, left: str) -> str:
-        """Return a finished cell's line. If the terminal is too narrow, the time left is dropped, then the name is
-        shortened."""
+        """Return a finished cell's line. If the terminal is too narrow, the time left is dropped first, and then the
+        name is shortened."""
         columns = columns_of(self._stream)
         whole = f"{count}{pad(cell, self._width)}{numbers}{left}"
         if columns is None or display_width(whole) <= columns:
@@ -335,14 +336,14 @@ class Progress:
             return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
 
     def _once(self, kind: str, text: str, alike: str = "") -> None:
-        """Show a remark only once, even if many cells repeat it. Remarks with the same `alike` count as the same."""
+        """Show a remark only once, even if many cells repeat it. Remarks that have the same `alike` are shown once."""
         line = alike or f"{kind}: {text}"
         if line not in self._said_once:
             self._said_once.add(line)
             self._say(self._style(f"{kind}:", "yellow") + f" {one_line(text)}")
 
     def _say(self, line: str) -> None:
-        """Queue a line, to be printed once the current record has been processed."""
+        """Queue a line. It is printed once the current record has been processed."""
         self._lines.append(line)
 
     def _print(self, lines: list[str]) -> None:

@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import LiveLoad
 
 _ALIKE_S = 1.0
-"""Times that differ by less than this many seconds count as equal."""
+"""Times that differ by no more than this many seconds count as equal."""
 _ESTIMATE_SHARE = 0.02
-"""The largest share of the time to spend on estimating the time left, which looks at every cell of the plan."""
+"""The largest share of the time that may be spent on estimating the time left, because each estimate looks at every
+cell of the plan."""
 
 
 @dataclass
 class CellView:
-    """One cell's state. Times are epoch seconds; `seconds` is how long the cell took, if it has ended.
+    """One cell's state. Times are in epoch seconds. `seconds` is how long the cell took, if it has ended.
 
-    `step_s` is the planned time of the current step, `ops_per_s` the cell's result.
+    `step_s` is the planned time of the current step, and `ops_per_s` is the cell's result.
     """
 
     state: CellState = "waiting"
@@ -47,8 +48,8 @@ class KnownOfRun:
     """What is known about a run before its next record. `timed` is its plan with estimated times.
 
     `done` maps each cell that is done to the seconds that it took, or to None if an earlier run measured it. These
-    cells count as finished whatever later records contain. `wall_s` is how long the run is expected to take when it
-    begins.
+    cells count as finished whatever later records say. `wall_s` is how long the whole run is expected to take, as
+    estimated at its start.
     """
 
     timed: Plan
@@ -75,7 +76,7 @@ class LiveRun:
     """A live view of a run: its `record` so far, its cells' states, and the time left."""
 
     def __init__(self, plan: Plan, known: KnownOfRun | None = None, run_id: str = "") -> None:
-        """Start a view. `run_id` names a run that has not started."""
+        """Create a view. `run_id` is the name of a run that has not started."""
         from benchbrief.compiler.estimates.budget_fit import without_budgets
         from benchbrief.model.planned_cells import UncountedCandidates
         from benchbrief.model.run_record import RunRecord
@@ -153,12 +154,13 @@ class LiveRun:
         return self.counts[state]
 
     def is_answer(self, record: j.CellEnded) -> bool:
-        """Return whether a failure merely tells a search for a promise that this rate is too high."""
+        """Return whether a failure is only the answer to a search for a promise, namely that this rate is too high."""
         cell = self._planned.get(record.cell)
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
 
     def vote(self, record: j.CellEnded) -> Vote | None:
-        """Return a cell's verdict on its rate for a search for a promise, or None if the cell is in no such search."""
+        """Return a cell's verdict on its rate for a search for a promise, or None if the cell does not belong to such a
+        search."""
         from benchbrief.runners.scheduling.promise_search import vote_by
 
         cell = self._planned.get(record.cell)
@@ -250,8 +252,8 @@ class LiveRun:
     def remaining_s(self, now: float) -> float | None:
         """Return the estimated seconds left, including held-out repeats and the brief, or None if no cell is left.
 
-        With a budget, the time left never rises: if cells take longer than expected, fewer are run. With many cells,
-        the estimate is updated only now and then.
+        With a budget, the time left never rises, because fewer cells are run if cells take longer than expected. If
+        there are many cells, the estimate is updated only now and then.
         """
         if self.finished >= self.total and not self.running:
             return None
@@ -275,7 +277,7 @@ class LiveRun:
         return self._left
 
     def _never_more(self, left: float) -> float:
-        """Return the time left. With a budget, it never exceeds the time left at the last call."""
+        """Return the time left. With a budget, this is never more than at the last call."""
         if self._budgeted:
             self._least = left = min(left, self._least)
         return max(0.0, left)
@@ -299,16 +301,16 @@ class LiveRun:
         )
 
     def expected_s(self, now: float) -> float:
-        """Return how long the run is expected to take from here; for a simulated run, how long it would take on real
-        hosts."""
+        """Return how long the run is expected to take from here. For a simulated run, return how long it would take on
+        real hosts."""
         said = self._known.wall_s
         if said is None and self.start is not None and self.start.simulated:
             said = self._cells_left_s(now, self._timed)
         return said if said is not None else self.remaining_s(now) or 0.0
 
     def left_text(self, now: float) -> str:
-        """Return the time left in words, or "" if nothing is left. This is an estimate, or the rest of a budget if that
-        is less."""
+        """Return the time left in words, or "" if nothing is left. This is the estimate, or the rest of a budget if
+        that is shorter."""
         from benchbrief.cli.terminal import duration
 
         left = self.remaining_s(now)
@@ -317,24 +319,24 @@ class LiveRun:
         return f"at most {duration(left)} left, by the budget" if self._by_budget else f"about {duration(left)} left"
 
     def share_done(self, now: float) -> float:
-        """Return which share of the run is done: of its cells, or of its time if a budget or a search may leave out
-        cells."""
+        """Return which share of the run is done. This is a share of its cells or, if a budget or a search may leave out
+        cells, of its time."""
         if not self._leaves_out:
             return self.finished / self.total if self.total else 1.0
         left, spent_s = self.remaining_s(now), self._spent_before_s + self.elapsed_s(now)
         return 1.0 if left is None else spent_s / (spent_s + left) if spent_s else 0.0
 
     def load_left_s(self, cell_id: str, load: LiveLoad | None, now: float) -> float | None:
-        """Estimated seconds until a data set is loaded, at its average rate so far. None if nothing is being loaded, or
-        if the tool reports no progress."""
+        """The estimated seconds until a data set is loaded, at its average rate so far. None if nothing is being
+        loaded, or if the tool reports no progress."""
         cell, records = self.cells[cell_id], self._records.get(cell_id, 0)
         if cell.step != "load" or load is None or not load.done or not records:
             return None
         return max(0.0, now - cell.step_began) * max(0.0, records / load.done - 1)
 
     def load_rate(self, cell_id: str, load: LiveLoad, now: float) -> str:
-        """Return the rate of a cell's load generators. While its data set is being loaded, the rate is in records, with
-        the time left."""
+        """Return the rate of a cell's load generators. While the cell's data set is being loaded, the rate is in
+        records, and is followed by the time left."""
         from benchbrief.cli.terminal import duration, rate
 
         left = self.load_left_s(cell_id, load, now)
@@ -343,7 +345,7 @@ class LiveRun:
         return f"{load.ops_per_s:,.0f} records/s, loaded in about {duration(left)}"
 
     def hosts(self) -> dict[str, str]:
-        """Return each host's current use: the step of its cell, or "" if it is idle."""
+        """Return what each host is used for now: the step of its cell, or "" if it is idle."""
         steps = dict.fromkeys(self._hosts, "")
         for cell_id, cell in self.running.items():
             for host in self._locks[cell_id]:

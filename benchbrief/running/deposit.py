@@ -77,8 +77,8 @@ def complete_deposit(
 
 
 def _write_data(folder: Path, results: Store) -> Iterator[Path]:
-    """Write a store's views, cells and facts as Parquet and CSV. A view is left out if this run lacks the data for its
-    metric."""
+    """Write a store's views, cells and facts as Parquet and CSV. A view is left out if its metric needs data that this
+    run lacks."""
     folder.mkdir()
     tables: Sequence[tuple[str, ...]] = [*map(tuple, results.sql(_VIEWS).rows), *((name,) for name in _TABLES)]
     for names in tables:

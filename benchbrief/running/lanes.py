@@ -1,4 +1,4 @@
-"""Lanes of a run that run separately: submits them to a scheduler, follows them, and merges them."""
+"""Runs the lanes of a run separately: submits them to a scheduler, follows them, and merges them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress
 
 
 def merge_so_far(run_dir: Path) -> None:
-    """If a run's lanes are jobs of a scheduler, merge their records so far, so that questions about the run cover all
+    """If a run's lanes are jobs of a scheduler, merge their records so far, so that answers about the run cover all
     lanes.
 
     Does nothing if another process is merging.
@@ -86,7 +86,7 @@ def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
 
 
 def _lane(run_dir: Path, lane: int, merged: Merged) -> str:
-    """Return the command that runs a lane, with the folder where the lane was started."""
+    """Return the command that runs a lane, and the folder where the lane was started."""
     results = merged.lanes.get(lane)
     within = results is None or results.folder.resolve().is_relative_to(run_dir.resolve())
     into = "" if results is None or within else f" --into {shlex.quote(str(results.folder))}"
@@ -143,7 +143,7 @@ def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, w
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
 """Seconds between two looks at all lanes: the least, the most, and how many times as long as the last look took."""
 _MERGED_ELSEWHERE_S = 30.0
-"""How many seconds another `bench status` may take to finish merging. A process that writes for longer is another
+"""How many seconds another `bench status` may take to finish merging. A process that writes for longer must be another
 controller."""
 
 

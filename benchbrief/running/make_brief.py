@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """The findings from a run's tables: verdicts on expectations and claims, probes with too few samples, and raw
-    outputs that have vanished or changed."""
+    """What a run's tables show: verdicts on expectations and claims, probes with too few samples, and raw outputs that
+    have vanished or changed."""
 
     verdicts: tuple[ExpectVerdict, ...]
     claims: tuple[SheetRow, ...]
@@ -48,7 +48,7 @@ class Stored(NamedTuple):
 def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> Stored:
     """Build the run's tables from its journal and raw outputs, and judge the spec's expectations and claims.
 
-    `evidence` is the journal's contents, if they have already been read.
+    `evidence` is the journal's contents, if the caller has already read them.
     """
     from benchbrief.results.analysis.cautions import patchy
     from benchbrief.results.analysis.expectation_verdicts import evaluate
@@ -66,8 +66,8 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
 def claims_of_briefs(
     plan: Plan, results: Store, judged: Mapping[str, Sequence[ClaimVerdict]] = MappingProxyType({})
 ) -> list[SheetRow]:
-    """Return the claims in the plan's briefs with their verdicts. The verdicts in `judged` (by brief) are used; other
-    briefs are judged now. Raises RunnerError."""
+    """Return the claims in the plan's briefs, with their verdicts. If a brief is in `judged`, these verdicts are used.
+    Otherwise, its claims are judged now. Raises RunnerError."""
     if not plan.claims:
         return []
     from benchbrief.reports.claims_sheet import claims_sheet
@@ -76,8 +76,8 @@ def claims_of_briefs(
 
 
 class Briefs(NamedTuple):
-    """Each report's files, main numbers and verdicts on claims, by the report's name, and the figures that could not be
-    drawn, with the reasons."""
+    """The files, the main numbers and the verdicts on claims of each report, by the report's name, and the figures that
+    could not be drawn, with the reasons."""
 
     files: dict[str, list[Path]]
     undrawn: tuple[str, ...]
@@ -88,7 +88,7 @@ class Briefs(NamedTuple):
 def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Briefs:
     """Render every report of the plan from the run's tables, into the run's `reports` folder.
 
-    `began` is the monotonic time at which building the tables started.
+    `began` is the monotonic time at which the building of the tables began.
     """
     with open_store(run_dir) as results:
         return render_briefs(run_dir, plan, results, began=began)
@@ -111,9 +111,10 @@ def render_briefs(
 
     If the plan's reports or metrics are not the run's own, `own_languages` has the languages of the run's own reports.
 
-    Without `formats`, each report has the formats of its layout; without `paper`, it is on the paper that it names.
+    Without `formats`, each report has the formats of its layout. Without `paper`, each report is on the paper that it
+    names.
 
-    `reports_from` names the files that foreign reports and metrics come from, with their SHA-256. `sign` signs the
+    If reports and metrics come from another spec, `reports_from` names its files, with their SHA-256. `sign` signs the
     lists of files in the capsules.
     """
     if own_languages is not None:
@@ -155,7 +156,7 @@ def render_briefs(
 
 
 def warn_of_holder(plan: Plan) -> None:
-    """If another run claims this machine, name that run, and say how rendering now affects it."""
+    """If another run claims this machine, name that run and describe how rendering affects it."""
     holder = run_on_this_machine(plan)
     if holder is None:
         return
@@ -167,7 +168,8 @@ def warn_of_holder(plan: Plan) -> None:
 
 
 def note_far_hosts(plan: Plan, files: Mapping[str, Sequence[Path]]) -> None:
-    """Note that the capsule of a brief for customers names the plan's hosts, if some of them are not this machine."""
+    """If some of the plan's hosts are not this machine, note that the capsule of a brief for customers names these
+    hosts."""
     if all(host.transport == "local" for host in plan.hosts.values()):
         return
     without = _without_capsule(files)
@@ -184,7 +186,7 @@ def _without_capsule(files: Mapping[str, Sequence[Path]]) -> list[str]:
 
 @contextmanager
 def making_brief() -> Iterator[None]:
-    """Turn a full disk within this block into an error about the brief. Raises NoRoom."""
+    """If the disk gets full within this block, raise NoRoom with an error about the brief."""
     try:
         yield
     except OSError as error:

@@ -34,7 +34,7 @@ from benchbrief.running.stop_signals import stop_on_signals
 def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool) -> TimeEstimated | None:
     """Estimate the cells that are not done yet, from the folder's other runs.
 
-    `report` tells that the reports will be rendered. Returns None for a simulated run, and for one that has already
+    `report` says whether the reports will be rendered. Returns None for a simulated run, and for one that has already
     started.
     """
     if before.starts or is_simulated(run_dir):
@@ -87,7 +87,7 @@ def measure(
 ) -> Finished:
     """Run cells until all are good or a signal ends the run. Raises RunnerError.
 
-    `report` tells that the reports will be rendered, so that the recorded estimate covers them. `wait_s`, `given` and
+    `report` says whether the reports will be rendered, so that the recorded estimate covers them. `wait_s`, `given` and
     `kept` are as for `execute`. `retake` chooses earlier results anew after a wait for hosts. If this run is a part of
     another run, `of` is the run to resume after a stop.
     """

@@ -3,7 +3,7 @@ the run's folder.
 
 The winner is written to the run's journal before it is measured again, so that a killed run resumes with the same
 winner. If the run's own results have changed so that another point wins, that point is measured instead. This is a new
-attempt, which the claim discloses.
+attempt, and the claim discloses it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def held_out_to_measure(run_dir: Path, plan: Plan) -> list[str]:
 def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait_s: float) -> Finished:
     """Measure the held-out repeats that are not done yet. Raises RunnerError.
 
-    They come after all other cells, so in an interrupted run they wait until it is resumed.
+    They come after all other cells. So if a run is interrupted, they are only measured once it is resumed.
     """
     if finished.status == "interrupted" or not has_held_out(plan):
         return finished
@@ -89,7 +89,7 @@ def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait
 
 
 def _ended(finished: Finished, plan: Plan, journal: Journal, status: str, message: str) -> Finished:
-    """Record how the run ended, together with its held-out repeats."""
+    """Record how the run ended, including its held-out repeats."""
     journal.write(RunEnded.model_validate({"at": now(), "status": status, "message": message}))
     evidence = read_evidence(finished.run_dir, plan)
     return replace(finished, status=status, message=message, evidence=evidence)

@@ -66,9 +66,9 @@ def queued_pushes(out: Path) -> list[tuple[Path, QueuedPush]]:
 
 
 def forget_pushes(out: Path, url: str, run_dir: Path | None = None) -> list[Path]:
-    """Drop the queued pushes to a store, in a folder of runs or in one run. Returns their runs.
+    """Drop the queued pushes to a store, in a folder of runs or in one run. Returns the runs of these pushes.
 
-    Raises RunnerError, also if no push to that store is queued; OSError.
+    Raises RunnerError, for example if no push to that store is queued, and OSError.
     """
     waiting = queued_pushes(out) if run_dir is None else [(run_dir, each) for each in queued(run_dir)]
     found = [(run, each.url) for run, each in waiting if each.url.rstrip("/") == url.rstrip("/")]

@@ -81,8 +81,8 @@ def unpacked(capsule: OpenCapsule) -> Iterator[Path]:
 
 @contextmanager
 def unpacked_to_run(capsule: OpenCapsule, into: Path) -> Iterator[Path]:
-    """Write a capsule's files into a folder below the current one. The folder must be new, or already have the same
-    files. A new folder is removed again if no run starts in it. Raises Stop."""
+    """Write a capsule's files into a folder below the current one. The folder must be new, or have the same files
+    already. A new folder is removed again if no run starts in it. Raises Stop."""
     from benchbrief.results.runs.find_runs import list_runs
 
     here = Path.cwd().resolve()
@@ -165,7 +165,7 @@ def _beyond(name: str) -> Stop:
 
 
 def require_same_machine(capsule: OpenCapsule, plan: Plan) -> None:
-    """Raise Stop unless the hosts' current facts show that the brief was measured on them."""
+    """Raise Stop unless the hosts' current facts show that the brief was measured on the same hosts."""
     from benchbrief.reports.capsule.held_against import facts_of_capsule, other_machine
     from benchbrief.runners.hosts.host_connections import HostPool
     from benchbrief.runners.hosts.host_facts import observe
@@ -179,7 +179,7 @@ def require_same_machine(capsule: OpenCapsule, plan: Plan) -> None:
 
 
 def report_in(capsule: OpenCapsule, plan: Plan) -> Report:
-    """Return the plan's report that has the same name as the brief's report. Raises Stop."""
+    """Return the plan's report that has the name of the brief's report. Raises Stop."""
     found = next((each for each in plan.reports if each.name == capsule.about.report), None)
     if found is None:
         raise fail(f"the spec has no report `{capsule.about.report}`", "", ExitCode.SPEC_WRONG)

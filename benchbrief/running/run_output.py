@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence
 
 _ALIKE = 3
-"""The number of cells failing for one reason above which they are shown together."""
+"""If more cells than this fail for one reason, they are shown together."""
 _MOST = 8
-"""The most warnings, and the most kept expectations, to show. Any others are only counted."""
+"""The most warnings, and the most kept expectations, to show. Further ones are only counted."""
 
 
 class EndingOptions(TypedDict):
@@ -82,10 +82,9 @@ def ending_options(function: F) -> F:
 def run_and_report(
     run_dir: Path, progress: Progress, asked: EndingOptions, warned: Iterable[str] = (), retake: Retake | None = None
 ) -> None:
-    """Run a run's plan, report how it ended, including in files for a build server, and stop with its exit code.
+    """Run a run's plan, report how it ended, and stop with its exit code. The report includes files for a build server.
 
-    `warned` holds the warnings given before the run started, which are repeated at its end. `retake` is as for
-    `run_plan`.
+    `warned` are the warnings given before the run started. They are repeated at its end. `retake` is as for `run_plan`.
     """
     from benchbrief.pipeline import run_plan
 
@@ -128,7 +127,7 @@ def report_end(
     markdown: Path | None = None,
     warned: Iterable[str] = (),
 ) -> None:
-    """Report how a run ended, including in files for a build server, and stop with its exit code."""
+    """Report how a run ended, and stop with its exit code. The report includes files for a build server."""
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.running.make_brief import note_far_hosts
 
@@ -148,10 +147,10 @@ def report_end(
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary of the run. `counts` are numbers of cells by outcome. `warnings` pairs each warning with its number of
-    cells, or with 0 if it concerns the run itself.
+    """A summary of the run. `counts` are numbers of cells by outcome. `warnings` has each warning with the number of
+    cells that it concerns, or with 0 if it concerns the run itself.
 
-    `next` pairs each suggested next step with its command.
+    `next` has each suggested next step with its command.
     """
 
     counts: Mapping[str, int]
@@ -254,7 +253,7 @@ def _after_success(finished: Finished, plan: Plan, run: str, anew: str, *, repor
 
 
 def _fails_for_good(evidence: Evidence) -> bool:
-    """Return whether trying again is useless because a simulated run was told to make cells fail each time."""
+    """Return whether trying again is useless, because a simulated run was told to make cells fail each time."""
     simulated = evidence.simulated
     return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
 
@@ -296,11 +295,12 @@ def tell(finished: Finished, summary: Summary) -> None:
 
 
 _INDENT = 10
-"""The width of `  warning ` and of the other words at the start of lines."""
+"""The width of `  warning `, and of the other words with which lines start."""
 
 
 class _Line(NamedTuple):
-    """A line to print. It ends with `whole`, a command or a path that is never broken, so that it can be copied."""
+    """A line to print. It ends with `whole`, which is a command or a path, and is never broken so that it can be
+    copied."""
 
     text: str
     colour: str | None = None
@@ -341,7 +341,7 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
 
 
 def _ended(finished: Finished) -> str:
-    """Return a run's status and, if it has finished, what its results lack."""
+    """Return a run's status. If the run has finished, also return what its results lack."""
     if finished.status == "done":
         if finished.lost:
             return f"done, but {plural(len(finished.lost), 'raw output')} missing or changed"

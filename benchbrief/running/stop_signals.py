@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from benchbrief.runners.session import Underway
 
 _NAMED = 5
-"""The most jobs to name. Any others are only counted."""
+"""The most jobs to name. Further jobs are only counted."""
 
 
 @contextmanager
 def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None = None) -> Iterator[threading.Event]:
     """Yield an event that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at once.
 
-    The first signal shows which jobs in `underway` the run still waits for, the second which jobs it leaves behind.
-    Signals that are ignored stay ignored, because `nohup` means to outlive the terminal.
+    At the first signal, the jobs in `underway` that the run still waits for are shown. At the second signal, the jobs
+    that it leaves behind are shown. Signals that are ignored stay ignored, because `nohup` is meant to outlive the
+    terminal.
     """
     stopping = threading.Event()
     # A note may wait for the terminal, which must not delay the handler of the second signal. A handler may put into

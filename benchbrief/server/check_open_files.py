@@ -34,7 +34,7 @@ class ShownFinding:
 class Analysis:
     """The result of checking one spec and the files that it uses. `found` maps each file's URI to its findings.
 
-    `model` may come from an earlier check, if this one could not read the whole spec. `memory` speeds up the next
+    If this check could not read the whole spec, `model` may come from an earlier one. `memory` speeds up the next
     check.
     """
 
@@ -52,7 +52,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Checked:
-    """The open files at one moment, with an analysis for each spec that no other open spec uses."""
+    """The open files at one moment, and an analysis of each spec that no other open spec uses."""
 
     snapshot: Snapshot
     analyses: Mapping[Path, Analysis] = field(default_factory=dict)
@@ -147,7 +147,8 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Return a span's location. If no known version of a file contains the span, use the text in which it was found."""
+    """Return a span's location. If no known version of a file contains the span, use the text in which the span was
+    found."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known
@@ -156,8 +157,8 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """Report that a file with errors can't be used, at each `use` of the file, to explain why the rest of the spec is
-    not checked."""
+    """At each `use` of a file with errors, report that the file can't be used. This explains why the rest of the spec
+    is not checked."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

@@ -70,7 +70,7 @@ _SCHEMAS = {**BLOCKS, **ELEMENTS}
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Suggestions at a cursor in a text. `snippets` means that the client supports snippets."""
+    """Suggestions at a cursor in a text. `snippets` is whether the client supports snippets."""
 
     text: str
     cursor: Cursor
@@ -79,7 +79,7 @@ class Suggestions:
 
     @property
     def has_expressions(self) -> bool:
-        """Whether values here are expressions over metrics, as in reports, metrics and expectations."""
+        """Return whether values here are expressions over metrics, as in reports, metrics and expectations."""
         outermost = self.cursor.blocks[1] if len(self.cursor.blocks) > 1 else None
         if outermost is not None:
             inner = self.cursor.blocks[2].head if len(self.cursor.blocks) > 2 else outermost.head
@@ -88,7 +88,8 @@ class Suggestions:
         return file.key == "metric" or (bool(file.tokens) and file.tokens[0].text == "expect")
 
     def says_claims(self, *, in_hole: bool) -> bool:
-        """Whether a claim may be named here: in a report's text or title, `headline = ` or `claim = `."""
+        """Return whether a claim may be named here: in a report's text or title, or after `headline = ` or `claim =
+        `."""
         file, *outermost = self.cursor.blocks[:2]
         words = [token.text for token in file.tokens[:1]]
         in_report = outermost[0].head.keyword == "report" if outermost else words == ["report"]
@@ -119,7 +120,7 @@ class Suggestions:
 
     @staticmethod
     def others(registry: Registry[ExtensionSpec]) -> Iterator[tuple[str, str]]:
-        """Yield the extensions of other packages, each with a sentence. They are not imported, since a slow one would
+        """Yield the extensions of other packages, each with a sentence. They are not imported, because a slow one would
         delay the list."""
         for offer in registry.offered():
             if offer.name not in registry.own:
@@ -203,8 +204,8 @@ class Suggestions:
                 yield Item(symbol.name, kind=icon, detail=symbol.kind, documentation=doc)
 
     def hardware(self, *, with_variants: bool) -> Iterator[Item]:
-        """Yield hardware groups and variants. A group that has variants is offered only as all of its variants, if at
-        all."""
+        """Yield hardware groups and variants. A group that has variants is offered only as `GROUP.variants`, and only
+        if `with_variants` is set."""
         variants = self.index.names("variant")
         groups = {name.partition(".")[0] for name in variants}
         for item in self.names("hardware"):
@@ -297,7 +298,7 @@ class ExpressionSuggestions(Suggestions):
             yield from self.links()
 
     def lists_dimensions(self) -> bool:
-        """Return whether the cursor is after `over threads, `."""
+        """Return whether the cursor is in a list of dimensions, such as after `over threads, `."""
         words = [token.text for token in self.cursor.before if token.kind == "word"]
         links = [word for word in words if word in ("over", "by", "along", "when")]
         return self.cursor.last in (",", "and") and bool(links) and links[-1] == "over"
@@ -371,7 +372,8 @@ def complete(
 ) -> list[Item]:
     """Return the completion items for a cursor. There are none in comments and plain text.
 
-    `after` is the character that triggered the request. After a blank, items are offered only if a word must follow.
+    `after` is the character that triggered the request. If it is a blank, items are offered only where a word must
+    follow.
     """
     cursor = cursor_at(document.text, document.offset(position))
     if cursor.inside in ("comment", "text", "format"):
@@ -603,8 +605,8 @@ class _Completer(ExpressionSuggestions):
         yield from self.params(shape)
 
     def varied(self, last: str) -> Iterator[Item]:
-        """Yield the factors, levels and words that `vary = [codec[none], vsize]` and `when = codec != none` may have at
-        the cursor."""
+        """Yield the factors, levels and words that may be at the cursor in `vary = [codec[none], vsize]` or `when =
+        codec != none`."""
         compared = self.cursor.before[-2].text if last in _COMPARISONS and len(self.cursor.before) > 1 else ""
         if of := compared or (self.cursor.frame.word if self.cursor.frame.bracket == "[" else ""):
             yield from self.levels(of)
@@ -614,7 +616,7 @@ class _Completer(ExpressionSuggestions):
             yield from (self.word(word, "", ItemKind.Keyword) for word in ("and", "or"))
 
     def wanted(self, kind: str, key: str, shape: Shape | None, last: str) -> Iterator[Item]:
-        """Return the possible values of an attribute, by its block and name or by its shape."""
+        """Return the possible values of an attribute. These depend on its block and name, or else on its shape."""
         match kind, key:
             case "experiment", "hardware":
                 return self.hardware(with_variants=True)
@@ -697,7 +699,7 @@ class _Completer(ExpressionSuggestions):
 
 
 def _number_of(block: OpenBracket, shape: Shape | None, cursor: Cursor) -> Number | None:
-    """Return the shape of the number that is expected here, or None if other values are allowed, too."""
+    """Return the shape of the number that is expected here, or None if values other than numbers are allowed."""
     last = [token.text for token in cursor.before[-2:]]
     if isinstance(shape, Number):
         return shape

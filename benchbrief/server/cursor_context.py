@@ -1,6 +1,6 @@
 """Finds the context of the cursor in a spec from the words before it, and documents attributes and names.
 
-Parsing would not work, since a text that is being typed rarely parses.
+The text is not parsed, because a text that is being typed can rarely be parsed.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ class BlockHead:
 
 @dataclass
 class OpenBracket:
-    """An open bracket, or the whole file. `word` is the word before a `(` or `[`; for a `{`, `head` is its block's
-    head."""
+    """An open bracket, or the whole file. For a `(` or `[`, `word` is the word before it. For a `{`, `head` is the head
+    of its block."""
 
     bracket: Literal["", "{", "[", "("]
     head: BlockHead = field(default_factory=lambda: BlockHead(""))
@@ -153,17 +153,17 @@ class OpenBracket:
     tokens: list[TypedToken] = field(default_factory=list)
     """The tokens since the start of the last attribute or block."""
     key: str = ""
-    """The attribute whose value the tokens belong to; for a metric or a parameter, the keyword."""
+    """The attribute whose value the tokens belong to. For a metric or a parameter, this is the keyword."""
     keys: dict[str, None] = field(default_factory=dict)
     """The attributes inside the bracket so far."""
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """The cursor in a text. `prefix` is the part of the word before the cursor; `start` and `end` delimit the whole
+    """The cursor in a text. `prefix` is the part of the word before the cursor. `start` and `end` delimit the whole
     word, which a completion replaces.
 
-    `inside` tells whether the cursor is in a comment, in the plain part of a text, in a text's hole, in the format of a
+    `inside` says whether the cursor is in a comment, in the plain part of a text, in a text's hole, in the format of a
     hole, or in the code.
     """
 
@@ -200,7 +200,7 @@ class Cursor:
 
 
 def cursor_at(text: str, offset: int) -> Cursor:
-    """Return the cursor at `offset`. Text after the offset affects only where the current word ends."""
+    """Return the cursor at `offset`. Text after the offset only determines where the current word ends."""
     start = offset
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -291,7 +291,7 @@ def _take(frames: list[OpenBracket], token: TypedToken, text: str) -> None:
 
 
 def _begins_declaration(text: str, token: TypedToken) -> bool:
-    """Return whether a token is a keyword at the start of a line instead of a value."""
+    """Return whether a token is a keyword at the start of a line, and not a value."""
     at_margin = token.start == 0 or text[token.start - 1] == "\n"
     return at_margin and token.text in DECLARATIONS and not _VALUE_NEXT.match(text, token.end)
 
@@ -382,7 +382,7 @@ def declared(node: Node) -> str:
 
 
 def schema_of(keyword: str, family: str) -> BlockSchema | None:
-    """Return the schema of a block. `family` is its engine or tool, or "" if unknown."""
+    """Return the schema of a block. `family` is its engine or tool, or "" if that is unknown."""
     engine = ENGINE_SPECS.usable(family) if keyword in ("database", "options") else None
     match keyword:
         case "options":
@@ -404,7 +404,8 @@ def family_at(cursor: Cursor, index: NameIndex) -> str:
 
 
 def family_of(kind: str, name: str, base: str, index: NameIndex) -> str:
-    """Return the tool that a workload comes from (`ycsb`, `db_bench`), or a database's engine, or "" if unknown."""
+    """Return the family of a declaration: the tool that a workload comes from (`ycsb`, `db_bench`), or a database's
+    engine, or "" if unknown."""
     if kind == "workload":
         seen: set[str] = set()
         while base and "." not in base and base not in seen:

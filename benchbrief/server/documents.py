@@ -1,8 +1,8 @@
-"""The files that an editor works on: open files as the editor has them, all others as they are on disk.
+"""The files that an editor works on: open files as they are in the editor, and all others as they are on disk.
 
-A file is read declaration by declaration, and unchanged declarations are not read again, so a keystroke in a long spec
-costs the parsing of one block. The syntax trees are the same as those of the whole text, except that their spans point
-into their declaration's text. `Parsed.range` converts a span to its place in the file.
+A file is read declaration by declaration. Unchanged declarations are not read again, so a keystroke in a long spec
+costs only the parsing of one block. The syntax trees are the same as those of the whole text, except that their spans
+point into their declaration's text. `Parsed.range` converts a span to its place in the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Encoding = types.PositionEncodingKind
 
 
 class DocumentText:
-    """An immutable text; `changed` returns the changed text. Offsets are in characters."""
+    """An immutable text. `changed` returns a new text with a change. Offsets are in characters."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         # Half of a surrogate pair, which JSON can carry and UTF-8 can't, is as long as a replacement character
@@ -73,8 +73,8 @@ class DocumentText:
         return types.Range(self.position(start), self.position(end))
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset of a position. A position beyond its line's end means that end, and one within a character
-        means the character's start."""
+        """Return the offset of a position. A position beyond the end of its line means that end, and one within a
+        character means the character's start."""
         if position.line >= len(self.line_starts):
             return len(self.text)
         start = self.line_starts[position.line]
@@ -103,8 +103,8 @@ class DocumentText:
 
 
 _MOST_BROKEN = 20
-"""The most parts with syntax errors. If a file has more, the rest is ignored, since it is probably not a spec at all.
-"""
+"""The most parts with syntax errors. If a file has more, the rest is ignored, because the file is probably not a spec
+at all."""
 
 MOST_SPECS = 1_000
 MOST_ENTRIES = 50_000
@@ -125,7 +125,8 @@ class Buffer:
 
 @dataclass(frozen=True)
 class FilePart:
-    """A piece of a file, with its readable declarations, and an error if some of it could not be read."""
+    """A piece of a file: the declarations in it that could be read, and an error if something in it could not be
+    read."""
 
     source: Source
     start: int
@@ -135,7 +136,7 @@ class FilePart:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A version of a file. `tree` is None if some of it can't be used, for the reason in `error`."""
+    """A version of a file. If some of it can't be used, `tree` is None, and `error` is the reason."""
 
     path: Path
     uri: str
@@ -169,7 +170,7 @@ class Parsed:
 
 
 def path_of(uri: str, root: Path) -> Path:
-    """Return a document's path. A document without a file counts as being in the open folder."""
+    """Return a document's path. A document without a file is treated as one in the open folder."""
     name = uris.to_fs_path(uri)
     return Path(os.path.normpath(name)) if name else root / uri.replace("/", "_")
 
@@ -206,7 +207,7 @@ class Documents:
     good: dict[Path, Parsed] = field(default_factory=dict)
     """The last version of each file that had no syntax error."""
     every_user: bool = True
-    """Whether the search for specs that use an open file was complete. True if no search was needed."""
+    """Whether the search for specs that use an open file was complete. Also true if no search was needed."""
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
@@ -227,7 +228,7 @@ class Documents:
         return Snapshot(self, dict(self.open))
 
     def with_users(self, files: Iterable[Parsed]) -> Documents:
-        """Return the documents, treating each closed spec in the folders as open if it uses one of the files."""
+        """Return the documents. Each closed spec in the folders counts as open if it uses one of the files."""
         snapshot = self.snapshot()
         wanted = {file.path.resolve() for file in files}
         users: dict[Path, Buffer] = {}
@@ -241,7 +242,7 @@ class Documents:
 
 
 def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tuple[list[Path], bool]:
-    """Return the specs on disk, and whether the list is complete, since a long search is stopped. Hidden folders and
+    """Return the specs on disk, and whether the list is complete, because a long search is stopped. Hidden folders and
     the folders of package managers and runs are skipped."""
     found: list[Path] = []
     entries = 0
@@ -257,7 +258,7 @@ def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tu
 
 @dataclass
 class Snapshot:
-    """The files at one moment, for `compiler.imports`. `files` holds those that have been read."""
+    """The files at one moment, for `compiler.imports`. `files` are the files that have been read."""
 
     documents: Documents
     open: Mapping[Path, Buffer]
@@ -280,7 +281,7 @@ class Snapshot:
         return self.files[real]
 
     def reach(self, path: Path) -> tuple[Parsed, ...]:
-        """Return the file and all the readable files that it uses, directly or not."""
+        """Return the file and all readable files that it uses, directly or indirectly."""
         found: dict[Path, Parsed] = {}
         waiting = [path]
         while waiting and len(found) < MAX_FILES:
@@ -341,7 +342,7 @@ def _unusable(source: Source) -> SpecError | None:
 
 
 def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], PartlyRead | None]:
-    """Return a file's parts in order, newly read or from before, and their syntax errors."""
+    """Return a file's parts in order, and their syntax errors. Parts that have not changed are those read before."""
     known: dict[tuple[str, str], list[FilePart]] = {}
     for part in before:
         known.setdefault((part.source.name, part.source.text), []).append(part)

@@ -99,7 +99,7 @@ def _declared_unit(view: View, offset: int) -> ast.Name | None:
 
 
 def _token_at(view: View, offset: int) -> TypedToken | None:
-    """Return the word or number that contains an offset or ends there. Comments and plain texts are not searched."""
+    """Return the word or number that contains an offset or ends there. There is none in comments and plain texts."""
     text = view.file.text.text
     cursor = cursor_at(text, offset)
     if cursor.inside in ("comment", "text", "format"):
@@ -166,7 +166,7 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
 
 
 def _of_extension(key: str, word: str) -> str:
-    """Return an extension's description if the word names one that the attribute `key` accepts, or else ""."""
+    """Return an extension's description if the word is the name of one that the attribute `key` accepts, or else ""."""
     match key:
         case "power" if meter := METER_SPECS.usable(word):
             return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"

@@ -14,7 +14,7 @@ from benchbrief.runners.plain_files import open_plain
 
 _RUNS = "bench-out"
 _FOLDERS_ABOVE = 4
-"""How many folders above the spec's own to search for runs, as for a spec in `examples/name/`."""
+"""How many folders above the spec's own to search for runs. The number allows for a spec in `examples/name/`."""
 _MOST_FILES = 20
 _MOST_BYTES = 16_000_000
 
@@ -38,8 +38,8 @@ def _numbers_files(spec: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _claims_in(path: Path, inside: Path) -> list[dict[str, object]]:
-    """Return the claims in a numbers file, whose run may be a stranger's. Links, large files and other kinds of files
-    yield no claims."""
+    """Return the claims in a numbers file. Its run may come from a stranger, so links, large files and other kinds of
+    files yield no claims."""
     try:
         with open_plain(path, inside) as file:
             text = file.read(_MOST_BYTES + 1)

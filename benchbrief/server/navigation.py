@@ -36,7 +36,7 @@ _KINDS = {
 
 
 def outline(view: View) -> list[types.DocumentSymbol]:
-    """Return the file's outline. If a syntax error hides a declaration, the outline shows what was last read of it."""
+    """Return the file's outline. If a syntax error hides a declaration, the outline shows it as it was last read."""
     known = [symbol for file in (view.file, *view.former) if file.uri == view.file.uri for symbol in _of_file(file)]
     first = {(symbol.detail, symbol.name): symbol for symbol in reversed(known)}
     return sorted(first.values(), key=lambda symbol: symbol.range.start)
@@ -47,7 +47,7 @@ def _of_file(file: Parsed) -> list[types.DocumentSymbol]:
 
 
 def named(views: Iterable[View], query: str) -> list[types.WorkspaceSymbol]:
-    """Return the declarations of open specs whose name contains the letters of `query` in order."""
+    """Return the declarations of open specs whose names contain the letters of `query` in this order."""
     found: dict[tuple[str, str, str], types.WorkspaceSymbol] = {}
     for view in views:
         for symbol in view.index.nodes:
@@ -121,7 +121,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class CannotRename(JsonRpcException):
-    """A name can't be changed. Editors show the message to the user."""
+    """Raised when a name can't be changed. Editors show the message to the user."""
 
     CODE = int(types.LSPErrorCodes.RequestFailed)
 
@@ -225,4 +225,5 @@ _RIVALS = (
     frozenset({"hardware", "variant", "workload", "experiment", "level"}),  # keys of an index, and holes
     frozenset({"metric", "fact", "param", "factor"}),  # names in expressions
 )
-"""Kinds of names that are used in the same places, so that their names must differ."""
+"""Groups of kinds of names. Two names whose kinds are in one group must differ, because such names are used in the same
+places."""

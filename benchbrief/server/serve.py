@@ -1,6 +1,6 @@
 """The language server: pygls with our features, its state, and its loop over standard input and output.
 
-Checks run in a separate thread and never pile up: changes during a check only mark that another check is due, and
+Checks run in a separate thread and never pile up. A change during a check only records that another check is due, and
 findings are sent only if nothing has changed meanwhile.
 """
 
@@ -104,7 +104,7 @@ class BenchServer(LanguageServer):
         self._pool = ThreadPoolExecutor(1, "check")
 
     def check_soon(self) -> None:
-        """Check the open files, after the current check if one is running."""
+        """Check the open files or, if a check is running, check them again after it."""
         self._due = True
         if self._checking is None or self._checking.done():
             self._checking = asyncio.ensure_future(self._check())
@@ -124,7 +124,7 @@ class BenchServer(LanguageServer):
                 self._publish(checked)
 
     async def newest(self) -> Checked | None:
-        """Wait for the current check, if any, and return the latest results."""
+        """Wait for the current check, if there is one, and return the latest results."""
         if self._checking is not None:
             await asyncio.shield(self._checking)
         return self.checked
@@ -188,7 +188,7 @@ def formatted(file: Parsed) -> list[types.TextEdit]:
 
 
 def changed_lines(text: DocumentText, after: str) -> list[types.TextEdit]:
-    """Return an edit for each group of successive lines that differ."""
+    """Return an edit for each group of consecutive lines that differ."""
     old, new = text.lines, DocumentText(after, text.encoding).lines
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     offsets = [*text.line_starts, len(text.text)]
@@ -224,7 +224,7 @@ def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) 
 
 
 def _changes(analysis: Analysis, suggestion: Suggestion) -> dict[str, list[types.TextEdit]]:
-    """Return a fix's edits by file, or no edits if one of them is outside of all files. If a fix has several edits, the
+    """Return a fix's edits by file, or no edits if one of them is in none of the files. If a fix has several edits, the
     file's layout is restored afterwards."""
     changes: dict[str, list[types.TextEdit]] = {}
     for file in analysis.files:
@@ -404,7 +404,7 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input that refuses messages longer than any spec, since the memory for a message is reserved before it
+    """Standard input that refuses messages longer than any spec, because the memory for a message is reserved before it
     arrives."""
 
     def read(self, size: int | None = -1, /) -> bytes:

@@ -1,6 +1,6 @@
 """A spec as seen by an editor: the files that belong together, and the meaning and place of each name.
 
-While a syntax error hides a declaration, its last version takes its place, so that its names stay known.
+While a syntax error hides a declaration, its last version is used, so that its names remain known.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from benchbrief.server.documents import Documents, Parsed, Snapshot
 
 @dataclass(frozen=True)
 class View:
-    """A file within its spec. `file` is the file in question; `files` are the spec and all files that it uses. `former`
-    are earlier versions of files; they supply the declarations that a syntax error now hides."""
+    """A file within its spec. `file` is the file in question, and `files` are the spec and all files that it uses.
+    `former` are earlier versions of files. Declarations that a syntax error now hides are taken from these."""
 
     file: Parsed
     files: tuple[Parsed, ...]
@@ -77,7 +77,8 @@ class Views:
         self._kept: dict[tuple[int, ...], View] = {}
 
     def of(self, uri: str) -> View | None:
-        """Return the view of an open file as part of the first open spec that uses it, or alone if no spec does."""
+        """Return the view of an open file as part of the first open spec that uses it, or on its own if no spec
+        does."""
         return next(iter(self.every(uri)), None)
 
     def every(self, uri: str) -> list[View]:
@@ -107,7 +108,7 @@ class Views:
         return self._kept[key]
 
     def with_users(self, uri: str) -> Views:
-        """Return these views together with closed specs in the editor's folders that share a file with this file's
+        """Return these views, and the views of closed specs in the editor's folders that share a file with this file's
         spec."""
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))
@@ -152,7 +153,8 @@ def _definitions(view: View, symbol: Symbol) -> list[tuple[Parsed, int]]:
 
 
 def _specs_with(real: Path, snapshot: Snapshot) -> list[tuple[Parsed, ...]]:
-    """Return the files of each open spec that uses this file, or the file's own files if no spec uses it."""
+    """Return the files of each open spec that uses this file. If no spec uses it, return the files of the file
+    itself."""
     reached = {path: snapshot.reach(buffer.path) for path, buffer in snapshot.open.items()}
     users = [
         files for path, files in reached.items() if path != real and any(file.path.resolve() == real for file in files)

@@ -94,7 +94,7 @@ def _show_briefs(plan: Plan) -> None:
 
 
 def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int]]:
-    """Count for each claim the runs like this one: those whose numbers supported the claim, and all of them."""
+    """For each claim, count the runs like this one whose numbers supported the claim, and all runs like this one."""
     from benchbrief.cli.store_options import run_progress
     from benchbrief.history.read_series import SeriesChoice, read_series
     from benchbrief.history.series_cache import RunFolder, open_series

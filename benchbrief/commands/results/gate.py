@@ -195,7 +195,7 @@ def _show(title: str, judged: Sequence[JudgedSeries], notes: Sequence[str], ever
 
 
 def _run(found: FoundSeries, name: str) -> str:
-    """Return the id of a run in the series. Raises Stop with a message if no run or several runs match."""
+    """Return the id of a run in the series. Raises Stop with a message if no run matches, or several runs do."""
     at = {each.run_id: each.at for series in found.series for part in series.parts for each in part.values}
     order = sorted(at, key=lambda run: (at[run], run))
     back = name.removeprefix("last~")
@@ -253,7 +253,7 @@ def _write_verdict(path: Path, verdict: VerdictWord, judged: Sequence[JudgedSeri
 
 
 def _call(hook: str, document: dict[str, Any]) -> None:
-    """Run the hook. If the hook fails, that is reported but does not change the exit code."""
+    """Run the hook. A failure of the hook is reported, but does not change the exit code."""
     environment = {**os.environ, "BENCH_GATE": document["outcome"], "BENCH_RUN": document["run"]}
     try:
         done = subprocess.run(

@@ -87,8 +87,8 @@ class ImportCommand(SectionedCommand):
 
 
 def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """Return the kinds that a shell offers. Kinds from other packages are all offered, since finding out which files
-    they read would need importing them."""
+    """Return the kinds that a shell offers. All kinds from other packages are offered, because they would have to be
+    imported to find out which files they read."""
     from benchbrief.compiler.registry import IMPORTER_SPECS
 
     own = IMPORTER_SPECS.own
@@ -124,7 +124,7 @@ SOURCE_OPTIONS = {
 
 @dataclass(frozen=True)
 class Choices:
-    """The options common to all kinds of import. `said` has the options that describe the source, by name; `told` and
+    """The options common to all kinds of import. `said` has the options that describe the source, by name. `told` and
     `facts` are the values of --told and --facts."""
 
     spec: Path
@@ -208,7 +208,7 @@ def import_options(function: F) -> F:
 
 
 def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:
-    """Import results as a run, build its tables, and show the outcome. Raises RunnerError, or Stop.
+    """Import results as a run, build its tables, and show the outcome. Raises RunnerError, Stop.
 
     An import that fails or is interrupted is deleted. If only the tables do not fit on the disk, the import is kept for
     `bench rebuild`.
@@ -254,8 +254,8 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
 
 
 def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
-    """Name the cells in which more operations failed than the experiment accepts. `bench run` would call such cells
-    failed."""
+    """Name the cells in which the share of failed operations is above the limit of the experiment. `bench run` would
+    call such cells failed."""
     from benchbrief.compiler.registry import accepted_errors
 
     def accepted(cell: Cell) -> float:

@@ -189,7 +189,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    """Print the result on standard error, then the files. `deposited` are the files beside the briefs."""
+    """Print the result on standard error, then the files. `deposited` are the files added beside the briefs."""
     if as_json:
         show_json(
             {

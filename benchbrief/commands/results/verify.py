@@ -27,7 +27,7 @@ _KINDS = {".pdf": "PDF", ".html": "page", ".json": "file of numbers"}
 _KINDS |= {".pptx": "presentation", ".xlsx": "workbook", ".docx": "document"}
 """What the files of a brief are called."""
 _MOST = 20
-"""The most lines to show. Any others are only counted."""
+"""The most lines to show. Further lines are only counted."""
 
 
 def verify_outputs(
@@ -108,7 +108,7 @@ def _capsule_signed(
     brief: Path, allowed: Path | None, *, with_run: bool, quiet: bool
 ) -> tuple[dict[str, str] | None, bool]:
     """Show who signed a brief's capsule. With `with_run`, an unsigned capsule is not mentioned. Returns the data for
-    `--json`, and whether the capsule is sound; an unsigned one counts as sound."""
+    `--json`, and whether the capsule is sound. An unsigned capsule counts as sound."""
     from benchbrief.history.shared_store.signatures import check
     from benchbrief.reports.brief_error import ReportError
     from benchbrief.reports.capsule.find_capsule import capsule_if_any
@@ -244,7 +244,7 @@ def command(
 
 
 def _with_kept(document: dict[str, Any], files: KeptFiles | None) -> dict[str, Any]:
-    """Add the problems of the run's other files, if those were checked."""
+    """Add the problems of the run's other files, if these files were checked."""
     if files is None:
         return document
     holds = document["holds"] and code_of_kept(files) is ExitCode.DONE
@@ -262,7 +262,7 @@ def _not_looked_at(files: KeptFiles, raw: bool, from_raw: bool, allowed: Path | 
 
 
 def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
-    """Yield the named briefs and the briefs of named runs. For a named run, its other files are checked too. Raises
+    """Yield the named briefs, and the briefs of named runs. If a run is named, its other files are checked, too. Raises
     Stop, RunnerError, ResultsError."""
     if not words:
         yield from _briefs_of(chosen_run(out, run), kept)
@@ -275,8 +275,8 @@ def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path,
 
 
 def _briefs_of(run_dir: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
-    """Yield each brief in a run's folder: its PDF, or its HTML if there is no PDF, or the folder if there is neither.
-    Briefs whose numbers were not measured here are named accordingly. Raises Stop."""
+    """Yield each brief in a run's folder: its PDF, or else its HTML, or else the folder. If the numbers of a brief were
+    not measured here, its name says so. Raises Stop."""
     from benchbrief.results.runs.kept_files import look_at_kept
     from benchbrief.runners.journal.run_folder import load_plan
 

@@ -16,7 +16,7 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
 
 _FORMER_JOB_S = 900.0
-"""How many seconds a job that the scheduler has restarted waits for its predecessor to end. This is longer than a claim
+"""How many seconds a job that the scheduler has restarted waits for the earlier job to end. This is longer than a claim
 lasts without a sign of life."""
 
 

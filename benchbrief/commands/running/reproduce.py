@@ -1,4 +1,4 @@
-"""`bench reproduce`: measures a published brief again, and tells which of its claims hold."""
+"""`bench reproduce`: measures a published brief again, and reports which of its claims hold."""
 
 from __future__ import annotations
 
@@ -181,8 +181,8 @@ def command(
 
 
 def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureState:
-    """Return who signed the capsule. Raises Stop if the signature is for another capsule or not by
-    an allowed signer."""
+    """Return who signed the capsule. Raises Stop if the signature is for another capsule, or not from an allowed
+    signer."""
     from benchbrief.history.shared_store.signatures import check
 
     found = check(capsule.listed, capsule.signature, allowed)

@@ -114,8 +114,8 @@ def _refuse_a_run(spec: Path, out: Path) -> None:
 def _made(
     spec: Path, plan: Plan, out: Path, simulated: Simulated | None, fresh: bool, progress: Progress
 ) -> tuple[Path, Retake | None]:
-    """Make a new run. Returns its directory, and a Retake to choose earlier results anew, or None if the run reuses
-    none."""
+    """Make a new run. Returns its directory, and a Retake with which to choose earlier results anew. The latter is None
+    if the run reuses no results."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
 

@@ -96,7 +96,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
 
 
 def _merged(run_dir: Path) -> Path:
-    """Return the run. If its lanes are jobs of a scheduler, the lanes' records so far are merged first."""
+    """Return the run. If its lanes are jobs of a scheduler, first merge what the lanes have recorded so far."""
     from benchbrief.running.lanes import merge_so_far
 
     merge_so_far(run_dir)
@@ -185,8 +185,8 @@ def _state(word: str) -> str:
 
 
 def _show_cells(run: RunStatus) -> None:
-    """Print a line for each cell. Numbers come before names, so that long names do not shift columns, and a terminal
-    shows long names cut."""
+    """Print a line for each cell. Numbers come before names, so that long names do not shift columns. On a terminal,
+    long names are cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind, shared = marks(sys.stdout.encoding), shared_start([one_line(cell.cell_id) for cell in run.cells])
@@ -288,7 +288,7 @@ def _openmetrics(run_dir: Path) -> str:
 
 
 def read_all(out: Path) -> tuple[list[RunStatus], list[str]]:
-    """Return all runs that can be read, and why the others can't, such as a run of a different version."""
+    """Return all runs that can be read, and the reasons why others can't be, such as a different version."""
     from benchbrief.results.runs.find_runs import list_runs, unreadable_runs
     from benchbrief.results.runs.run_summary import summarise
     from benchbrief.runners.errors import RunnerError

@@ -1,1 +1,1 @@
-"""Commands for everything that benchbrief needs: hosts, extensions, editors, shells."""
+"""Commands for the setup of hosts, extensions, editors and shells."""

@@ -105,7 +105,7 @@ def _show_forgotten(runs: list[Path], url: str, as_json: bool) -> None:
 
 
 def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool) -> None:
-    """Push runs one after another. If a store fails, no further run is pushed to it. Raises Stop."""
+    """Push runs one after another. Once a store has failed, no further run is pushed to it. Raises Stop."""
     codes, documents = set[ExitCode](), list[dict[str, object]]()
     away: set[str] = set()
     for run_dir, asked in pushes:

@@ -89,7 +89,7 @@ def _counts(examined: Examined) -> list[str]:
 
 
 def _unjudged(examined: Examined, spec: Path) -> str:
-    """Name the command that judges budgets, since a check does not."""
+    """Name the command that judges budgets, because a check does not."""
     from benchbrief.compiler.estimates.budget_fit import unjudged_budgets
 
     if examined.model is None or not unjudged_budgets(examined.model):
@@ -143,8 +143,9 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(findings: Sequence[tuple[Path, Diagnostic]], version: str) -> dict[str, Any]:
-    """Return a log of one run in SARIF 2.1.0. Each finding names the checked spec, which is also its place if it has no
-    other. Lines and columns count from 1, columns are in UTF-16 code units, and a range ends after its last character.
+    """Return a log of one run in SARIF 2.1.0. Each finding names the checked spec. If the finding has no place of its
+    own, the spec is its place. Lines and columns count from 1, columns are in UTF-16 code units, and a range ends after
+    its last character.
     """
     from benchbrief.compiler.diagnostic_codes import all_codes
 
@@ -259,8 +260,8 @@ def _point(source: Source, offset: int) -> tuple[int, int]:
 
 
 def _fingerprints(findings: Iterable[tuple[Path, Diagnostic]]) -> Iterator[str]:
-    """Yield a fingerprint of each finding that does not change when lines are added above: its code, file, line text,
-    and number among equal findings."""
+    """Yield a fingerprint of each finding. It does not change when lines are added above, because it is made of the
+    finding's code, its file, the text of its line, and its number among equal findings."""
     seen: Counter[str] = Counter()
     for spec, diagnostic in findings:
         span = diagnostic.span

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 SUFFIX = ".bench"
 _NOT_THERE = {"E0001", "E0002", "E0003"}  # errors in the path, not in the text
 _RUN = ("plan.json", "journal.jsonl")
-"""The files that mark a run's folder (see `run_folder.py`, which is slow to import). A plan alone is not enough, since
-it may lie beside any spec."""
+"""The files by which a run's folder is recognized (see `run_folder.py`, which is slow to import). A plan alone is not
+enough, because it may be beside any spec."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -35,7 +35,8 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 class FormattedFile:
     """The result of formatting one file: its bytes before and after, or the reason why it can't be formatted.
 
-    `refused` tells why a file was left alone for a reason other than its text, and `hint` what to do about it.
+    If a file was left alone for a reason other than its text, `refused` gives the reason, and `hint` says what to do
+    about it.
     """
 
     name: str
@@ -65,9 +66,9 @@ class FormattedFile:
 
 
 def find_specs(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the given files and every spec in the given folders, each once.
+    """Yield the given files, and every spec in the given folders, each once.
 
-    Omits hidden folders, links to folders, and the copies of specs inside runs.
+    Hidden folders, links to folders, and the copies of specs inside runs are left out.
     """
     seen: set[str] = set()
     for path in paths:
@@ -86,7 +87,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _run_of(path: Path) -> Path | None:
-    """Return the run folder that contains a file, if any. Files of a run must not change, since its reports disclose
+    """Return the run folder that contains a file, or None. Files of a run must not change, because its reports disclose
     their SHA-256."""
     above = Path(os.path.realpath(path)).parents
     return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)

@@ -153,7 +153,7 @@ def command(
 
 
 def _seen(out: Path) -> History:
-    """Return how long steps took in earlier runs. Without earlier runs, the modules that read them are not imported."""
+    """Return how long steps took in earlier runs. If there are none, the modules that read them are not imported."""
     if not out.is_dir():
         return {}
     from benchbrief.results.runs.times_taken import learned_times
@@ -168,8 +168,8 @@ def _survey(plan: Plan, scheduler: str, job_options: tuple[str, ...]) -> JobSurv
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
-    """Print a plan in the form of plan.json, followed by further fields. Uses the writer of plan.json, which is fast
-    enough for thousands of cells."""
+    """Print a plan in the form of plan.json, followed by further fields. This uses the writer of plan.json, because it
+    is fast enough for thousands of cells."""
     from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
@@ -182,7 +182,7 @@ def _stop_when_unfit(jobs: JobSurvey | None) -> None:
 
 
 def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *, as_json: bool) -> None:
-    """Make a run without starting it, and tell how to run its lanes."""
+    """Make a run without starting it, and explain how to run its lanes."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.compiler.explain.explain_plan import describe_lanes
     from benchbrief.runners.fleet.lane_folder import write_lane_plans
@@ -233,7 +233,7 @@ _GIT = "git:"
 
 @dataclass(frozen=True)
 class Older:
-    """A plan to compare with. `text` describes it for people, `document` for `--json`."""
+    """A plan to compare with. `text` describes it for people, and `document` describes it for `--json`."""
 
     plan: Plan
     text: str
@@ -325,8 +325,8 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
 
 
 class StillMeasured(NamedTuple):
-    """Unchanged cells that are measured anyway, and the reason. `chosen` means that a search or an adaptive ramp may
-    still ask for them."""
+    """Cells that have not changed but are measured anyway, and the reason. `chosen` means that a search or an adaptive
+    ramp may still ask for them."""
 
     why: str
     cells: int
@@ -343,10 +343,10 @@ class StillMeasured(NamedTuple):
 
 @dataclass(frozen=True)
 class NextRun:
-    """The largest work for `bench run`: the cells to measure, and the results taken from earlier runs. The hosts are
-    not checked.
+    """The most work that `bench run` would do: the cells to measure, and the results taken from earlier runs. The hosts
+    are not checked.
 
-    `seconds` is an estimate. If a search may end early, `usual` tells how many of its cells are counted; otherwise it
+    `seconds` is an estimate. If a search may end early, `usual` says how many of its cells are counted. Otherwise, it
     is "".
     """
 
@@ -406,7 +406,7 @@ _TOGETHER = {
 
 
 def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[StillMeasured]:
-    """Yield the unchanged cells that are measured anyway, grouped by reason."""
+    """Yield the cells that have not changed but are measured anyway, grouped by reason."""
     from benchbrief.model.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
 
@@ -439,7 +439,7 @@ _MOST_JOBS = 12
 
 
 def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> str:
-    """Describe the jobs of a plan, in lines of at most `width` columns unless a word is longer."""
+    """Describe the jobs of a plan, in lines of at most `width` columns. A longer word makes a longer line."""
     from benchbrief.compiler.explain.plain_text import Page
     from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
     from benchbrief.runners.fleet.submitted_run import merge_remarks
