@@ -1,1 +1,1 @@
-"""The test suite. Its folders mirror the rooms."""
+"""The test suite. Its folders mirror the folders of the code."""

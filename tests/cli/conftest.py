@@ -1,4 +1,4 @@
-"""Provides a `bench` for each test, and one finished run that tests only read."""
+"""Provides a `bench` for each test, and one finished run that tests may read but not change."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class FinishedRun:
     ended: Ended
     """The result of `bench run`."""
     left: list[str]
-    """The processes and the job directories that remained at its end."""
+    """The processes and the job directories that were left over at the end."""
 
 
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """Make a run with real db_bench: two variants at two thread counts. All test processes read it, and none changes
-    it."""
+    """Make a run with real db_bench: two variants at two thread counts. All test processes read this run, and none
+    changes it."""
 
     def make(folder: Path) -> None:
         bench = Bench(folder)
@@ -53,8 +53,8 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 @pytest.fixture
 def copied_run(finished_run: FinishedRun, tmp_path: Path, bench: Bench) -> Bench:
-    """Return a copy of the finished run that a test may change. Its data are shared, so a test that measures needs
-    others."""
+    """Return a copy of the finished run that a test may change. The copy shares the data of the original, so a test
+    that measures needs other data."""
     shutil.copytree(finished_run.bench.folder / "bench-out", tmp_path / "bench-out")
     bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     bench.spec(SMALL)

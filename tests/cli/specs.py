@@ -47,7 +47,7 @@ FILL = (
 workload fill "Random writes" from db_bench.fillrandom { records = 2k  value_size = 100 B }
 """
 )
-"""A workload without a load, since a db_bench load takes at least five seconds (for compactions)."""
+"""A workload that needs no load, because a db_bench load takes at least five seconds (for compactions)."""
 
 SMALL = HARDWARE + ROCKS + EXPERIMENT + REPORT
 

@@ -1,4 +1,5 @@
-"""Tests adaptive ramps in real runs of db_bench: the choice and its display, a killed controller, and a later run."""
+"""Tests adaptive ramps in real runs of db_bench: the choice of points and how it is shown, a killed controller, and a
+later run."""
 
 from __future__ import annotations
 

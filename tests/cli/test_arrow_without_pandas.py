@@ -1,4 +1,4 @@
-"""pyarrow imports pandas if it can. Commands avoid that, while extensions that want pandas get it."""
+"""pyarrow imports pandas if it can. Commands prevent that, but extensions that want pandas get it."""
 
 import subprocess
 import sys

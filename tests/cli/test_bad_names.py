@@ -1,4 +1,4 @@
-"""Unusable names of files and folders each give one message, before anything is measured."""
+"""Tests that each unusable name of a file or folder gives one message, before anything is measured."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ experiment e { hardware = box  workloads = rr  threads = 1  measure = 4 s }
 CONTROLLER = [
     (METER, f'{key}: "@PATH@"') for key, each in METER_SPECS.own["redfish"].arguments.items() if each.file
 ] + [(REACHED, f'{key} = "@PATH@"') for key, each in SSH.keys.items() if each.file]
-"""Every file that a spec makes the controller read. Of the meters, only Redfish has such files, as a test below checks.
-"""
+"""Every file that a spec makes the controller read. Among the meters, only Redfish has such files, which a test below
+checks."""
 
 
 @pytest.mark.parametrize(("spec", "argument"), CONTROLLER)
@@ -173,7 +173,7 @@ def test_each_attribute_that_names_a_file_says_where_the_file_lies(kind: str, na
 
 
 NO_FILES = {("report", "provenance"), ("report", "formats"), ("csv", "wait")}
-"""Codes whose explanations mention a file without naming it."""
+"""The codes whose explanations mention a file without naming it."""
 BESIDE = [(kind, name) for kind, block in ELEMENTS.items() for name, key in block.keys.items() if key.file == "spec"]
 
 

@@ -1,5 +1,5 @@
-"""Tests a budget as users see it: what fits is shown before the run, what was spent after it, and the rule in the
-brief."""
+"""Tests what users see of a budget: what fits is shown before the run, what was spent is shown after it, and the rule
+is in the brief."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ def test_a_check_tells_the_time_that_a_plan_tells(bench: Bench) -> None:
     ("example", "loads"), [*longer(("power_efficiency", 2), ("cluster_shrink", 2)), ("rocksdb_ssds", 3)]
 )
 def test_a_check_counts_only_what_is_loaded(bench: Bench, example: str, loads: int) -> None:
-    """Cells do not count if they find their data, or if their inserts are undone or their files are linked back."""
+    """A cell loads nothing if it finds its data, if the inserts before it are undone, or if the files are linked
+    back."""
     (path,) = (each for each in EXAMPLES if each.stem == example)
     (checked,) = bench("check", str(path), "--json").json
     assert checked["time"]["loads"] == loads

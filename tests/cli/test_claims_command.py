@@ -1,4 +1,4 @@
-"""Tests `bench claims`, and the effect of verdicts on claims on reports, build servers and Python."""
+"""Tests `bench claims`, and how verdicts on claims affect reports, build servers and Python."""
 
 from __future__ import annotations
 

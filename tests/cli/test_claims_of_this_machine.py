@@ -1,4 +1,4 @@
-"""This machine is claimed while a brief is made, so that no run measures during rendering."""
+"""Tests that a run claims this machine while its brief is made, so that no other run measures during rendering."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ module.{function} = halted
 
 @contextmanager
 def halted(bench: Bench, module: str, function: str, *words: str) -> Iterator[Started]:
-    """Yield a command that halts before a function until a file `go-on` exists."""
+    """Yield a command that pauses before a function until a file `go-on` exists."""
     with bench.started(*words, before=HALTED.format(module=module, function=function)) as going:
         until(lambda: (bench.folder / function).exists() or going.process.poll() is not None, 60)
         yield going
@@ -49,7 +49,7 @@ def measuring(bench: Bench, *words: str) -> AbstractContextManager[Started]:
 
 
 def expect_held(bench: Bench, run: str) -> str:
-    """Check the messages of commands while the brief of `run` is rendered. Returns the doctor's."""
+    """Check the messages of commands while the brief of `run` is rendered. Returns the output of `bench doctor`."""
     refused = bench("run", "brief.bench", "--out", "other", "--no-report", "--quiet")
     assert refused.code == 2, refused.text
     assert f"local is held by run {run} of process " in refused.err

@@ -1,4 +1,4 @@
-"""`bench compare`, and the files for build servers that it and `bench run` write."""
+"""Tests `bench compare`, and the files for build servers that `bench compare` and `bench run` write."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ expect "Fast enough" throughput > 10 ops/s
 
 @dataclass(frozen=True)
 class World:
-    """Simulated runs of one spec, named by what is different. `other` has more cores in the old hardware."""
+    """Simulated runs of one spec. Each is named by how it differs. In `other`, the old hardware has more cores."""
 
     bench: Bench
     runs: dict[str, str]
     printed: dict[tuple[str | Path, ...], Any] = field(default_factory=dict)
-    """Cached outputs of comparisons, since the runs never change."""
+    """Cached outputs of comparisons. They can be cached because the runs never change."""
 
     def __call__(self, first: str, second: str, *words: str | Path) -> Ended:
         named = [self.runs.get(run.partition(":")[0], run.partition(":")[0]) for run in (first, second)]
@@ -91,7 +91,7 @@ JUNIT: dict[str, tuple[dict[str, type[str | int | float]], set[str]]] = {
     "error": ({"message": str}, set()),
     "skipped": ({"message": str}, set()),
 }
-"""The elements that build servers read, each with its attributes (all required) and their allowed contents."""
+"""The elements that build servers read, each with its attributes (all required) and the contents that they allow."""
 
 
 def held_to_junit(element: ET.Element) -> None:

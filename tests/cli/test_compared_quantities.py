@@ -1,4 +1,4 @@
-"""Tests numbers and settings as `bench compare` prints them."""
+"""Tests how `bench compare` prints numbers and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests `bench compare` of two searches for a promise: their results, and between which rates their runs disagree."""
+"""Tests `bench compare` of two searches for a promise: their results, and the rates between which their runs
+disagree."""
 
 from __future__ import annotations
 
@@ -166,7 +167,8 @@ def rows(bench: Bench, *words: str) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 def test_two_searches_are_compared_by_what_they_found_alone(bench: Bench, first: str) -> None:
-    """Each search measures rates of its own choice, which do not count as points that the other lacks."""
+    """Each search chooses the rates that it measures. If the other search did not measure such a rate, it lacks no
+    point."""
     second = run(bench, "second", seed=2)
     printed = bench("compare", first, second, "--json").json
     assert [(row["metric"], row["hardware"], row["workload"]) for row in printed["comparisons"]] == [

@@ -1,4 +1,5 @@
-"""Tests flipped bits in the files of a finished run: whatever matters is noticed or repaired, and never believed."""
+"""Tests flipped bits in the files of a finished run. A flip that matters is noticed or repaired, and no wrong number is
+believed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ QUESTION = "SELECT hardware, threads, value FROM measure.throughput WHERE phase 
 
 
 def flips(path: Path, count: int) -> Iterator[int]:
-    """Write the file `count` times with one bit flipped, and yield its place. At the end, restore the file."""
+    """Flip one bit of the file at `count` different places, one after another, and yield each place. At the end,
+    restore the file."""
     whole, chance = path.read_bytes(), random.Random(path.name)  # noqa: S311 - the same flips each time
     for _ in range(count):
         at = chance.randrange(len(whole))
@@ -90,7 +92,7 @@ def test_numbers_of_a_journal_that_was_changed_since_are_shown_with_a_warning(co
 
 
 def test_tables_of_an_earlier_layout_are_built_again_without_a_warning(copied_run: Bench) -> None:
-    """An earlier version had fewer tables, so tables that its manifest does not list are not missing."""
+    """An earlier version had fewer tables, so a table that its manifest does not list is not missing."""
     store = copied_run.run_dir / "store"
     manifest = json.loads((store / MANIFEST).read_text(encoding="utf-8"))
     del manifest["files"]["sentences.parquet"]
@@ -115,8 +117,8 @@ def test_a_flipped_bit_in_the_plan_is_noticed_wherever_it_is(copied_run: Bench) 
 
 
 def flip_a_hash(journal: Path, *, sums: bool) -> str:
-    """Change the hash of the first cell that ended, and return the cell. Without `sums`, the journal looks like an
-    earlier version's."""
+    """Change the hash of the first cell that ended, and return the cell. Without `sums`, the journal looks like one of
+    an earlier version."""
     lines = journal.read_text(encoding="utf-8").splitlines()
     at, ended = next(
         (at, record) for at, line in enumerate(lines) if (record := json.loads(line))["type"] == "cell_ended"
@@ -179,7 +181,7 @@ def test_a_run_with_results_whose_journal_is_lost_is_refused_and_nothing_is_writ
 
 
 def test_a_journal_that_only_mentions_a_brief_proves_nothing(copied_run: Bench) -> None:
-    """An earlier benchbrief could make an empty brief from a lost journal, and record it."""
+    """An earlier benchbrief could make an empty brief from a lost journal, and record that brief in the journal."""
     journal = copied_run.run_dir / JOURNAL
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(line for line in lines if b'"type":"report_made"' in line))

@@ -36,7 +36,7 @@ def _stand_in() -> Iterator[str]:
 
 @pytest.fixture
 def server(_stand_in: str) -> str:
-    """Return the address of one server for all tests here, emptied before each test."""
+    """Return the address of one server for all tests here. It is emptied before each test."""
     with pymongo.MongoClient[dict[str, object]](f"mongodb://{_stand_in}/") as client:
         for name in ("ycsb", "benchbrief"):
             client.drop_database(name)

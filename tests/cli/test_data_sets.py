@@ -1,4 +1,4 @@
-"""A data set is reused only if everything that shapes its bytes is unchanged. Uses real db_bench."""
+"""Tests that a data set is reused only if everything that shapes its bytes is unchanged, with real db_bench."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def load_of(run: Path) -> str:
 
 @pytest.fixture
 def rocks(bench: Bench) -> Bench:
-    """Return a bench with a tool and a prepare script that tests may change."""
+    """Return a bench. Its tool and its prepare script may be changed by tests."""
     bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
     bench.data.mkdir(parents=True, exist_ok=True)
     (bench.data / "prepare.sh").write_text("true\n")
@@ -92,7 +92,8 @@ def test_another_line_that_prepares_a_host_makes_another_data_set(rocks: Bench) 
 
 @pytest.mark.long
 def test_neither_results_nor_data_under_another_content_of_a_script_are_taken(rocks: Bench) -> None:
-    """It makes no difference whether the hardware or the database has the script."""
+    """The script may belong to the hardware or to the database. In both cases, a change of its content prevents the
+    reuse of results and data."""
     scripts = rocks.data / "prepare.sh", rocks.data / "own.sh"
     scripts[1].write_text("true\n")
     rocks.spec(SPEC.replace("  reset  = reuse", '  prepare = command("sh @DATA@/own.sh")\n  reset  = reuse'))

@@ -1,5 +1,5 @@
-"""The size of a database on disk belongs to a cell, with real db_bench, with a server that reports
-none, and simulated."""
+"""Tests the size of a cell's database on disk: with real db_bench, with a server that does not report the size, and
+simulated."""
 
 from __future__ import annotations
 

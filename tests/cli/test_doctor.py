@@ -169,7 +169,7 @@ def test_a_load_that_has_no_room_is_reported_before_it_is_begun(bench: Bench) ->
 
 @pytest.mark.long
 def test_doctor_and_run_find_the_same_room_too_small(bench: Bench, small_disk: Callable[[str], Path]) -> None:
-    """There is room for the data, but not for the extra room that a run requires."""
+    """There is room for the data, but not for the additional room that a run requires."""
     disk = small_disk("40m")
     bench.spec(SMALL.replace("records = 2k", "records = 300k"), DATA=str(disk))
     looked, ran = bench("doctor", "brief.bench"), bench("run", "brief.bench")

@@ -1,4 +1,4 @@
-"""Tests the end of a run's output: repeated messages appear once, and probes with too few samples are reported."""
+"""Tests the end of a run's output: repeated messages appear once, and probes with too few samples are named."""
 
 from __future__ import annotations
 

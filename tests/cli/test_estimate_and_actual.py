@@ -1,4 +1,4 @@
-"""Tests a run's estimate compared with its actual time, after the run, in its journal, and on request."""
+"""Tests the comparison of a run's estimate with its actual time: after the run, in its journal, and on request."""
 
 from __future__ import annotations
 

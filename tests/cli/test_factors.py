@@ -80,7 +80,7 @@ def test_other_names_labels_and_orders_of_levels_measure_nothing_again(levels: B
 
 @pytest.fixture
 def plain_users_host() -> Iterator[Sshd]:
-    """Yield a server with a user other than root, if the tests run as root."""
+    """Yield a server. If the tests run as root, its user is another one."""
     system_tool("db_bench")
     system_tool("sshd")
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Tests `bench` with real fio on a file and a device, here and over SSH, killed and resumed, and simulated."""
+"""Tests `bench` with real fio on a file and on a device, locally and over SSH, killed and resumed, and simulated."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def spec(path: Path | str, hosts: str = "local", more: str = "") -> str:
 
 
 def histograms_are_whole(bench: Bench) -> None:
-    """Check that each operation's histogram has all operations of the measured time."""
+    """Check that each operation's histogram contains all operations of the measured time."""
     rows = bench(
         "query",
         "SELECT workload, operation, count FROM operations JOIN cells USING (run_id, cell_id) ORDER BY ALL",
@@ -217,7 +217,7 @@ def test_doctor_tries_engines_and_direct_io_and_leaves_nothing(bench: Bench) -> 
 
 @pytest.fixture
 def without_direct_io(tmp_path: Path) -> Iterator[Path]:
-    """Yield a file system without direct I/O: Linux' ramfs."""
+    """Yield a file system that does not support direct I/O, namely Linux's ramfs."""
     place = tmp_path / "ramfs"
     place.mkdir()
     subprocess.run(["mount", "-t", "ramfs", "none", str(place)], check=True)

@@ -20,7 +20,7 @@ SCHEMA = json.loads((Path(__file__).parent / "sarif" / "sarif-2.1.0-rtm.4.json")
 
 
 def run_of(bench: Bench, *words: str) -> dict[str, Any]:
-    """Return the only run of a SARIF log that is valid by the schema."""
+    """Return the only run of a SARIF log, after checking the log against the schema."""
     done = bench("check", *words, "--format", "sarif")
     jsonschema.Draft4Validator(SCHEMA).validate(done.json)
     (run,) = done.json["runs"]
@@ -29,7 +29,7 @@ def run_of(bench: Bench, *words: str) -> dict[str, Any]:
 
 
 def marked(run: dict[str, Any], number: int, text: str) -> str:
-    """Return the text in a result's region, with columns counted as the log says."""
+    """Return the text in a result's region. Columns are counted as the log declares."""
     assert run["columnKind"] == "utf16CodeUnits"
     return cut(text, run["results"][number]["locations"][0]["physicalLocation"]["region"])
 

@@ -1,4 +1,5 @@
-"""Tests `import benchbrief as bb`: notebooks and scripts get the same numbers, figures and errors as commands."""
+"""Tests that notebooks and scripts with `import benchbrief as bb` get the same numbers, figures and errors as
+commands."""
 
 from __future__ import annotations
 

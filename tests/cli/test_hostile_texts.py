@@ -1,4 +1,4 @@
-"""Text from a spec, a file or a host never reaches the terminal as a control sequence."""
+"""Tests that text from a spec, a file or a host never reaches the terminal as a control sequence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.support.stored_texts import change_texts
 from tests.support.warm import warm
 
 PROPER = "a\u202eb\u2066c\u2028d\u200be\\nFORGED: f"
-"""Allowed contents of a spec's texts: bidirectional overrides, a line separator, invisible characters, and a line end.
-"""
+"""Characters that a spec's texts may contain: bidirectional overrides, a line separator, invisible characters, and a
+line end."""
 WILD = "a\x1b[35;7mb\x1b]8;;http://example.com\x1b\\c\x9b31md\x85e\x07f\x08g\rh\x7fi\u202ej\u2028k\nFORGED: l"
-"""Possible contents of texts from files and hosts."""
+"""Characters that texts from files and hosts may contain."""
 OURS = re.compile(r"(?:\r(?=\x1b\[))?\x1b\[(?:[0-9;]*m|\?25[lh]|[0-9]*[AK]|2K)|\r\n")
-"""The control sequences that we send ourselves: colours, and those that redraw the live screen."""
+"""The control sequences that we send ourselves: for colours, and to redraw the live screen."""
 
 SPEC = f"""
 hardware box "Box {PROPER}" {{ hosts = "db-1.lab"  price = 2 USD/h }}
@@ -48,7 +48,7 @@ report brief "Title {PROPER}" {{
 
 
 def harmful(text: str) -> list[str]:
-    """Return the characters that a terminal obeys, or that hide or reorder text."""
+    """Return the characters that control a terminal, or that hide or reorder text."""
     return [
         char for char in text if char not in "\n\t" and not (char.isprintable() or unicodedata.category(char) == "Zs")
     ]
@@ -62,7 +62,7 @@ def harmless(ended: Ended | str) -> str:
 
 
 def on_a_terminal(bench: Bench, *words: str) -> str:
-    """Return a command's output on a terminal, without our own control sequences."""
+    """Return what a command writes to a terminal, without our own control sequences."""
     shown = warm().shown(words, bench.folder, {**bench.env, "TERM": "xterm", "COLUMNS": "300"})
     text = shown.decode()
     assert "\x1b[35;7m" not in text, "a colour that is not ours"
@@ -71,7 +71,7 @@ def on_a_terminal(bench: Bench, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """Make a run with hostile stored texts: those of the plan, and those in its journal about hosts and cells."""
+    """Make a run with hostile stored texts: those of the plan, and those about hosts and cells in its journal."""
     with fresh_bench(tmp_path_factory.mktemp("hostile")) as bench:
         bench.spec(SPEC)
         ran = bench("run", "brief.bench", "--simulate", "--failing", "db-1.lab=100%")
@@ -185,7 +185,8 @@ def test_colours_alone_get_through_among_what_is_painted() -> None:
 
 
 def test_nothing_prints_but_the_one_module_that_escapes() -> None:
-    """`run_progress.py` writes to its own stream through the same functions, as does the language server."""
+    """Only one module prints, and it escapes. `run_progress.py` writes to its own stream through the functions of that
+    module, and so does the language server."""
     allowed = {"terminal.py", "run_progress.py"}
     found = []
     room = Path(terminal.__file__).parents[1]

@@ -1,4 +1,5 @@
-"""Tests `bench import`: its output, the files that it keeps, and every place where the run is marked as imported."""
+"""Tests `bench import`: its output, the files that it keeps, and that the run is marked as imported wherever it is
+shown."""
 
 from __future__ import annotations
 
@@ -155,7 +156,7 @@ def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbe
 
 @pytest.mark.long
 def test_groups_of_one_table_are_compared_by_their_own_rows(bench: Bench) -> None:
-    """All cells of an imported table come from the same file, but each from its own rows."""
+    """All cells of an imported table come from the same file, but the numbers of each come from its own rows."""
     spec = bench.spec(SPEC.replace("measure = 10 min", "measure = 10 min  repeats = 3").replace("-[1-3].lab", ".lab"))
     rows = [
         f"{key}, a, 96, {repeat}, {rate + repeat}, {size}"

@@ -1,4 +1,4 @@
-"""A brief about imported outputs of tools says only what the outputs show."""
+"""Tests that a brief about imported outputs of tools says only what the outputs show."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def text_of(bench: Bench, run: str) -> str:
 
 
 def imported(bench: Bench, spec: str, kind: str, *more: str) -> str:
-    """Return the run of imported files."""
+    """Import files, and return the run."""
     name = bench.spec(spec).name
     done = bench("import", kind, *more, "--spec", name, *SAID, "--json")
     assert done.code == 0, done.text

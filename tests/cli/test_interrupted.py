@@ -1,4 +1,4 @@
-"""A run that is stopped by the user or killed, and then resumed."""
+"""Tests runs that a user stops or that are killed, and that are then resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIRST, SECOND, THIRD = (f"ramp/one/fill/threads={number}/r1" for number in (1, 2
 
 @pytest.fixture
 def slow_bench(bench: Bench) -> Bench:
-    """Return a bench whose second cell begins to measure when a file `hurry` exists."""
+    """Return a bench whose second cell does not begin to measure until a file `hurry` exists."""
     tool = wrapped.db_bench(
         bench.folder / "slow", f"*--threads=2*) while [ ! -e {bench.folder}/hurry ]; do sleep 0.1; done;;"
     )

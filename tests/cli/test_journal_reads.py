@@ -1,4 +1,4 @@
-"""A run reads its journal rarely: everything read is summed up in a record that all rooms share."""
+"""Tests that a run rarely reads its journal. Everything read is summed up in one record that all of the code shares."""
 
 from __future__ import annotations
 

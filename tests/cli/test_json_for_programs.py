@@ -1,4 +1,4 @@
-"""Tests `--json`: standard output is one JSON document, even if the command ends with an error."""
+"""Tests that with `--json`, standard output is one JSON document, even if the command ends with an error."""
 
 from __future__ import annotations
 

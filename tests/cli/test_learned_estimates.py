@@ -1,4 +1,4 @@
-"""`bench plan` bases its estimates on the times of earlier runs in the folder."""
+"""Tests that `bench plan` bases its estimates on how long earlier runs in the folder took."""
 
 from __future__ import annotations
 

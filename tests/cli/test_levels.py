@@ -1,4 +1,4 @@
-"""Tests runs with factors, as shown by `bench query`, `compare`, `trend`, `site` and Python."""
+"""Tests how `bench query`, `compare`, `trend`, `site` and Python show runs with factors."""
 
 from __future__ import annotations
 

@@ -29,8 +29,7 @@ NOW = 1_000_000.0
 
 
 def going_on(hosts: int, run_id: str = "run", simulated: j.Simulated | None = None) -> tuple[LiveRun, list[JobReading]]:
-    """Return a run in which as many cells as hosts are being measured, with readings from a load generator
-    and probes."""
+    """Return a run in progress with readings from a load generator and probes. Each host measures a cell."""
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     first = plan.cells[0]
     cells = tuple(

@@ -1,4 +1,4 @@
-"""Tests the statements of `bench compare` about the loads of two contenders, based on their plans."""
+"""Tests what `bench compare` says about the loads of two contenders, based on their plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests files without room: exit code 5 means that results are kept, and is used only if they are."""
+"""Tests full disks and other limits on files. Exit code 5 means that the results are kept, and is used only if they
+are."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ experiment e { hardware = a  client = la  workloads = w  threads = [1, 2, 4, 8] 
 
 
 def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
-    """Run a command that may not write a longer file than this. (Python would otherwise keep truncated bytecode of its
+    """Run a command that may not write files longer than this. (Python would otherwise keep truncated bytecode of its
     modules.)"""
     limits = (bytes_a_file, bytes_a_file)
     limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, {limits})"

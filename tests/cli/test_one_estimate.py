@@ -1,4 +1,5 @@
-"""A run's estimate is the same wherever it is shown, and with a budget, progress never goes backwards."""
+"""Tests that a run's estimate is the same wherever it is shown, and that with a budget, progress never goes
+backwards."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ experiment e { hardware = box  workloads = rr  threads = [1, 2, 4]  measure = 60
 
 
 def records(plan: Plan, slower: list[float]) -> list[list[j.AnyRecord]]:
-    """Return the records of each cell, if measurements take `slower` times as long as planned."""
+    """Return the records of each cell for measurements that take `slower` times as long as planned."""
     found: list[list[j.AnyRecord]] = []
     at = 1000.0
     for cell, factor in zip(plan.cells, slower, strict=False):

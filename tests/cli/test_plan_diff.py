@@ -28,7 +28,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(bench: Bench) -> Bench:
-    """Make two commits, the second of which raises the records in the file that the spec uses."""
+    """Make a git repository with two commits. The second one raises `records` in the file that the spec uses."""
     (bench.folder / "lab" / "parts").mkdir(parents=True)
     git(bench.folder, "init", "--quiet", "--initial-branch=main", "lab")
     bench.tool = "db_bench"

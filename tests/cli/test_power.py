@@ -46,8 +46,8 @@ def of_each(meters: dict[str, str], more: str = "") -> str:
 
 
 def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Bench) -> None:
-    """Tests meters of outlets, of CPU packages, of a chassis shared by hosts, one that fails at times, and no log at
-    all."""
+    """Tests meters of outlets, of CPU packages, and of a chassis that hosts share, a meter that fails at times, and a
+    missing log."""
     flag = bench.folder / "flag"
     line = f"if rm {flag} 2>/dev/null; then echo lost >&2; else touch {flag}; echo 90; fi"
     meters = {
@@ -151,7 +151,7 @@ def test_a_meter_whose_password_is_not_set_is_reported_before_anything_is_begun(
 
 @pytest.mark.long
 def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: Bench) -> None:
-    """The log grows during the run, with a timestamped row each second."""
+    """The log grows during the run by a row with a timestamp each second."""
     log = bench.folder / "meter.csv"
     log.write_text("time,watts\n")
     over = threading.Event()

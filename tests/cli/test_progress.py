@@ -1,4 +1,4 @@
-"""The live display keeps up with several lanes that report at once."""
+"""Tests that the live display keeps up with several lanes that report at once."""
 
 from __future__ import annotations
 

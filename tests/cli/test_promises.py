@@ -1,7 +1,8 @@
 """Tests searches for a promise in real runs with openload on a server: their output, a killed controller, and a later
 run.
 
-A busy machine may break any promise, so a test holds what was found to what was measured, and not to a rate.
+A busy machine may break any promise. So the tests compare the result of a search with its own measurements, and never
+with a fixed rate.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def spec(bench: Bench, where: str) -> None:
 
 
 def by_the_rule(run_dir: Path) -> tuple[j.PromiseEnded, set[str]]:
-    """Return the result that follows from a run's verdicts by the rule alone, and the cells that the rule asks for."""
+    """Return the result that the rule alone derives from a run's verdicts, and the cells that the rule asks for."""
     record = RunRecord.of(read_journal(run_dir / JOURNAL))
     (search,) = searches_of(load_plan(run_dir))
     votes: dict[str, Vote] = {}
@@ -111,7 +112,7 @@ def test_a_promise_that_no_server_keeps_is_reported_as_met_at_no_rate(bench: Ben
 
 
 def test_a_run_that_breaks_the_promise_answers_the_search_and_is_not_tried_again(bench: Bench) -> None:
-    """Otherwise, one lucky attempt among several would decide."""
+    """If a refused run were tried again, one lucky attempt among several would decide."""
     spec(bench, "errors < 1 %")
     path = bench.folder / "brief.bench"
     path.write_text(path.read_text().replace("repeats = 3", "repeats = 3  retries = 2"))
@@ -176,8 +177,8 @@ def test_a_search_tells_one_story_on_the_terminal_in_the_brief_and_in_json(bench
 
 
 def test_every_command_counts_the_cells_of_a_search_alike(bench: Bench) -> None:
-    """Before the end, a search counts with the cells of the longest possible search, and afterwards with the measured
-    ones."""
+    """Before the end of a search, all cells of the longest possible search count. Afterwards, only the measured cells
+    count."""
     spec(bench, "latency.p99[read] < 5 ms")
     most = bench("plan", "brief.bench", "--json").json["time"]["cells"]
     assert f", up to {most} cells" in bench("check", "brief.bench").out

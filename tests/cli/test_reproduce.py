@@ -1,5 +1,5 @@
-"""Tests `bench reproduce`: from a brief alone to a run and to verdicts, running nothing of a stranger's spec without
-showing it."""
+"""Tests `bench reproduce` from nothing but a brief to a run and to verdicts. It runs nothing of a stranger's spec
+without showing it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader(original: Path, bench: Bench) -> Bench:
-    """Return a bench for a reader who has only the page and its capsule."""
+    """Return a bench for a reader who has nothing but the page and its capsule."""
     bench.paper = False
     (reports,) = original.glob("bench-out/*/reports")
     for path in reports.glob("brief-simulated*"):

@@ -1,4 +1,4 @@
-"""Tests a second `bench run` with real db_bench: what it reuses from the first, what it repeats, and its output."""
+"""Tests a second `bench run` with real db_bench: what it reuses from the first run, what it repeats, and its output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MORES = ["ramp/one/more/threads=1/r1", "ramp/two/more/threads=1/r1"]
 
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """Return a folder with one finished run, to be copied and not changed."""
+    """Return a folder with one finished run. Tests copy the folder and do not change it."""
     system_tool("db_bench")
     bench = Bench(tmp_path_factory.mktemp("earlier"))
     bench.spec(SPEC)
@@ -75,14 +75,14 @@ def records(run_dir: Path) -> list[dict[str, Any]]:
 
 
 def measured(run_dir: Path) -> list[str]:
-    """Return the cells that the run itself measured."""
+    """Return the cells that the run measured itself."""
     own = records(run_dir)
     start = next(index for index, record in enumerate(own) if record["type"] == "run_started")
     return sorted(record["cell"] for record in own[start:] if record["type"] == "cell_started")
 
 
 def edit_journal(run_dir: Path, old: str, new: str) -> None:
-    """Edit the journal as if an earlier benchbrief, without checksums, had written it."""
+    """Change the journal so that it looks as if an earlier benchbrief, without checksums, had written it."""
     path = run_dir / "journal.jsonl"
     text = path.read_text()
     assert old in text

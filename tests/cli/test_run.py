@@ -140,8 +140,8 @@ def test_a_reader_that_goes_away_early_is_no_error(finished_run: FinishedRun, tm
 
 @contextmanager
 def read_in_part(bench: Bench, folder: Path, *words: str, together: bool = False) -> Iterator[tuple[Forked, TextIO]]:
-    """Yield a command whose output (and errors, if `together`) goes to a pipe. The reader closes it when the block
-    ends."""
+    """Yield a command whose output (with `together`, also its errors) goes to a pipe. The reader closes the pipe when
+    the block ends."""
     ours, theirs = os.pipe()
     with os.fdopen(ours) as reader, (folder / "errors").open("wb") as errors:
         err = theirs if together else errors.fileno()
@@ -186,7 +186,7 @@ def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench, tmp
 @pytest.mark.long
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *longer(">&-")])
 def test_without_standard_streams_files_do_not_take_their_place(finished_run: FinishedRun, closed: str) -> None:
-    """Otherwise, output would go to the first file that is opened."""
+    """If standard streams were left closed, the first file that is opened would receive the output."""
     bench = finished_run.bench
     words = ("status --json", "query 'FROM cells' --csv")
     line = "; ".join(f"'{PROGRAM}' {each} {closed}" for each in words)

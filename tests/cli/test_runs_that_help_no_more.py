@@ -1,4 +1,4 @@
-"""Earlier runs that can't be reused, and runs in renamed folders: the messages about them."""
+"""Tests the messages about earlier runs that can't be reused, and about runs in renamed folders."""
 
 from __future__ import annotations
 

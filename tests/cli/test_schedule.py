@@ -30,8 +30,8 @@ def experiment(hardware: str, more: str) -> str:
 
 
 def tool(bench: Bench) -> str:
-    """Return a db_bench that ends at once the first time if the path ends in `flaky`, and always if it ends
-    in `bad`."""
+    """Return a db_bench. If its path ends in `flaky`, it exits at once the first time. If its path ends in `bad`, it
+    always does."""
     once = bench.folder / "failed-once"
     cases = f"*/flaky\\ *) [ -e {once} ] || {{ touch {once}; echo 'put error: IO error: first' >&2; exit 1; }};;\n"
     cases += "*/bad\\ *) echo 'put error: IO error: always' >&2; exit 1;;"

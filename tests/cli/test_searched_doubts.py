@@ -1,4 +1,5 @@
-"""Doubts about a searched rate are shown beside each number that depends on it, in briefs, comparisons and trends."""
+"""Tests that doubts about a searched rate are shown beside each number that depends on it: in briefs, comparisons and
+trends."""
 
 from __future__ import annotations
 
@@ -164,7 +165,7 @@ def test_a_brief_in_japanese_has_the_same_signs_and_says_what_they_mean(tmp_path
 
 
 class Undecided:
-    """A store in which the search on one hardware is undecided."""
+    """A store in which the search on one of the hardware groups is undecided."""
 
     def __init__(self, store: Store, hardware: str) -> None:
         self._store, self._hardware = store, hardware
@@ -254,7 +255,7 @@ def test_a_query_has_the_bounds_of_rates_and_warns_of_metrics_that_rest_on_them(
 
 
 class Many:
-    """A run with many searches that all found a bound. It counts the queries made on it."""
+    """A run with many searches, which all found only a bound. Counts the queries made on the run."""
 
     def __init__(self, searches: int, step: float = 1.0) -> None:
         self.connection = duckdb.connect()

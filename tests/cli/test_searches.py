@@ -23,7 +23,7 @@ experiment search {
 }
 experiment found { hardware = box.variants  workloads = fill  threads = search.knee  measure = 1 s }
 """
-"""Throughput doubles with the threads only while there are cores, so there is a knee far below 512."""
+"""Throughput doubles with the threads only while there are free cores, so the knee is far below 512."""
 
 REPORT = """\
 metric best = max(throughput[search] over threads)

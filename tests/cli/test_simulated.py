@@ -1,4 +1,5 @@
-"""Tests `bench run --simulate`: from the spec to the brief without a host, and every place that says so."""
+"""Tests `bench run --simulate` from the spec to the brief without a host, and that the run is called simulated wherever
+it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests Ctrl-C, or a closed terminal, while `bench` starts: it is always obeyed, with one line."""
+"""Tests that Ctrl-C or a closed terminal ends `bench` even while it starts, with one line of output."""
 
 from __future__ import annotations
 

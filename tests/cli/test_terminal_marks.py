@@ -1,4 +1,4 @@
-"""Texts are cut and folded by columns. Japanese characters take two columns each."""
+"""Tests that texts are cut and folded by columns. Japanese characters take two columns each."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The number of cells is the same wherever a run is shown: no total counts candidates that an adaptive ramp
-leaves out."""
+"""Tests that the number of cells is the same wherever a run is shown. Candidates that an adaptive ramp leaves out never
+count."""
 
 from __future__ import annotations
 

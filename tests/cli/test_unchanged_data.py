@@ -1,5 +1,5 @@
-"""Snapshots of real RocksDB are restored only after a cell has written. Readers get the data as other readers left
-them."""
+"""Tests that snapshots of real RocksDB are restored only after a cell has written. A cell that only reads gets the data
+that the cell before it left."""
 
 from __future__ import annotations
 

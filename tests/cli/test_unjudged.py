@@ -1,5 +1,5 @@
-"""Tests a run whose lane ends without verdicts on all cells. A lane that skips a cell simulates this bug, to check that
-a run with missing cells is never called done."""
+"""Tests a run whose lane ends without verdicts on all cells. To simulate such a bug, a lane skips a cell. A run with
+missing cells is never called done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run_cell(self, cell, left=None):
         whole(self, cell, left)
 Lane.run_cell = run_cell
 """
-"""Makes the lanes skip the cell with four threads."""
+"""Code that makes the lanes skip the cell with four threads."""
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Tests `bench verify`: a brief's numbers compared with the store, the raw outputs, and the document itself."""
+"""Tests `bench verify`: it compares a brief's numbers with the store, the raw outputs, and the document itself."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def brief(bench: Bench, kind: str) -> Path:
 
 
 def change(table: Path, column: str, of: Callable[[Any], Any]) -> None:
-    """Change a column of a stored table in place, using `of` to get new values from old ones, and update its SHA-256 in
-    the manifest."""
+    """Change a column of a stored table in place. `of` returns the new value for an old one. The SHA-256 in the
+    manifest is updated."""
     stored = pq.read_table(table)
     values = pa.array([of(value) for value in stored[column].to_pylist()], stored.schema.field(column).type)
     changed = stored.set_column(stored.schema.get_field_index(column), stored.schema.field(column), values)
@@ -161,7 +161,7 @@ def test_a_number_that_was_edited_in_the_pdf_is_found(copied_run: Bench) -> None
 
 
 def _turn_around(path: Path, text: str) -> None:
-    """Reverse the text of a number on the first page, as an editor without knowledge of tags might."""
+    """Reverse the text of a number on the first page, as an editor that does not understand the tags of a PDF might."""
     writer = PdfWriter(clone_from=PdfReader(path))
     page = writer.pages[0]
     mark = next(mark for mark, shown in marked_texts(page).items() if shown == text)

@@ -1,4 +1,4 @@
-"""Tests `bench verify`: checks against the journal of the brief's files and of the run's own files."""
+"""Tests that `bench verify` compares the brief's files, and the run's own files, with the journal."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_each_damage_has_the_code_that_is_documented(
 
 
 def lines_again(journal: Path, edit: Callable[[object], object]) -> None:
-    """Rewrite the journal with correct checksums, after passing each record to `edit`."""
+    """Write the journal again with correct checksums, after passing each record to `edit`."""
     lines, chain = [], START
     for line in journal.read_bytes().splitlines(keepends=True):
         text, chain = write_line(edit(record_in(line)), chain)  # type: ignore[arg-type]  # a record again
@@ -190,7 +190,7 @@ def lines_again(journal: Path, edit: Callable[[object], object]) -> None:
 
 
 def test_a_journal_that_was_changed_is_found_though_its_sums_agree(copied_run: Bench) -> None:
-    """It is found by the checksum in the brief."""
+    """The journal's own checksums agree, but the checksum of the journal in the brief does not."""
     lines_again(copied_run.run_dir / JOURNAL, lambda record: record)
     assert copied_run("verify", str(made(copied_run, "brief.pdf"))).code == 0
 
@@ -278,7 +278,8 @@ def test_tables_without_their_manifest_are_reported_and_left(copied_run: Bench) 
 
 
 def test_tables_that_the_journal_has_outgrown_are_left(copied_run: Bench) -> None:
-    """Records added since then are verified with tables that are built elsewhere."""
+    """If the journal has grown since the tables were built, the new records are verified with tables that are built
+    elsewhere."""
     journal = Journal(copied_run.run_dir)
     journal.write(Remark(at=1.0, severity="info", text="Someone looked"))
     journal.close()

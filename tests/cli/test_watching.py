@@ -38,7 +38,7 @@ SECOND = "ramp/one/fill/threads=2/r1"
 
 @pytest.fixture
 def slow_bench(bench: Bench) -> Bench:
-    """Return a bench whose second cell takes a quarter of a minute, and with an expectation that does not hold."""
+    """Return a bench whose second cell takes a quarter of a minute. Its spec has an expectation that does not hold."""
     tool = wrapped.db_bench(bench.folder / "slow", '*--threads=2*) set -- "$@" --duration=15;;')
     limit = "expect max(throughput over threads, hardware) > 900G ops/s\n"
     bench.spec(ONE_FOLDER + limit, TOOL=f'db_bench("{tool}")')
@@ -47,7 +47,7 @@ def slow_bench(bench: Bench) -> Bench:
 
 @dataclass
 class Terminal:
-    """A real terminal that runs a command, and its screen contents."""
+    """A real terminal in which a command runs, and the contents of its screen."""
 
     process: subprocess.Popen[bytes] | Forked
     fd: int

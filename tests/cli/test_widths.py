@@ -1,4 +1,4 @@
-"""Tests progress on narrow terminals: no line is wider than the terminal, and none breaks within a word."""
+"""Tests progress on narrow terminals: no line is wider than the terminal, and no word is broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The samples in explanations: excerpts that are completed to whole specs from a base spec."""
+"""The samples in explanations. They are excerpts, which a base spec completes to whole specs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _FENCE = re.compile(r"^```(bench|console)((?: \w+)*)\n(.*?)^```$", re.MULTILINE 
 
 @dataclass(frozen=True)
 class Sample:
-    """A fenced sample. After its language come `words`: `wrong` or `mended`, and the base if that is not mongodb."""
+    """A fenced sample. The language is followed by `words`: `wrong` or `mended`, and the name of the base if that is
+    not mongodb."""
 
     language: str
     words: tuple[str, ...]
@@ -36,7 +37,7 @@ def samples(markdown: str) -> list[Sample]:
 
 
 def outcome(all_samples: list[Sample], word: str, folder: Path) -> CheckedSource:
-    """Check the sample marked `word`, together with the samples marked as neither."""
+    """Check the sample marked `word`, together with the samples that are neither `wrong` nor `mended`."""
     (chosen,) = [each for each in all_samples if word in each.words]
     given = [each for each in all_samples if each.language == "bench" and not {"wrong", "mended"} & {*each.words}]
     bench = [*given, chosen] if chosen.language == "bench" else given
@@ -56,9 +57,10 @@ def outcome(all_samples: list[Sample], word: str, folder: Path) -> CheckedSource
 
 
 def completed(sample: str, base: str) -> str:
-    """Complete a sample from `base`. A block of the same name gets the base's missing attributes.
+    """Complete a sample from `base`. A block that both have gets the attributes that only the base has.
 
-    Of a sample with a syntax error, that is so with what can be read; one that can't be read at all stays alone.
+    If the sample has a syntax error, the part that can be read is completed. If nothing can be read, the sample is
+    returned as it is.
     """
     try:
         tree = parse_with_gaps(Source("sample", sample))

@@ -1,4 +1,4 @@
-"""Reads fixtures, which are specs with the options for compiling them in their first line."""
+"""Reads fixtures. They are specs whose first line has the options for compiling them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def check_fixture(path: Path) -> CheckedSource:
 
 @contextmanager
 def _folder(path: Path) -> Iterator[None]:
-    """Names in messages are as typed, so the goldens hold no absolute paths."""
+    """Change to a folder for the block. Messages contain names as they were typed, so the goldens have no absolute
+    paths."""
     before = Path.cwd()
     os.chdir(path)
     try:

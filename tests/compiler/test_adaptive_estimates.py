@@ -1,4 +1,4 @@
-"""The time of an adaptive ramp in a plan covers the points that it measures, instead of all candidates."""
+"""Tests that the planned time of an adaptive ramp covers the points that it measures, and not all candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the changes to a spec that `bench plan` advises, with the time that they save."""
+"""Tests which changes to a spec `bench plan` advises, and the time that they save."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ experiment turns "By turns" {
 
 
 def advised(tmp_path: Path, text: str, *, threads: bool = False) -> tuple[Advice, ...]:
-    """Return the advice for a spec. Advice about load threads, which most specs here would get, is included only with
+    """Return the advice for a spec. Most specs here would get advice about load threads, which is included only with
     `threads`."""
     path = tmp_path / "advised.bench"
     path.write_text(text, encoding="utf-8")

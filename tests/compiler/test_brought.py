@@ -1,4 +1,5 @@
-"""Everything that a stranger's plan brings along is listed, so that nothing runs without being shown."""
+"""Tests that everything in a stranger's plan that may run or reach something is listed, so that nothing runs without
+being shown."""
 
 from __future__ import annotations
 
@@ -106,11 +107,11 @@ NO_REACH = {
     p.Probe: {"name", "package", "hosts"},  # hosts of the plan, which are listed
     p.Tool: {"driver", "package"},
 }
-"""The texts that reach nothing by themselves. Every other one is listed."""
+"""The texts that reach nothing by themselves. All others are listed."""
 
 
 def marked(kind: type[Node], found: list[str]) -> dict[str, object]:
-    """Return a node with a mark in each text field. `found` collects the marks that must be listed."""
+    """Return a node with a mark in each text field. The marks that must be listed are added to `found`."""
     marks: dict[str, object] = {}
     for name, hint in get_type_hints(kind).items():
         mark = f"{kind.__name__}.{name}"
@@ -140,7 +141,7 @@ def made(kind: type[Node], found: list[str]) -> object:
 
 
 def test_every_text_of_databases_workloads_probes_and_tools_is_listed(plan: p.Plan) -> None:
-    """A field that is added later must be listed, too, or named above among those that reach nothing."""
+    """A field that is added later must be listed as well, or be named above among the fields that reach nothing."""
     wanted: list[str] = []
     ((key, database),), ((load, workload),) = plan.databases.items(), plan.workloads.items()
     cell = plan.cells[0]

@@ -1,4 +1,4 @@
-"""Tests the effect of budgets on a plan's times: loads, totals, and the time of one pass."""
+"""Tests how budgets change a plan's times: loads, totals, and the time of one pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests claims: the words of a sentence are checked against its number."""
+"""Tests that the words of a claim's sentence are checked against its number."""
 
 from __future__ import annotations
 

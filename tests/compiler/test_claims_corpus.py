@@ -1,8 +1,8 @@
-"""How many misleading claims are caught, and how many honest ones are refused, in a corpus of sentences.
+"""Measures how many misleading claims are caught, and how many honest ones are refused, in a corpus of sentences.
 
-The tables of words are mended by `corpora/claims.toml`, `more_claims.toml`, `vendor_claims.toml` and
-`published_sentences.txt`; `kept_aside.toml`, written without a look at them, only measures, so its sentences are not
-shown. `python -m tests.compiler.test_claims_corpus` prints both shares.
+The tables of words are tuned with `corpora/claims.toml`, `more_claims.toml`, `vendor_claims.toml` and
+`published_sentences.txt`. The sentences in `kept_aside.toml` were written without knowledge of the tables. They serve
+only for measuring, so they are not shown. `python -m tests.compiler.test_claims_corpus` prints both shares.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ RIGHT = {
     "alike": {"E0847"},
     "typed in a title": {"W0760"},
 }
-"""The codes expected for a misleading claim, by rule. One of them is enough."""
+"""For each rule, the codes that are expected for a misleading claim. One of them is enough."""
 WANTED = {"misleading": 0.95, HONEST: 0.95, PUBLISHED: 1.0}
 """The required share of correctly judged sentences of each kind."""
 REACHED = {"misleading": (0.99, 0.95), HONEST: (1.0, 0.95), PUBLISHED: (1.0, 1.0)}
-"""The least share reached so far, for the sentences to tune by and for those kept aside."""
+"""The shares reached so far, which must not get lower: for the sentences used for tuning, and for those kept aside."""
 TYPED_IN_A_TITLE = "W0760"
 OTHER_UNIT = "E0747"
-"""The code for a number with another unit than in the sentence, which is always a finding."""
+"""The code for a number whose unit differs from the unit in the sentence. This is always a finding."""
 _TOGETHER = 20
-"""The number of sentences per spec. With more findings than this causes, the compiler would show only the first."""
+"""The number of sentences per spec. More sentences may cause so many findings that the compiler shows only the first
+ones."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a corpus. `group` is its rule, or says that it is honest or published; `value` is empty
+    """A sentence of a corpus. `group` is its rule, or says that the sentence is honest or published. `value` is empty
     in a title."""
 
     group: str
@@ -92,7 +93,7 @@ def sentences() -> list[Sentence]:
 
 
 def found_codes(asked: list[Sentence], folder: Path) -> list[set[str]]:
-    """Compile the sentences, many in each spec, and return each one's errors and title warnings."""
+    """Compile the sentences, many in each spec. Return the errors and title warnings of each sentence."""
     return [codes for start in range(0, len(asked), _TOGETHER) for codes in _of_spec(asked[start:][:_TOGETHER], folder)]
 
 
@@ -134,7 +135,7 @@ def test_enough_sentences_are_judged_rightly(
 
 
 def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
-    """Return how many sentences are judged correctly in each half, by rule and language, and then by kind."""
+    """Return how many sentences of each half are judged correctly, by rule and language, and then by kind."""
 
     def row(name: str, of: list[tuple[Sentence, set[str]]], wanted: str = "") -> str:
         halves = ([each.right(codes) for each, codes in of if each.tuning is half] for half in (True, False))
@@ -150,7 +151,7 @@ def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
 
 
 def main() -> None:
-    """Print how many sentences are judged correctly, and which ones in the tuning half are not."""
+    """Print how many sentences are judged correctly, and which sentences of the tuning half are not."""
     asked = sentences()
     with TemporaryDirectory() as folder:
         tried = list(zip(asked, found_codes(asked, Path(folder)), strict=True))

@@ -1,4 +1,4 @@
-"""The registry contains every code that a diagnostic can have, with its explanation."""
+"""Tests that the registry contains every code that a diagnostic can have, with its explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def _sets_code(line: ast.stmt) -> bool:
 
 
 def test_every_class_that_sets_a_code_is_found() -> None:
-    """This reads the sources, since the registry would miss a class in a module with another kind of name."""
+    """The test reads the sources, because the registry would miss a class in a module whose name does not follow the
+    rule."""
     written = set()
     for path in (*(ROOT / "dsl").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

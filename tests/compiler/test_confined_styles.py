@@ -1,4 +1,4 @@
-"""A house's style sheet may not hide or cover anything that readers must see."""
+"""Tests that a house's style sheet can't hide or cover anything that readers must see."""
 
 from __future__ import annotations
 

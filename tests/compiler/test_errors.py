@@ -1,4 +1,4 @@
-"""Every mistake has a golden file of its full text: what, where, and what next."""
+"""Tests that every mistake has a golden file with its full text: what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 

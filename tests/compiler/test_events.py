@@ -1,4 +1,4 @@
-"""Tests events of an experiment: their effects on cells, hashes, data sets and profiles."""
+"""Tests events of an experiment: how they affect cells, hashes, data sets and profiles."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_an_event_does_is_part_of_the_hash_and_its_label_is_not(tmp_path: P
 
 @pytest.mark.parametrize(("data", "loads"), [("", 4), ("data = kept", 2)])
 def test_the_data_set_is_loaded_again_after_an_event_that_may_change_it(data: str, loads: int, tmp_path: Path) -> None:
-    """The workload only reads, so without the event, one load per hardware would be enough."""
+    """The workload only reads. Without the event, one load per hardware would be enough."""
     events = f'at when "Stopped" {{ command("kill -STOP 1", on: first)  {data} }}'
     plan = planned(tmp_path, events)
     steps = [step for cell in plan.cells if cell.experiment == "outage" for step in cell.steps]

@@ -142,7 +142,7 @@ OTHER = {
 
 
 def test_another_seed_makes_another_measurement_of_each_cell(tmp_path: Path) -> None:
-    """A brief discloses the seed, so it must not show measurements made in another order."""
+    """A brief discloses the seed, so it must not show measurements that were made in another order."""
     one, two = (hashes(plan_of(tmp_path, SPEC, ("= 2\n", f"= 2, random(seed: {seed})\n"))) for seed in (1, 2))
     assert not set(one) & set(two)
 

@@ -1,4 +1,4 @@
-"""Every code has an explanation, whose samples behave as stated."""
+"""Tests that every code has an explanation, and that the samples in it behave as it says."""
 
 from __future__ import annotations
 

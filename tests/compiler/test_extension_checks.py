@@ -1,4 +1,4 @@
-"""Tests findings about a plan from an engine's or a load generator's own `check`."""
+"""Tests findings about a plan that come from the `check` of an engine or a load generator."""
 
 from __future__ import annotations
 

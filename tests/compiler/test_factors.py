@@ -1,4 +1,4 @@
-"""Tests factors: the cells of their levels, with identity and order, and what commands and knees get from them."""
+"""Tests factors: the identity and the order of the cells at their levels, and how commands and knees use levels."""
 
 from __future__ import annotations
 
@@ -238,7 +238,8 @@ def test_factors_take_no_more_loads_than_variants(reset: str, order: str, worklo
 
 
 def test_levels_that_need_the_same_data_come_together(tmp_path: Path) -> None:
-    """In the spec, a factor that leaves the data unchanged comes first, which would cause repeated loads."""
+    """In the spec, the first factor is one that leaves the data unchanged. If cells were in this order, data would be
+    loaded repeatedly."""
     _, text = variants_and_factors("as_needed", "grouped", "shared", "rr")
     first, second = text.index("    factor codec"), text.index("    factor size")
     swapped = (

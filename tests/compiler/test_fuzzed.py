@@ -1,6 +1,6 @@
-"""No input causes a traceback, takes more than two seconds of CPU, or needs more than 300 MiB.
+"""Tests that no input causes a traceback, takes more than two seconds of CPU time, or needs more than 300 MiB.
 
-The inputs are the same in each run. They are checked and formatted in a process of their own, whose memory is measured.
+The inputs are the same in each run. A separate process checks and formats them, and its memory is measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Nodes assigned by a scheduler replace a plan's hosts, also in the addresses of databases."""
+"""Tests that nodes assigned by a scheduler replace a plan's hosts, including those in the addresses of databases."""
 
 from __future__ import annotations
 

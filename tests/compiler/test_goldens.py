@@ -1,4 +1,4 @@
-"""Rules for the golden file of every diagnostic, wherever its fixture is."""
+"""Tests rules for the golden file of every diagnostic, wherever its fixture is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ELSEWHERE = {
 """Codes whose fixture is made by a test, with the reason and the place."""
 
 WITHOUT_A_PLACE = {"E0207", "E0208", "W0501"}
-"""Codes about the command line, or about the whole spec."""
+"""Codes that concern the command line, or the whole spec."""
 
 _HEAD = re.compile(r"(?:error|warning)\[([EW]\d{4})\]: (.+)")
 
@@ -67,7 +67,7 @@ def test_every_message_underlines_the_text_that_it_is_about() -> None:
 
 
 def test_every_error_of_the_compiler_says_what_to_do_next() -> None:
-    """In a syntax error, the next step may be beside the underline: "write `=`"."""
+    """A syntax error may have its next step beside the underline, such as "write `=`"."""
     for file, code, text in messages():
         assert "= help: " in text or code.startswith("E01"), (file, text)
 

@@ -1,4 +1,4 @@
-"""Tests `held_out` of a claim: what it measures again, what it costs, and when it is useless."""
+"""Tests the `held_out` of a claim: what it measures again, what it costs, and when it is useless."""
 
 from __future__ import annotations
 

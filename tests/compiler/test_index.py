@@ -1,4 +1,4 @@
-"""Tests the index of names: the meaning of each name in every place where names are possible."""
+"""Tests the index of names: what each name means, in every place where names are possible."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ metric m = throughput[workload: a]
 
 
 def test_words_of_the_language_are_no_uses() -> None:
-    """A fact with a measure's name is declared, and used only if the measure is not sampled."""
+    """A fact with the name of a measure is declared. It counts as used only if the measure is not sampled."""
     text = """
 hardware a { hosts = local  nodes_cost = 1 USD }
 metric m = max(throughput over threads) * nodes

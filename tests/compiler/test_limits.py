@@ -1,4 +1,4 @@
-"""The sizes at which a spec is quickly refused: of its cells, its expressions, and the elements of its reports."""
+"""Tests that a spec with too many cells, report elements or parts of expressions is refused quickly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOUBLING = "metric m0 = throughput\n" + "".join(f"metric m{i} = m{i - 1} + m{i -
 
 
 def errors(text: str, tmp_path: Path, seconds: float = 4) -> list[Diagnostic]:
-    """Return the errors, which must be found within this CPU time, about twice what is needed."""
+    """Return the errors. Fails if finding them takes more than this CPU time, which is about twice what is needed."""
     path = tmp_path / "spec.bench"
     path.write_text(BASE + text, encoding="utf-8")
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""Tests the estimated time of a load, by the number of load threads."""
+"""Tests how the estimated time of a load depends on the number of load threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ONE, FOUR = '"load.lab"', '"load-[1-4].lab"'
 
 
 def step(tmp_path: Path, threads: str, hosts: str = ONE, tool: str = "ycsb", workload: str = "a") -> Step:
-    """Return the load, or the measured load, of the only cell."""
+    """Return the load step of the only cell, which may be a measured load."""
     path = tmp_path / "spec.bench"
     path.write_text(SPEC.format(threads=threads, hosts=hosts, tool=tool, workload=workload), encoding="utf-8")
     (cell,) = compile_spec(path).cells

@@ -1,4 +1,5 @@
-"""Each kind of text has a maximum length, which `bench check` applies and the tables of blocks and keys state."""
+"""Tests that each kind of text has a maximum length, which `bench check` applies and the tables of blocks and keys
+state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check with the memory of the last check finds the same as a fresh one."""
+"""Tests that a check that uses the memory of the last check finds the same as a fresh one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CHANGES = [
 
 
 class Typed:
-    """A file as in an editor. Declarations with unchanged text remain the same objects."""
+    """A file as in an editor. If the text of a declaration has not changed, the declaration remains the same object."""
 
     def __init__(self) -> None:
         self.text = SPEC
@@ -70,7 +70,7 @@ def found(examined: Examined) -> list[str]:
 
 
 SOME = [pytest.param(path, marks=[pytest.mark.long] if number % 12 else []) for number, path in enumerate(SPECS)]
-"""Every twelfth spec, since the others use a memory in the same way."""
+"""Every twelfth spec. The others use the memory in the same way."""
 
 
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""For every misspelt word of a spec, a correct edit is suggested."""
+"""Tests that for every misspelt word of a spec, a correct edit is suggested."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def nodes(root: object) -> Iterator[object]:
 
 
 def words(text: str) -> Iterator[re.Match[str]]:
-    """Yield every word of the language and of the spec, except in comments and texts, but including the holes in texts.
+    """Yield every word of the language and of the spec. Comments and texts are skipped, but not the holes in texts.
 
-    Of words repeated in the same kind of place, only the first is yielded, since the others are corrected in the same
-    way.
+    If a word is repeated in the same kind of place, only its first occurrence is yielded, because the others are
+    corrected in the same way.
     """
     tree = parse(Source("spec", text))
     hidden: set[int] = set()
@@ -75,7 +75,7 @@ def words(text: str) -> Iterator[re.Match[str]]:
 
 
 def places(tree: ast.File) -> dict[int, tuple[str, ...]]:
-    """Return where each name of the tree begins, with the kinds of block and node that it is in."""
+    """Return where each name of the tree begins, and which kinds of block and node contain it."""
     found: dict[int, tuple[str, ...]] = {}
     stack: list[tuple[object, tuple[str, ...]]] = [(tree, ())]
     while stack:
@@ -99,7 +99,7 @@ def swapped(word: str) -> str:
 
 
 def shortened(word: str) -> str:
-    """Remove the letter in the middle of the word. Words of two letters stay as they are, since a single letter could
+    """Remove the letter in the middle of the word. A word of two letters is not changed, because a single letter could
     mean anything."""
     return word[: len(word) // 2] + word[len(word) // 2 + 1 :] if len(word) > 2 else word
 
@@ -159,7 +159,7 @@ def follows(checked: Examined, slip: str) -> bool:
 
 
 def test_a_missing_sign_is_hardly_ever_more_than_one_mistake(tmp_path: Path) -> None:
-    """A second diagnostic would point at correct text."""
+    """A second diagnostic would point at text that is correct."""
     text = (FOLDER / "documents.bench").read_text(encoding="utf-8")
     for file in FOLDER.iterdir():
         shutil.copy(file, tmp_path)

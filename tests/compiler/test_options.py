@@ -1,4 +1,4 @@
-"""Options of a database may be facts of the hardware, so that variants can differ in them."""
+"""Tests that options of a database may be facts of the hardware, so that variants can differ in them."""
 
 from __future__ import annotations
 

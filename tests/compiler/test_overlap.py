@@ -1,4 +1,4 @@
-"""Tests of hardware groups that may overlap, and of the time that a plan then takes."""
+"""Tests which hardware groups may overlap, and how long a plan then takes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_the_timetable_of_a_plan_without_turns_is_as_long_as_its_estimate(tmp_pa
 
 
 def test_an_experiment_that_others_join_takes_as_long_as_without_overlap(tmp_path: Path) -> None:
-    """Its groups share nothing, but the client of another experiment puts both in one lane."""
+    """The experiment's groups share nothing, but the client of another experiment puts both groups in one lane."""
     spec = SPEC.replace("{a}", 'hardware a { hosts = "a.lab" }').replace("{b}", 'hardware b { hosts = "b.lab" }')
     spec = spec.replace("{more}", ROCKS + "  @").replace("{{", "{").replace("}}", "}")
     spec += "experiment f { hardware = [a, b]  database = mongo  workloads = y  threads = 1  measure = 1 min }"

@@ -1,4 +1,4 @@
-"""Whether a picture is complete."""
+"""Tests how an incomplete picture is recognized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the difference in words for each pair of specs in `diffs/`, and rules for every difference."""
+"""Tests the description of the differences between each pair of specs in `diffs/`, and rules for all differences."""
 
 from __future__ import annotations
 

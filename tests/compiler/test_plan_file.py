@@ -1,4 +1,4 @@
-"""A plan that is read cell by cell equals the one that pydantic reads at once, and takes less memory."""
+"""Tests that a plan that is read cell by cell equals the plan that pydantic reads at once, and takes less memory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_plan_without_cells_is_read(plan: Plan) -> None:
 
 @pytest.mark.parametrize("kind", [None, "", "tables", 1])
 def test_an_element_of_a_report_is_read_by_its_kind_alone(kind: object) -> None:
-    """Without one, a disclosure has no field that another element lacks."""
+    """Without its kind, a disclosure could not be recognized, because it has no field that another element lacks."""
     given = {"kind": "section", "title": "t", "elements": [{"kind": "disclosure"}, {"kind": "text", "prose": 7}]}
     with pytest.raises(ValidationError) as wrong:
         SectionElement.model_validate(given)
@@ -81,7 +81,7 @@ def test_an_element_of_a_report_is_read_by_its_kind_alone(kind: object) -> None:
 
 
 def test_a_plan_of_before_gets_the_operations_of_its_workloads(tmp_path: Path) -> None:
-    """They come from the specs of their tools. A measured load inserts."""
+    """The operations come from the specs of the workloads' tools. A measured load inserts."""
     plan = compile_text(LOADED, tmp_path)
     stored = json.loads(plan.model_dump_json())
     assert {tuple(each.pop("operations")) for each in stored["workloads"].values()} == {

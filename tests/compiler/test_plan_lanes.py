@@ -1,4 +1,4 @@
-"""Tests of the parts of a plan that separate processes can run, and of their names."""
+"""Tests which parts of a plan separate processes can run, and the names of these parts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_budget_that_goes_by_expectations_joins_its_hardware(tmp_path: Path) -
 
 
 def test_a_cell_is_in_the_lane_of_the_search_that_it_waits_for(tmp_path: Path) -> None:
-    """No spec can ask for a search on other hardware today, but a plan can."""
+    """Today, no spec can ask for a search on other hardware, but a plan can."""
     plan = planned(tmp_path)
     knee = {"experiment": "eb", "hardware": "b", "workload": "w"}
     cells = [

@@ -1,4 +1,4 @@
-"""Tests the rule of a search for a promise: its next measurement, and its conclusion."""
+"""Tests the rule of a search for a promise: what it measures next, and what it concludes."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_one_held_out_run_that_breaks_the_promise_refutes_a_rate_at_once(held: T
 
 @pytest.mark.parametrize(("kept", "share"), [(0.5, 0.125), (0.8, 0.512)])
 def test_three_held_out_runs_let_pass_as_many_rates_as_the_reference_says(kept: float, share: float) -> None:
-    """A share `kept` of the runs at the rate keep the promise."""
+    """`kept` is the share of the runs at the rate that keep the promise."""
     chance, passed = random.Random(3), 0  # noqa: S311  # repeatable, not secret
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
     for _ in range(4_000):
@@ -229,8 +229,8 @@ SEARCHES = 10
 
 @pytest.mark.long
 def test_searches_on_queues_of_a_known_answer_come_within_3_percent() -> None:
-    """The queues have one server and Poisson arrivals. `python -m benchmarks highest` requires 95 in 100 of 300
-    searches. Fewer than 8 of the 10 here would then succeed in 1.2 % of cases."""
+    """The queues have one server and Poisson arrivals. `python -m benchmarks highest` requires that 95 % of 300
+    searches succeed. If 95 % do, fewer than 8 of these 10 searches succeed with a probability of only 1.2 %."""
     errors = [found(number).error for number in range(SEARCHES)]
     assert sum(error is not None and abs(error) <= 0.03 for error in errors) >= 8
     told = [error for error in errors if error is not None]
@@ -279,8 +279,10 @@ def test_runs_agree_up_to_a_rate_and_from_one_on(
 
 
 def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float, float]:
-    """Apply the rule 20,000 times to a rate at which a share `kept` of the runs keep the promise. Return how often it
-    decides for the rate with confidence, for the rate at all, and with confidence at all."""
+    """Apply the rule 20,000 times to a rate at which a share `kept` of the runs keep the promise. Return three shares:
+    how often it decides for the rate with confidence, how often it decides for the rate at all, and how often it
+    decides with confidence at all.
+    """
     chance, times = random.Random(seed), 20_000  # noqa: S311  # repeatable, not secret
     sure_kept = kept_at_all = sure = 0
     for _ in range(times):
@@ -294,7 +296,8 @@ def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float,
 
 
 def test_a_rate_that_is_sure_has_the_confidence_that_is_stated() -> None:
-    """At a rate where one in five runs keeps the promise, a wrong lead of three is as rare as stated."""
+    """At a rate where one in five runs keeps the promise, a wrong decision by a lead of three is as rare as the stated
+    confidence requires."""
     wrong, accepted, sure = judged_often(0.2, judged=1_000)
     assert sure == 1
     assert wrong == accepted == pytest.approx(1 - CONFIDENCE, abs=0.004)
@@ -303,7 +306,7 @@ def test_a_rate_that_is_sure_has_the_confidence_that_is_stated() -> None:
 
 
 def test_five_repeats_leave_some_rates_to_the_majority_which_errs_more_often() -> None:
-    """This is as the reference says for specs that do not set the number of repeats."""
+    """The reference says this about specs that do not set the number of repeats."""
     wrong, accepted, sure = judged_often(0.2, judged=5)
     assert wrong < 1 - CONFIDENCE, "what is sure errs no more often than stated"
     assert sure == pytest.approx(0.770, abs=0.012), "0.8^3 + 3 * 0.2 * 0.8^4, and the like of the other side"
@@ -314,7 +317,7 @@ def test_five_repeats_leave_some_rates_to_the_majority_which_errs_more_often() -
 
 
 def test_the_order_of_the_runs_does_not_matter() -> None:
-    """A resumed run knows the tallies, but not their order."""
+    """A resumed run knows how many runs kept the promise at each rate, but not their order."""
     tallies = {RATES[0]: Tally(met=1), RATES[20]: Tally(met=1), RATES[40]: Tally(broken=1)}
     step = next_step(RATES, tallies, {}, RULE)
     assert step == next_step(RATES, dict(reversed(tallies.items())), {}, RULE)

@@ -1,4 +1,4 @@
-"""The tables that editors and the reference read agree with the checker."""
+"""Tests that the tables that editors and the reference read agree with the checker."""
 
 from __future__ import annotations
 

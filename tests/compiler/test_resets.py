@@ -1,4 +1,4 @@
-"""Tests the effects of workloads on their data sets, and which cells therefore load again."""
+"""Tests what workloads do to their data sets, and which cells therefore load again."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def test_an_explicit_reset_means_what_it_says(tmp_path: Path) -> None:
 
 
 def test_rocksdb_loads_again_after_any_write(tmp_path: Path) -> None:
-    """An overwritten key leaves its old version in a lower level until a compaction, so updates are not in place."""
+    """An overwritten key leaves its old version in a lower level until a compaction, so RocksDB does not update in
+    place."""
     for reset in ("as_needed", "after_writes"):
         plan = planned(tmp_path, ROCKS, "rr, rs, ow", reset)
         assert {database.reset for database in plan.databases.values()} == {"after_writes"}

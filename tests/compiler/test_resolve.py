@@ -1,4 +1,4 @@
-"""Tests the results of declarations: ramps, workloads, hardware keys, inheritance, profiles, parameters, imports."""
+"""Tests what declarations result in: ramps, workloads, hardware keys, inheritance, profiles, parameters and imports."""
 
 from __future__ import annotations
 
@@ -293,7 +293,8 @@ def test_a_profile_leaves_a_figure_out_by_leaving_nothing_of_it(tmp_path: Path) 
 
 
 def test_what_a_profile_says_in_a_report_is_checked_with_all_that_it_changes(tmp_path: Path) -> None:
-    """Its values are checked at the points that the profile measures, whichever profile is chosen."""
+    """The values in a profile's text are checked at the points that this profile measures, whichever profile is
+    chosen."""
     spec = PROFILES.split("profile smoke")[0] + REPORT
     at = "{throughput[a][threads: 3]:.0fu}"
     good = spec.replace('"One machine stands in."', f'"{at}"').replace(

@@ -1,4 +1,4 @@
-"""Checking any file ends soon with diagnostics, and never with a traceback."""
+"""Tests that checking any file soon ends with diagnostics, and never with a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error is reported once per place, even if several phases find it."""
+"""Tests that an error is reported once per place, even if several phases find it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A tool without records fills the declared size of its database. One engine's required attributes are optional for
-others."""
+"""Tests that a tool without records fills the declared size of its database, and that attributes which one engine
+requires are optional for others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The cost of checks and plans, as counts, or compared with other work that alternates with them in one process. No
-quiet machine is needed."""
+"""Tests the cost of checks and plans. It is counted, or compared with other work that alternates with them in one
+process, so no quiet machine is needed."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ print(json.dumps([cpu_s(lambda: hcl2.loads(theirs)) / cpu_s(lambda: examine(spec
 
 @pytest.mark.long
 def test_a_long_spec_is_parsed_and_checked_faster_than_hcl_is_parsed(tmp_path: Path) -> None:
-    """It was 3.3 times as fast when this was written, on a busy machine, and 2.3 times with plans that pydantic checks.
-    For 10,000 lines, see `python -m benchmarks hcl`. Both run in one separate process, with a heap of its own."""
+    """When this was written, it was 3.3 times as fast on a busy machine, and 2.3 times as fast with plans that pydantic
+    checks. For 10,000 lines, see `python -m benchmarks hcl`. Both parsers run in one separate process, with its own
+    heap.
+    """
     paths = [tmp_path / f"long.{language}" for language in ("bench", "hcl")]
     for path in paths:
         path.write_text(long(path.suffix[1:]), encoding="utf-8")
@@ -84,7 +86,7 @@ def test_a_check_makes_no_cells_of_a_long_spec(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_long_spec_is_checked_with_few_calls_for_a_line(tmp_path: Path) -> None:
-    """The count is the same on each machine: 236 calls per line when this was written."""
+    """The count is the same on each machine. It was 236 calls per line when this was written."""
     path = tmp_path / "long.bench"
     path.write_text(long("bench"), encoding="utf-8")
     examine(path)

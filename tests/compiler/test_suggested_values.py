@@ -1,4 +1,4 @@
-"""Applying a diagnostic's proposal to the spec makes the diagnostic go away."""
+"""Tests that a diagnostic disappears when its proposal is applied to the spec."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_what_a_help_proposes_mends_the_spec(tmp_path: Path, key: str, wrong: st
 
 
 def _applied(wrong: str, proposal: str) -> list[str]:
-    """Return the possible results of writing a proposal into a wrong value: in place of all of it, its argument, its
-    first number, or its unit."""
+    """Return the possible results of writing a proposal into a wrong value. The proposal may replace the whole value,
+    its argument, its first number, or its unit."""
     name, colon, _ = proposal.partition(":")
     return [
         proposal,

@@ -1,4 +1,4 @@
-"""Tests the allowed contents of a house's style sheet: a brief loads nothing."""
+"""Tests what a house's style sheet may contain, so that a brief loads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a plan's time is spent."""
+"""Tests how a plan's time is divided among activities and experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fenced samples of a Markdown page, and the whole or partial specs that they contain."""
+"""The fenced samples of a Markdown page, and the whole or partial specs in them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MARKS = ("wrong", "mended", "alone", "mongodb", "rocksdb")
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample. `language` is the fence's first word, `error` the code in `error=E0301`, `base` the name in
-    `base=rocksdb` of a spec with the rest, and `marks` are the words of samples of messages. `line` is where it begins
-    on its page.
+    """A sample. `language` is the fence's first word, and `error` is the code in `error=E0301`. `base` is the name in
+    `base=rocksdb`, which is a spec with the rest. `marks` are the words of samples of messages. `line` is where the
+    sample begins on its page.
     """
 
     page: str
@@ -47,7 +47,7 @@ def base_spec(name: str) -> str:
 
 
 def pages() -> tuple[str, ...]:
-    """Return every page for users or developers, as a path from the repository's root."""
+    """Return every page for users or developers, as a path from the root of the repository."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("examples/*.md")]
     found += ROOT.glob("extensions/*/*/README.md")
     found += [path for path in ROOT.glob("editors/**/*.md") if "node_modules" not in path.parts]

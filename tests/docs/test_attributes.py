@@ -1,4 +1,4 @@
-"""Every attribute's example, as shown in editors and the reference, is valid in the attribute's place."""
+"""Tests that every attribute's example, as shown in editors and the reference, is valid in the attribute's place."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ PLACES = {
     "figure axes": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
     "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
 }
-"""A base, and the text with `@` for an attribute to insert, by block and, if necessary, by engine or name."""
+"""A base, and a text with `@` in the place of the attribute, by block and, if necessary, by engine or name."""
 KEYS = [
     pytest.param(block, name, key, id=f"{block}-{name}")
     for block, keys in {

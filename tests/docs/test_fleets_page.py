@@ -1,4 +1,5 @@
-"""Tests the samples for build servers and schedulers on the page about fleets: valid files, and existing codes."""
+"""Tests the samples for build servers and schedulers on the page about fleets: the files are valid, and the codes
+exist."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ PAGE = "docs/fleets.md"
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 BUILDKITE, JOB = (yaml.safe_load(sample.text) for sample in samples(PAGE) if sample.language == "yaml")
 KILLED = {137, -1}
-"""Exit codes that are not ours: those of killed processes and of lost agents."""
+"""Exit codes that are not ours but those of killed processes and lost agents."""
 
 
 def codes_of_the_table() -> set[int]:

@@ -1,4 +1,4 @@
-"""The page on the journal and on JSON output names everything that the code writes, and nothing else."""
+"""Tests that the page on the journal and JSON output names everything that the code writes, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ experiment e { hardware = box  workloads = rr  threads = adaptive(1..8, points: 
 
 
 def part(title: str) -> str:
-    """Return the text below a title, up to the next title of its level or above."""
+    """Return the text below a title, up to the next title of the same or a higher level."""
     (level,) = re.findall(rf"^(#+) {re.escape(title)}$", PAGE, re.MULTILINE)
     behind = PAGE.split(f"{level} {title}\n", 1)[1]
     return re.split(rf"^#{{1,{len(level)}}} ", behind, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def documented(text: str) -> set[str]:
-    """Return the names in the first column of its tables."""
+    """Return the names in the first column of the tables in a text."""
     return {name for row in re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
 
 

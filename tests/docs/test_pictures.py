@@ -1,4 +1,4 @@
-"""The pictures of a report's elements, each shown beside the spec lines that it was drawn from."""
+"""Tests the pictures of a report's elements. Each is shown beside the spec lines from which it was drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference matches the tables, and every relative link on every page has a target."""
+"""Tests that the reference matches the tables, and that every relative link on every page has a target."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def tokens(page: str) -> tuple[Token, ...]:
 
 @cache
 def anchors(page: str) -> frozenset[str]:
-    """Return the names that a forge gives to a page's headings."""
+    """Return the anchors that a code host gives to a page's headings."""
     found: Counter[str] = Counter()
     names = set()
     for before, token in zip(tokens(page), tokens(page)[1:], strict=False):

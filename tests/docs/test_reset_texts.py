@@ -1,4 +1,4 @@
-"""The texts on each `reset` in the reference, editors, plans and briefs agree on when it happens and what effects
+"""Tests that the reference, editors, plans and briefs agree on when each `reset` happens, and on which effects
 remain."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROW = re.compile(r"^\| `(\w+)(?:\([^`]*\))?` \| (.+) \| (.+) \|$", re.MULTILINE
 _TABLE = (ROOT / "docs/reference/blocks.md").read_text(encoding="utf-8").split("| what differs from a new load |")[1]
 REFERENCE = {name: (when, left) for name, when, left in _ROW.findall(_TABLE.split("\n\n")[0])}
 LEFT = {"caches": r"content of caches|page cache may|ARC", "free space": r"free space within"}
-"""Effects that only a load removes, with the words for them."""
+"""The effects that only a load removes, with the words for them."""
 
 
 def left(text: str) -> set[str]:

@@ -1,4 +1,5 @@
-"""Every sample on every page is correct: specs are checked, commands are run or parsed, and no fence is skipped."""
+"""Tests that every sample on every page is correct: specs are checked, commands are run or parsed, and no fence is
+skipped."""
 
 from __future__ import annotations
 
@@ -33,11 +34,11 @@ OTHER_PROGRAMS = frozenset(
     apt-get brew cat cd code cp dnf eval export git jq mkdir npm npx pacman pip pre-commit python python3 rm
     """.split()  # noqa: SIM905  # a list of words
 )
-"""Other programs in shell samples, which are not checked."""
+"""Other programs in shell samples. Their commands are not checked."""
 
 ALL = [sample for page in pages() if page not in (TUTORIAL, MESSAGES) for sample in samples(page)]
-"""The tutorial's samples have their own test, since they build on each other. Those of messages are tested with the
-explanations."""
+"""The samples of all pages but two. The tutorial's samples have their own test, because they build on each other.
+Samples of messages are tested with the explanations."""
 
 
 def of(*languages: str) -> list[Sample]:
@@ -69,7 +70,7 @@ def test_the_spec_of_the_readme_is_the_example_that_its_picture_is_made_of() -> 
 
 @pytest.mark.parametrize("sample", of("console"), ids=str)
 def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) -> None:
-    """The command runs in a folder with the page's previous spec."""
+    """The command runs in a folder with the spec that precedes it on the page."""
     specs = [each for each in samples(sample.page) if each.language == "bench" and each.line < sample.line]
     bench = Bench(tmp_path)
     if specs:
@@ -81,7 +82,7 @@ def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) ->
 
 
 def test_the_samples_of_messages_are_those_of_the_explanations() -> None:
-    """tests/compiler/test_explanations.py runs these."""
+    """tests/compiler/test_explanations.py runs these samples."""
     printed = [
         (each.language, each.words, each.text)
         for info in all_codes()
@@ -101,7 +102,7 @@ def test_a_command_is_one_that_there_is(sample: Sample) -> None:
 
 
 def _commands(line: str) -> list[list[str]]:
-    """Return the commands of a line, without comments and redirections."""
+    """Return the commands in a line, without comments and redirections."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     commands: list[list[str]] = [[]]
@@ -149,7 +150,7 @@ def _read_bench(words: list[str]) -> None:
 
 
 def _lua(text: str) -> None:
-    """Check that the Lua in Neovim can parse the text, without running it."""
+    """Check that Neovim's Lua can parse the text, without running it."""
     tried = 'local read, wrong = load(io.read("*a")) if not read then io.stderr:write(wrong) vim.cmd("cquit") end'
     command = [str(system_tool("nvim")), "--headless", "-n", "-i", "NONE", "-u", "NONE"]
     command += ["-c", f"lua {tried}", "-c", "qa!"]
@@ -158,7 +159,7 @@ def _lua(text: str) -> None:
 
 
 def _jobs(text: str) -> None:
-    """Check the commands of ours that build servers and schedulers run."""
+    """Check our commands in the jobs of build servers and schedulers."""
     typed = re.findall(r"\b(bench (?:plan|lane|merge) [^'\n&]*)", text)
     assert typed
     for line in typed:

@@ -1,4 +1,4 @@
-"""The tutorial's specs grow as a reader types them. They are right or wrong as the page says, and lead to a brief."""
+"""Tests the tutorial's specs as a reader types them. They are right or wrong as the page says, and lead to a brief."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ SAMPLES = samples(PAGE)
 """The samples in reading order."""
 FILES = ("cache.bench", "compression.bench")
 SECOND = (ROOT / PAGE).read_text(encoding="utf-8").partition("\n## 9. ")[0].count("\n")
-"""The line from which on samples belong to the second file."""
+"""The line of the page from which on samples belong to the second file."""
 
 
 def steps() -> Iterator[tuple[Sample, Spec, Spec]]:
-    """Yield each sample with two states of the reader's spec: with the sample typed, and as kept for the next."""
+    """Yield each sample with two states of the reader's spec: with the sample typed in, and as it is kept for the next
+    sample."""
     kept = Spec()
     for before, sample in pairwise((None, *SAMPLES)):
         assert sample is not None
@@ -129,7 +130,7 @@ def test_the_second_spec_makes_a_brief_of_what_it_varies(tmp_path: Path) -> None
 
 
 QUERIES = [sample for page in pages() for sample in samples(page) if sample.language == "sql"]
-"""The queries, including those of other pages, which work on any run."""
+"""The queries of the tutorial and of other pages. They work on any run."""
 
 
 def test_every_query_of_the_documentation_has_an_answer(finished: Bench) -> None:

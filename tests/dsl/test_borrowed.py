@@ -1,4 +1,4 @@
-"""If the text is from a programming language or a clock, the error says what to write instead."""
+"""Tests that the error for text from a programming language, or from a clock, says what to write instead."""
 
 from __future__ import annotations
 

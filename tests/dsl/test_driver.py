@@ -1,4 +1,4 @@
-"""The loop over the parser's tables gives exactly the library's result for the same text."""
+"""Tests that our loop over the parser's tables gives exactly the result that the library gives for the same text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPECS = sorted(path for folder in ("examples", "tests") for path in (REPOSITORY 
 
 
 class _Piece(Token):
-    """A token of the library with the methods of a match, which our parser passes to the builder."""
+    """A token of the library. It has the methods of a match, which our parser passes to the builder."""
 
     def start(self) -> int:
         return cast(int, self.start_pos)
@@ -38,7 +38,7 @@ class _Piece(Token):
 
 
 class _Builder:
-    """The builder for the library, which also asks it how to treat each terminal."""
+    """The builder for the library. The library also asks it how to treat each terminal."""
 
     def __getattr__(self, name: str) -> Any:
         if name.isupper():

@@ -1,6 +1,6 @@
 """Tests every mistake in a text, with the complete message for its author.
 
-Each `errors/<code>-<what>.bench` holds one mistake; the `.err` beside it is what is shown.
+Each `errors/<code>-<what>.bench` has one mistake. The `.err` file beside it has the expected message.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_a_message_is_whole_and_speaks_no_parser(path: Path) -> None:
 
 
 def test_what_is_suggested_mends_the_mistake() -> None:
-    """The text may have another mistake later, but not this one."""
+    """After the suggested change, the text may have another mistake, but not this one."""
     mended = 0
     for path in MISTAKES:
         suggestion = diagnostic_of(path).suggestion

@@ -1,4 +1,4 @@
-"""Tests the canonical layout: pairs of texts, and rules for every readable text."""
+"""Tests the canonical layout with pairs of texts, and with rules for every text that can be read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SPECS = [path for folder in FOLDERS for path in sorted((REPOSITORY / folder).rgl
 
 
 def holds(source: Source) -> str:
-    """Return the layout of a text, after checking that nothing is lost and that formatting again changes nothing."""
+    """Return the layout of a text. Checks that nothing is lost, and that formatting again changes nothing."""
     text = format_source(source)
     after = Source(source.name, text)
     assert tree(text) == tree(source.text)

@@ -1,4 +1,4 @@
-"""Every kind of text in every possible place is laid out and keeps its meaning."""
+"""Tests that every kind of text is laid out in every possible place, and keeps its meaning."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLACES = [
 
 @pytest.mark.parametrize("place", one_in(3, PLACES))
 def test_a_text_of_any_kind_keeps_its_meaning_in_any_place(place: str) -> None:
-    """Texts that are not allowed there are refused by the parser."""
+    """The parser refuses a kind of text where it is not allowed."""
     first, *others = place.split("@")
     read = 0
     for texts in itertools.product(TEXTS, repeat=len(others)):

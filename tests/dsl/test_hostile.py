@@ -1,4 +1,4 @@
-"""Hostile texts each end quickly, in a tree or in a clear message."""
+"""Tests that hostile texts are read quickly, with a tree or a clear message as the result."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from tests.dsl.trees import walk
 from tests.support.longer import longer
 
 LARGE = 1 << 18
-"""The letters of a text that would take a quadratic reader minutes."""
+"""The length of a text that takes minutes to read if the time grows with the square of the length."""
 QUICKSTART = (Path(__file__).resolve().parents[2] / "examples" / "quickstart.bench").read_text(encoding="utf-8")
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Fail if the block takes so many CPU seconds, which other work on the machine does not affect."""
+    """Fail if the block takes this many seconds of CPU time or more. CPU time does not depend on other work on the
+    machine."""
     start = time.process_time()
     yield
     assert time.process_time() - start < seconds
@@ -58,7 +59,7 @@ def test_many_brackets(bracket: str) -> None:
     ["({})", "[{}]", "f({})", "a[{}]", "-({})", "max({} over a)", "(({}))", "f(a, b: {})"],
 )
 def test_expressions_of_any_depth(nested: str) -> None:
-    """Each is refused, or read and shallow enough for a recursive reader."""
+    """Each expression is refused, or it is read and shallow enough for a recursive reader."""
     for depth in (1, 10, 30, 60, 64, 65, 100, 1000):
         text = "1"
         for _ in range(depth):
@@ -254,7 +255,7 @@ def _read_or_refuse(read: Callable[[], object]) -> None:
 
 
 def _why_not(read: Callable[[], object]) -> Diagnostic | None:
-    """Return the only diagnostic if something can't be read."""
+    """Return the only diagnostic, or None if the text can be read."""
     try:
         read()
     except SpecError as error:
@@ -285,16 +286,16 @@ Lark.open_from_package("lark", "python.lark", ["grammars"], **how).parse("p = 1\
 
 
 def _in_a_new_process(program: str) -> float:
-    """Return the program's processor seconds, without the interpreter's start."""
+    """Return the program's processor time in seconds, without the time that the interpreter takes to start."""
     timed = f"import time; start = time.process_time()\n{program}\nprint(time.process_time() - start)"
     ran = subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True)
     return float(ran.stdout)
 
 
 def test_the_first_spec_is_parsed_quickly() -> None:
-    """Importing and building the parser takes less time than Lark's own example, the grammar of Python.
+    """Importing and building our parser takes less time than Lark's own example, the grammar of Python.
 
-    They take turns, in processes of their own: a busy machine makes both slower, and one of them at times.
+    The two alternate, each in a new process, because a busy machine makes both slower, and sometimes only one.
     """
     assert any(_in_a_new_process(_OURS) < 0.5 * _in_a_new_process(_LARKS_OWN) for _ in range(3))
 

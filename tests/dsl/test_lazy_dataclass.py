@@ -1,4 +1,4 @@
-"""Data classes that are built at their first object equal Python's, whoever makes the first object."""
+"""Tests that data classes that are built when their first object is made equal Python's, whoever makes that object."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_fields_may_all_be_given_by_name_alone() -> None:
 
 
 def test_objects_from_another_process_are_equal_only_where_their_fields_are() -> None:
-    """Unpickling does not call `__init__`, which would build their class."""
+    """Unpickling does not call `__init__`, which would build the class."""
     made = "from tests.dsl.test_lazy_dataclass import Base; import pickle, sys; "
     write = made + "sys.stdout.buffer.write(pickle.dumps([Base(1), Base(2), Base(1)]))"
     read = made + "a, b, c = pickle.load(sys.stdin.buffer); print(a == b, a == c, hash(a) == hash(c), a)"

@@ -1,4 +1,4 @@
-"""Reading a file as a spec, and the messages if that fails."""
+"""Tests reading a file as a spec, and the messages if that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reading continues after syntax errors: one check reports each of them, and nothing that follows from them."""
+"""Tests that reading continues after a syntax error, so that one check reports all of them, and nothing that merely
+follows from them."""
 
 from __future__ import annotations
 
@@ -103,7 +104,7 @@ def test_a_first_word_that_begins_nothing_is_reported_once(text: str) -> None:
 
 
 def test_what_could_not_be_read_is_no_second_mistake(tmp_path: Path) -> None:
-    """The attribute exists, although its value is unknown, and so does a declaration's name."""
+    """The attribute exists, although its value is unknown. A declaration's name exists, too."""
     spec = tmp_path / "s.bench"
     spec.write_text(
         "hardware h { hosts = = local  path = x y }\ndatabase d { engine = rocksdb  path: }\n"
@@ -135,7 +136,7 @@ def test_no_more_are_reported_than_can_be_read_and_in_good_time() -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that collects the lengths of all texts read from now on."""
+    """Return a list to which the length of each text that is read from now on is added."""
     read: list[int] = []
     parse = ParserDriver.parse
 
@@ -149,7 +150,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_what_is_before_and_behind_a_mistake_is_read_once(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Except for the text that is read again to get past the mistake, which is limited."""
+    """To get past the mistake, some text is read again, but only a limited amount."""
     blocks = [f"workload w{i} from ycsb.a {{\n  records = 1k  # {'x' * 60}\n}}\n" for i in range(7000)]
     blocks[{"first": 0, "middle": 3500, "last": -1}[place]] = "workload w from ycsb.a { records = = 1k }\n"
     read = counted(monkeypatch)
@@ -163,7 +164,8 @@ def test_what_is_before_and_behind_a_mistake_is_read_once(place: str, monkeypatc
 
 
 def test_a_block_that_fills_the_file_is_read_anew_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read to find its readable parts. Attempts to get past its mistake would take too long."""
+    """The block is read again to find the parts that can be read. Attempts to get past its mistake would take too
+    long."""
     text = "report r {\n" + '  section "a" { text = "b" }\n' * 9000 + "  text = = 3\n}\n"
     read = counted(monkeypatch)
     assert [each.code for each in partly(text).diagnostics] == ["E0101"]

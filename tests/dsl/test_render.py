@@ -1,5 +1,5 @@
 """Tests the look of a diagnostic: underlines, wide characters, escapes, long lines, spans over several lines, colours,
-JSON."""
+and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the known word that is suggested for a misspelt one, if any."""
+"""Tests which known word is suggested for a misspelt one, if any."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_nearest_wins_and_the_first_of_two_equals() -> None:
 
 @given(st.sampled_from(KEYWORDS), st.data())
 def test_no_word_is_passed_over_that_is_like(known: str, data: st.DataObject) -> None:
-    """The quick check of lengths and letters excludes a word only if the full comparison does, too."""
+    """The quick comparison of lengths and letters excludes a word only if the full comparison would, too."""
     at = data.draw(st.integers(0, len(known)))
     gone = data.draw(st.integers(0, 3))
     word = known[:at] + data.draw(st.text("abeprs_-X", max_size=3)) + known[at + gone :]

@@ -1,4 +1,4 @@
-"""The TextMate grammar agrees with the parser and the checker on each word."""
+"""Tests that the TextMate grammar agrees with the parser and the checker on each word."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _is_known(unit: str) -> bool:
 
 
 def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Yield the spans of a node, each with scopes of which every token in it must have one."""
+    """Yield the span of each node. With each come scopes, one of which every token in the span must have."""
     match node:
         case ast.Attribute() if node.key.span.start != node.values[0].span.start:  # what an event does is a call
             yield node.key.span, ("variable.other.property.attribute",)
@@ -221,6 +221,6 @@ def test_every_word_of_the_checkers_tables_has_its_scope(tmp_path: Path) -> None
 
 
 def test_the_words_are_those_of_the_schema() -> None:
-    """Every possible inner block is in one of the lists from which the grammar is made."""
+    """Each inner block that is possible is in one of the lists from which the grammar is made."""
     held = {name for block in schemas.BLOCKS.values() for name in block.blocks} | set(lower_report._BLOCKS)
     assert held <= set(KEYWORDS)

@@ -1,4 +1,4 @@
-"""Helix's settings are TOML in its format, and name an existing command."""
+"""Tests that Helix's settings are TOML in Helix's format, and name a command that exists."""
 
 from __future__ import annotations
 

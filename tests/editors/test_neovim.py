@@ -29,8 +29,8 @@ tell({ messages = vim.tbl_map(function(one) return one.message end, vim.diagnost
 
 @pytest.fixture
 def nvim(tmp_path: Path) -> Callable[..., object]:
-    """Return a function that opens a file in a Neovim with only our settings, runs Lua in it, and returns what `tell`
-    got."""
+    """Return a function that opens a file in a Neovim with only our settings. It runs Lua there, and returns the
+    argument that the Lua passes to `tell`."""
     program = system_tool("nvim")
 
     def run(file: Path, lua: str, *, before: str = "", **environment: str) -> object:
@@ -53,7 +53,7 @@ def nvim(tmp_path: Path) -> Callable[..., object]:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """Return a folder with bench in its `.venv`, and a spec with a mistake in a folder below."""
+    """Return a folder with bench in its `.venv`, and a spec with a mistake in a subfolder."""
     folder = tmp_path / "work"
     (folder / ".venv/bin").mkdir(parents=True)
     (folder / ".venv/bin/bench").symlink_to(PROGRAM)
@@ -126,7 +126,7 @@ def test_a_neovim_that_has_vim_lsp_enable_starts_the_server_by_it(nvim: Callable
 
 
 def test_the_settings_for_vim_lsp_enable_find_the_same_command(nvim: Callable[..., object], workspace: Path) -> None:
-    """This does by hand what Neovim 0.11 does with the file, so that older versions are tested, too."""
+    """The test does by hand what Neovim 0.11 does with the file, so that older versions are tested as well."""
     asked = """
     local settings = dofile(vim.api.nvim_get_runtime_file("lsp/benchbrief.lua", false)[1])
     vim.lsp.rpc.start = function(command) return command end

@@ -79,7 +79,7 @@ def test_the_lock_file_has_hashes_and_no_registrys_address() -> None:
 
 
 def test_the_search_for_bench_and_a_talk_with_the_server_that_it_finds() -> None:
-    """The extension's own tests, which run in Node: see editors/vscode/test."""
+    """Runs the extension's own tests in Node: see editors/vscode/test."""
     files = sorted(built_tool("vscode/out").glob("*.test.js"))
     command = [str(system_tool("node")), "--test", *map(str, files)]
     environment = os.environ | {"BENCH": str(PROGRAM)}
@@ -149,7 +149,8 @@ def test_the_snippet_of_a_factor_makes_one_once_the_experiment_varies_it(tmp_pat
 
 
 def test_every_choice_of_a_snippet_is_one_that_the_checker_knows() -> None:
-    """A spec for each choice would take long, and the likely mistake is a misspelt word."""
+    """The words are compared with the checker's. Checking a spec for each choice would take long, and the likely
+    mistake is a misspelt word."""
     known = {*words.constants(), *words.TOOLS, *words.DIRECTIONS, "disk", "cpu", "none", "lz4", "zstd", "snappy"}
     known |= {name for names in words.WORKLOADS.values() for name in names}
     text = json.dumps(SNIPPETS)
@@ -159,7 +160,7 @@ def test_every_choice_of_a_snippet_is_one_that_the_checker_knows() -> None:
 
 
 def test_the_package_was_built_from_these_sources(tmp_path: Path) -> None:
-    """The set-up installs, checks and packages in a copy without modules, bundle or package."""
+    """The set-up installs, checks and packages the extension in a copy without modules, bundle or package."""
     built = built_tool("vscode/.setup")
     ignored = shutil.ignore_patterns("node_modules", "dist", "out", "*.vsix")
     shutil.copytree(SOURCES, tmp_path / "vscode", ignore=ignored)

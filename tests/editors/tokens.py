@@ -15,8 +15,8 @@ GRAMMAR = REPOSITORY / "editors/vscode/syntaxes/bench.tmLanguage.json"
 
 @dataclass(frozen=True)
 class Token:
-    """A token. `start` is the offset of its first character in the file, and `scopes` are ordered from the outermost
-    in, without `.bench`."""
+    """A token. `start` is the offset of its first character in the file. `scopes` begin with the outermost one, without
+    `.bench`."""
 
     start: int
     text: str

@@ -1,4 +1,4 @@
-"""The examples' notebook runs from its first to its last cell, in its own kernel."""
+"""Tests that the examples' notebook runs from its first to its last cell, in its own kernel."""
 
 from __future__ import annotations
 

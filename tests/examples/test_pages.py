@@ -1,5 +1,5 @@
-"""The pages of the published briefs' examples, read as a whole. They are made from the published figures if that is
-possible."""
+"""Tests the pages of the examples of published briefs, read as a whole. If possible, they are made from the published
+figures."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ Pages = Callable[[str], tuple[str, str]]
 
 @pytest.fixture
 def pages_of_published_figures(tmp_path_factory: pytest.TempPathFactory) -> Pages:
-    """Return a function for the page of an example's brief and that of its disclosure, each made once for all tests."""
+    """Return a function that returns the page of an example's brief and the page of its disclosure. Each is made once
+    for all tests."""
 
     def pages(name: str) -> tuple[str, str]:
         folder = made_once(tmp_path_factory, f"published-{name}", partial(make_brief_of_published_figures, name))

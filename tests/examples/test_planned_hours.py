@@ -1,4 +1,5 @@
-"""The lab specs of the examples take no longer than planned: `bench plan` counts loads, resets and measuring."""
+"""Tests that the lab specs of the examples take no longer than planned. `bench plan` counts loads, resets and
+measuring."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ LIMITS_H = {
     "rocksdb_ssds": 24,
     "flash_cache": 21,
 }
-"""The limits in hours, slightly above the planned hours. Before loads were saved, these were 716, 343, 170, 23.4 and
-20.7."""
+"""The limits in hours, slightly above what is planned. Before some loads were saved, the hours were 716, 343, 170, 23.4
+and 20.7."""
 
 
 @pytest.mark.parametrize("name", LIMITS_H)
@@ -30,7 +31,7 @@ def test_a_lab_spec_takes_no_longer_than_planned(name: str) -> None:
 
 
 RATIOS = {"power_efficiency": 2.97, "cluster_shrink": 3.61, "price_performance": 1.0}
-"""The time of a script that loads as YCSB's guide says, divided by the planned time, as in benchmarks/README.md."""
+"""For a script that loads as YCSB's guide says, its time divided by the planned time, as in benchmarks/README.md."""
 
 
 @pytest.mark.parametrize("name", RATIOS)

@@ -1,6 +1,7 @@
-"""Each published brief's example, tried on this machine as its readme says, with real engines and tools, and a brief.
+"""Tries the example of each published brief on this machine as its README says, with real engines and tools, up to a
+brief.
 
-Only times and the numbers of points and workloads are cut, and only where the profile sets them. The hardware and
+Only times and the numbers of points and workloads are reduced, and only where the profile sets them. The hardware and
 everything computed are as in the example.
 """
 
@@ -31,18 +32,18 @@ MONGO_STAND_IN = "Stand-in server, not MongoDB"
 class Example:
     name: str
     cells: int
-    """The number of cells, except those of a search, which ends at its knee."""
+    """The number of cells, except those of a search, because a search ends at its knee."""
     pages: range
     cuts: tuple[tuple[str, str], ...]
-    """Texts of the profile, and their replacements in the test."""
+    """Texts of the profile, each with its replacement in the test."""
     says: tuple[str, ...]
-    """Texts that the brief contains, as regular expressions."""
+    """Texts that the brief must contain, as regular expressions."""
     numbers: int = 21
-    """The least number of numbers in its texts and tables."""
+    """The fewest numbers that its texts and tables must have."""
     seconds: int = 165
-    """The longest time of its smoke profile, by a generous estimate."""
+    """The longest time that its smoke profile may take, by a generous estimate."""
     may_miss: tuple[str, ...] = ()
-    """Places whose numbers may be missing. A number missing elsewhere is a failure."""
+    """Places whose numbers may be missing. A number that is missing elsewhere is a failure."""
 
 
 SMOKES = (
@@ -156,7 +157,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Yield the folders of the profiles' data, each with its replacement for this test."""
+    """Yield the folders for data in the profiles, each with its replacement for this test."""
     own = {folder: f"{folder}-{tmp_path.parent.name}-{tmp_path.name}" for folder in DATA}
     yield own
     for folder in own.values():
@@ -164,7 +165,7 @@ def folders(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 def cut_short(example: Example, folders: dict[str, str], into: Path) -> Path:
-    """Make a copy of the example's folder with the profile's values replaced."""
+    """Make a copy of the example's folder, and replace the profile's values in it."""
     shutil.copytree(EXAMPLES / example.name, into)
     spec = into / f"{example.name}.bench"
     before, profile, smoke = spec.read_text(encoding="utf-8").partition("profile smoke")

@@ -1,4 +1,4 @@
-"""An environment with packages of extensions installed beside benchbrief."""
+"""Provides an environment in which packages of extensions are installed together with benchbrief."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.postgres import Postgres, postgres, standby_of
 
 HERE = Path(__file__).parent
 EXAMPLES = REPOSITORY / "examples" / "extensions"
-"""Packages for users to begin with."""
+"""The packages with which users can begin."""
 PACKAGES = ("entropy", "hwmon", "memo", "netns", "sqlite", "sysbench")
 
 BROKEN = """\
@@ -52,7 +52,7 @@ class Unfinished(Meter):
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """Install benchbrief, the packages of this folder and of the examples, and a broken one.
+    """Install benchbrief, the packages of this folder and of the examples, and a broken package.
 
     The broken package writes the file `broken-was-loaded` wherever it is loaded.
     """
@@ -61,7 +61,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 @pytest.fixture(scope="session")
 def client(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """Yield an editor that asks the installed program."""
+    """Yield an editor that uses the installed program."""
     with session(tmp_path_factory.mktemp("editor"), command=(str(installed.bin / "bench"), "lsp")) as client:
         yield client
 

@@ -20,10 +20,11 @@ def bench(
 ) -> subprocess.CompletedProcess[str]:
     """Call `bench` in `folder` with its own TMPDIR, so that it sees neither the claims nor the jobs of other runs.
 
-    Another environment may be given, with another TMPDIR.
+    A different environment may be given, with its own TMPDIR.
 
-    It is forked, like most commands of the tests, from a process of the environment's own Python, which has loaded no
-    package with extensions and draws no PDFs. Editors and killed runs start the installed program.
+    Like most commands of the tests, `bench` is forked from a process that runs the environment's own Python. That
+    process has loaded no package with extensions and draws no PDFs. Editors and killed runs start the installed program
+    instead.
     """
     path = f"{PROGRAMS}:{os.environ['PATH']}"  # with tools that spare the processor
     env = env or {**os.environ, "PATH": path, "TMPDIR": str(scratch(installed))}
@@ -32,7 +33,8 @@ def bench(
 
 
 def scratch(installed: Environment) -> Path:
-    """Return a TMPDIR for the commands of this test process, since others run on the same hosts at the same time."""
+    """Return a TMPDIR for the commands of this test process, because other processes run on the same hosts at the same
+    time."""
     folder = installed.bin.parent / f"tmp-{os.getpid()}"
     folder.mkdir(exist_ok=True)
     return folder

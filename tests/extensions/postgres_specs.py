@@ -63,7 +63,7 @@ report japanese "PostgreSQL の測定" {
 
 
 def written(folder: Path, server: Postgres, host: str = "local", old: str = "", new: str = "") -> Path:
-    """Write the spec with its SQL, with one of its texts replaced."""
+    """Write the spec and its SQL, after replacing a text of the spec."""
     assert old in SPEC
     (folder / "orders.sql").write_text(SQL)
     path = folder / "shop.bench"
@@ -72,7 +72,7 @@ def written(folder: Path, server: Postgres, host: str = "local", old: str = "", 
 
 
 def small(folder: Path, server: Postgres, host: str = "local", measure: str = "2 s") -> Path:
-    """Write the spec with one cell of a low rate, and no report."""
+    """Write the spec with one cell at a low rate, and without a report."""
     path = written(folder, server, host)
     text = (
         path.read_text().partition("experiment offered")[0].replace("workloads = [reads, orders]", "workloads = orders")

@@ -1,4 +1,4 @@
-"""Benchbrief works without its own extensions, on a spec for another package's engine."""
+"""Tests that benchbrief works without its own extensions, on a spec for another package's engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another package's engine and load generator work everywhere that ours do, on this machine and over SSH."""
+"""Tests that another package's engine and load generator work wherever ours do, on this machine and over SSH."""
 
 from __future__ import annotations
 

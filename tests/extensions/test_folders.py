@@ -1,4 +1,5 @@
-"""Each of our extensions has a complete folder: a description, code, words in each language, a page, and tests."""
+"""Tests that the folder of each of our extensions is complete: a description, code, words in each language, a page, and
+tests."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ TESTED_TOGETHER = {
     "transports/local": "tests/runners/transports/test_jobs.py",
     "transports/ssh": "tests/runners/transports/test_ssh.py",
 }
-"""Extensions that behave like others of their kind, each with the module that tests all of these."""
+"""Extensions that behave like others of their kind. Each comes with the module that tests all of these."""
 
 FOLDERS = {f"{folder.parent.name}/{folder.name}": folder for folder in folders()}
 
@@ -44,7 +45,7 @@ def is_command_that_uses(name: str, text: str) -> bool:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_page_says_what_it_is_how_it_is_used_and_where_it_ends(name: str) -> None:
-    """Its specs and commands are checked with those of all other pages."""
+    """The specs and commands on the page are checked together with those of all other pages."""
     folder, spec = FOLDERS[name], spec_in(FOLDERS[name])
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert text.startswith("# ")

@@ -1,4 +1,4 @@
-"""Another package's importer, installed beside benchbrief, works like ours."""
+"""Tests that another package's importer, installed beside benchbrief, works like ours."""
 
 from __future__ import annotations
 

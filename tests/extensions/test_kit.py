@@ -1,4 +1,4 @@
-"""Tests the package written by `bench extensions new`, and the findings of `bench extensions try` about it."""
+"""Tests the package that `bench extensions new` writes, and what `bench extensions try` reports about it."""
 
 from __future__ import annotations
 
@@ -138,7 +138,8 @@ def test_a_given_spec_is_tried_as_far_as_it_goes_and_ended_when_it_hangs(
 @pytest.mark.long
 @pytest.mark.timeout(900)  # thirteen commands, of which nine measure
 def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
-    """It is tried simulated, for real, with each reset, killed and resumed, and with bad outputs."""
+    """`bench extensions try` tries the engine simulated, for real, with each reset, killed and resumed, and with bad
+    outputs."""
     write("engine", site)
     assert not_held(try_extension(NAME)) == []
 

@@ -1,5 +1,5 @@
-"""MariaDB and sysbench, from a package of their own, with real servers that are started for a run
-or already running."""
+"""Tests MariaDB and sysbench, from a separate package, with real servers that a run starts or that are already
+running."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ def test_a_cell_with_an_event_that_changes_data_is_loaded_again_after(monkeypatc
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_conforms(installed: Environment, tmp_path: Path) -> None:
-    """It is tried simulated, for real, with each reset, killed and resumed, and with bad outputs."""
+    """`bench extensions try` tries the package simulated, for real, with each reset, killed and resumed, and with bad
+    outputs."""
     system_tool("mariadbd")
     system_tool("sysbench")
     env = {**os.environ, "TMPDIR": str(scratch(installed))}

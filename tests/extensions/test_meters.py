@@ -1,4 +1,4 @@
-"""Another package's power meter, installed beside benchbrief, is checked and read like ours."""
+"""Tests that another package's power meter, installed beside benchbrief, is checked and read like ours."""
 
 from __future__ import annotations
 

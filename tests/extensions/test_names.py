@@ -1,5 +1,5 @@
-"""No file outside an extension's folder names an engine, a tool, a probe, a meter, an importer, a template or a
-transport."""
+"""Tests that no file outside an extension's folder names an engine, a tool, a probe, a meter, an importer, a template
+or a transport."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchbrief.compiler.registry import (
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
 FOLDERS = ("results/imports/", "runners/meters/")
-"""Folders for code shared by importers and meters. Other extensions have no code in these rooms."""
+"""Folders for code that importers or meters share. Other extensions have no code there."""
 
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)
@@ -34,7 +34,7 @@ OTHERS_ALLOWED = {
     "reports/render/fill_pages.py": {"slide"},
 }
 AMBIGUOUS = {"command", "csv", "local", "ssh", "table"}
-"""Words with another meaning: attributes, file suffixes, words and blocks of the language."""
+"""Words that also mean something else: attributes, file suffixes, words and blocks of the language."""
 
 ALLOWED = {
     # Before it can read a spec, the parser mends `from ycsb-c`.
@@ -42,7 +42,7 @@ ALLOWED = {
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py": {"mongodb", "ycsb"},
 }
-"""Names that have to be where they are, each with the reason. This list may only become shorter."""
+"""The names that must be where they are, each with the reason. This list may only become shorter."""
 
 PROBES_ALLOWED = {
     # Words that are also something else: a fact of a host, an attribute of hardware, a figure of a simulated host.
@@ -57,7 +57,7 @@ PROBES_ALLOWED = {
 
 @cache
 def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the texts of a module, and those that are not docstrings."""
+    """Return all texts of a module, and those of them that are not docstrings."""
     constants, documents = set(), set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Expr):
@@ -69,7 +69,7 @@ def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def quoted(path: Path) -> frozenset[str]:
-    """Return the texts of a module that consist only of a name."""
+    """Return those texts of a module that consist of nothing but a name."""
     return texts(path)[0]
 
 
@@ -89,7 +89,7 @@ SAMPLES = {
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py",
 }
-"""Modules with a product's name in a sentence. This list may only become shorter."""
+"""Modules in which a sentence contains a product's name. This list may only become shorter."""
 
 
 def test_no_sentence_names_a_product_but_as_a_sample() -> None:
@@ -103,7 +103,7 @@ def test_no_module_names_an_engine_or_a_tool_that_is_not_in_its_folder() -> None
 
 
 def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
-    """Our own probes have names that are words of the language, and no other probe may be named elsewhere."""
+    """The names of our own probes are words of the language, and no other probe may be named elsewhere."""
     named = {name: words for name, path in modules().items() if (words := quoted(path) & (PROBES - PROBES_ALLOWED))}
     assert named == {}
 
@@ -124,7 +124,7 @@ def test_a_scheduler_is_named_in_its_folder_alone() -> None:
 
 
 def test_no_explanation_names_a_product_outside_of_its_specs() -> None:
-    """They say what there is by holes, `@meters@`, which are filled from the registries."""
+    """The explanations list what exists by holes such as `@meters@`, which are filled from the registries."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "compiler/explanations").glob("*.md")}
     prose = {code: re.sub(r"```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE) for code, text in texts.items()}
     name = re.compile(

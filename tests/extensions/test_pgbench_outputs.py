@@ -1,5 +1,5 @@
-"""Tests pgbench's outputs and logs, recorded from version 15: they are read, summed up, and refused if they contradict
-themselves."""
+"""Tests pgbench's outputs and logs, recorded from version 15. They are read and summed up, and are refused if they
+contradict themselves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_host_and_the_importer_fold_a_log_alike(tmp_path: Path, name: str, o
 
 
 def test_an_offered_load_s_logged_time_begins_with_its_schedule() -> None:
-    """pgbench prints the mean of the logged times. Minus the mean lag, it is the mean of the service times."""
+    """pgbench prints the mean of the logged times. This mean minus the mean lag is the mean of the service times."""
     found = read_summary(output("open"))
     log = fold_logs(logs("open"), found.seconds, 0.0, offered=True)
     assert found.mean_ms is not None
@@ -178,7 +178,7 @@ def test_the_importer_refuses_what_proves_nothing(tmp_path: Path) -> None:
 
 
 def test_an_empty_log_of_a_thread_is_known_by_its_name(tmp_path: Path) -> None:
-    """A thread that ended no transaction leaves one."""
+    """A thread that ended no transaction leaves an empty log."""
     for path in RECORDED.glob("open*"):
         shutil.copy(path, tmp_path)
     empty = tmp_path / "open.4711.2"

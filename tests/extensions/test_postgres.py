@@ -1,4 +1,4 @@
-"""Tests PostgreSQL and pgbench, from a package of their own, with a real server and a real standby."""
+"""Tests PostgreSQL and pgbench, from a separate package, with a real server and a real standby."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _login(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(
     installed: Environment, postgres_server: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> subprocess.CompletedProcess[str]:
-    """Make a whole run on this machine. `args` of the result is its folder."""
+    """Make a complete run on this machine. `args` of the result is the run's folder."""
     folder = tmp_path_factory.mktemp("shop")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PG_PASSWORD", PASSWORD)

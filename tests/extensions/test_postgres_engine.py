@@ -1,4 +1,4 @@
-"""Tests the engine of the PostgreSQL package, in this process, with a real server and a real standby."""
+"""Tests the engine of the PostgreSQL package in this process, with a real server and a real standby."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def workload(benchmark: str, sql: str | None = None) -> Workload:
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Yield a function that makes engines, and stop the engines at the end."""
+    """Yield a function that makes engines. At the end, stop the engines."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PG_PASSWORD", PASSWORD)
     started: list[Postgresql] = []
@@ -94,14 +94,14 @@ def loaded(engine: Postgresql, context: CellContext, folder: Path) -> None:
 
 
 def asked(server: Postgres, sql: str) -> str:
-    """Return the answer of the tests' database to the owner of the cluster."""
+    """Return the answer of the tests' database to a query by the owner of the cluster."""
     where = ("-h", str(server.directory), "-p", str(server.port), "-U", "postgres", "-d", DATABASE)
     return run("psql", *where, "-X", "-q", "-A", "-t", "-c", sql).strip()
 
 
 @contextmanager
 def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Pause the standby's replay. The standby reports this."""
+    """Pause the replay on the standby, which reports that it is paused."""
     del primary
     as_owner(standby, "SELECT pg_wal_replay_pause()")
     try:
@@ -113,7 +113,7 @@ def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
 
 @contextmanager
 def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Silence the standby when it is known to have caught up, so that the primary knows no lag in seconds."""
+    """Silence the standby once it is known to have caught up, so that the primary knows no lag in seconds."""
     until(lambda: as_owner(primary, "SELECT replay_lag IS NULL FROM pg_stat_replication") == "t", 60)
     with stopped_receiver(standby):
         yield
@@ -121,7 +121,7 @@ def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
 
 @contextmanager
 def silent_with_a_lag(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Silence the standby while the primary still knows the small lag of its last replay."""
+    """Silence the standby while the primary still knows the small lag of the last replay."""
 
     def lags() -> bool:
         as_owner(primary, "SELECT txid_current()")

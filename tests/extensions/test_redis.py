@@ -1,4 +1,4 @@
-"""Redis and redis-benchmark, from a package of their own, with real servers that are started for a run or already
+"""Tests Redis and redis-benchmark, from a separate package, with real servers that a run starts or that are already
 running."""
 
 from __future__ import annotations
@@ -181,7 +181,8 @@ def test_a_killed_run_goes_on_with_the_server_that_went_on_and_is_compared(
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_conforms(installed: Environment, tmp_path: Path) -> None:
-    """It is tried simulated, for real, with each reset, killed and resumed, and with bad outputs."""
+    """`bench extensions try` tries the package simulated, for real, with each reset, killed and resumed, and with bad
+    outputs."""
     system_tool("redis-server")
     system_tool("redis-benchmark")
     env = {**os.environ, "TMPDIR": str(scratch(installed))}

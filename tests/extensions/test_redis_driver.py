@@ -1,4 +1,5 @@
-"""Outputs of redis-benchmark are refused if they belong to another cell or contain something other than a number."""
+"""Tests that outputs of redis-benchmark are refused if they belong to another cell, or contain something other than a
+number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the engine of the Redis package, in this process, with a real server that already runs."""
+"""Tests the engine of the Redis package in this process, with a real server that is already running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extensions of other packages are found by name, and a broken one affects only its users."""
+"""Tests that extensions of other packages are found by name, and that a broken one affects only specs that use it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_each_of_our_own_probes_is_right_and_can_be_loaded(name: str) -> None:
 
 
 def test_what_the_specs_of_our_own_probes_take_is_what_others_have_too() -> None:
-    """They import only what is meant for specs."""
+    """The specs import nothing but what is meant for specs."""
     folder = Path(registry.__file__).parents[2] / "extensions" / "probes"
     for name in PROBE_SPECS.own:
         lines = (folder / name / "spec.py").read_text().splitlines()
@@ -205,7 +205,7 @@ BROKEN = {
 def test_a_broken_extension_is_one_finding_for_who_uses_it(
     source: str, why: str, package: Package, tmp_path: Path
 ) -> None:
-    """E0212."""
+    """The finding is E0212."""
     package("gauge", source)
     assert said(tmp_path, "cpu every 1 s", "mean(cpu over threads)") == []
     (found,) = said(tmp_path, "gauge every 1 s", "mean(gauge.level over threads)")

@@ -1,4 +1,5 @@
-"""Another package's scheduler runs the lanes of a run: `examples/extensions/queue`, with one place for two hosts."""
+"""Tests that another package's scheduler runs the lanes of a run: `examples/extensions/queue`, with one place for two
+hosts."""
 
 from __future__ import annotations
 
@@ -30,14 +31,14 @@ def bench(tmp_path: Path, installed: Environment) -> Iterator[Bench]:
 
 
 def called(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the `bench` that is installed beside the package, by a fork. Each lane is a process of the
-    installed program."""
+    """Run the `bench` that is installed beside the package, by forking. Each lane is a process of the installed
+    program."""
     return forked(Environment(Path(bench.env["PROGRAM"]).parents[1]), bench.folder, *words, env=bench.env)
 
 
 @contextmanager
 def started(bench: Bench, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield a running `bench`. Processes that it has started remain after the block."""
+    """Yield a running `bench`. The processes that it has started remain after the block."""
     process = subprocess.Popen(
         [bench.env["PROGRAM"], *words], cwd=bench.folder, env=bench.env, stderr=subprocess.DEVNULL
     )
@@ -86,7 +87,7 @@ def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Benc
 
 @pytest.mark.long
 def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench) -> None:
-    """With one place, one job measures while the other waits."""
+    """There is one place, so one job measures while the other waits."""
     spec(bench, measure="6 s", text=SPEC + "scheduler queue { places = 1 }\n")
     with started(bench, "run", "brief.bench", "--on", "queue") as run:
         until(lambda: any(said(bench, lane, type="step_started", step="measure") for lane in (1, 2)), 90)

@@ -1,4 +1,4 @@
-"""Tests snapshots of another package: an engine with its data in a directory uses them like ours."""
+"""Tests snapshots of another package. An engine with its data in a directory uses them like ours."""
 
 from __future__ import annotations
 

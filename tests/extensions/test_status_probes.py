@@ -1,4 +1,5 @@
-"""The example packages' probes of a server's status report each known measure, even if others are unknown."""
+"""Tests that the example packages' probes of a server's status report each measure that they know, even if others are
+unknown."""
 
 from __future__ import annotations
 

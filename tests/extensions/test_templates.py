@@ -1,4 +1,4 @@
-"""Another package's template, installed beside benchbrief, lays out a brief like ours."""
+"""Tests that another package's template, installed beside benchbrief, lays out a brief like ours."""
 
 from __future__ import annotations
 

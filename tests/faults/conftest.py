@@ -26,7 +26,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @dataclass(frozen=True)
 class FaultyRun:
-    """A run in which some cells failed, and its ending."""
+    """A run in which some cells failed, and how the run ended."""
 
     bench: Bench
     ended: Ended
@@ -36,8 +36,8 @@ class FaultyRun:
         return {record["cell"]: record for record in self.bench.journal("cell_ended")}
 
     def fails_only(self, pattern: str) -> None:
-        """Check that exactly the cells with matching ids failed and have no numbers, and that there are others, all
-        good."""
+        """Check that only cells with matching ids failed and have no numbers, and that there are other cells, all of
+        them good."""
         failed = {cell for cell in self.verdicts if re.search(pattern, cell)}
         assert self.ended.code == 3, self.ended.text
         assert {cell for cell, record in self.verdicts.items() if record["status"] == "failed"} == failed
@@ -54,7 +54,8 @@ class FaultyRun:
         assert {row["cell_id"] for row in counted} == self.verdicts.keys() - failed
 
     def says_why(self, pattern: str, *parts: str) -> None:
-        """Check that each of these cells failed with one printable line that names the spec's line."""
+        """Check that each of these cells failed with one line without control characters that names the line of the
+        spec."""
         records = [record for cell, record in self.verdicts.items() if re.search(pattern, cell)]
         assert records
         for record in records:
@@ -70,7 +71,7 @@ class FaultyRun:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that makes folders on file systems of a given size (`64k`), which needs root."""
+    """Yield a function that makes folders on file systems of a given size (such as `64k`). This needs root."""
     if os.getuid() != 0:
         pytest.skip("only root can mount a small file system")
     mounted: list[Path] = []

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 
 def rocks(hardware: str, names: Iterable[str], *, benchmark: str = "fillrandom", tool: str = "") -> str:
-    """Return a spec with one cell for each group or variant, whose database's path ends in its name."""
+    """Return a spec with one cell for each group or variant. Its database's path ends in the name of the group or
+    variant."""
     return f"""\
 {hardware}
 database rocks {{ engine = rocksdb  path = "@DATA@/{{kind}}"  {tool}  options {{ compression = "none" }} }}

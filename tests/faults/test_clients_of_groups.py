@@ -1,4 +1,5 @@
-"""Tests `client = [one_load, two_load]`: over sshd, each hardware group in turn is loaded by its own client."""
+"""Tests `client = [one_load, two_load]` over sshd: the hardware groups take turns, and each is loaded by its own
+client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host with a wrong clock that is set while a cell is measured: none of its samples is lost or misplaced."""
+"""Tests a host with a wrong clock that is set while a cell is measured. No sample is lost or misplaced."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ workload a from ycsb.a { records = 200 }
 experiment e { hardware = box  database = mongo  workloads = [a]  threads = [1]  measure = 4 s
   probes = [cpu every 0.25 s] }
 """
-"""The load is on another host than the wrong clock, since a tool whose clock is set measures nothing."""
+"""The wrong clock is not on the load generator's host, because a tool whose clock is set measures nothing."""
 
 
 @pytest.fixture
 def lying(tmp_path: Path) -> Path:
-    """Return a folder for the PATH with a `date` that is ahead by the number of seconds in the file `ahead`
-    beside it."""
+    """Return a folder for the PATH with a `date` that is ahead. The number of seconds is in the file `ahead` beside the
+    folder."""
     system_tool("sshd")
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -108,7 +108,7 @@ def test_samples_stay_in_place_when_a_wrong_clock_is_set_during_the_measurement(
 
 
 def set_clock_while_sampled(tmp: Path, ahead: Path) -> None:
-    """Set the clock by an hour, once the probe has taken some readings of the measured time."""
+    """Set the clock an hour ahead, once the probe has taken some readings in the measured time."""
 
     def readings() -> int:
         outputs = [path.read_text() for path in tmp.rglob("stdout") if path.parent.name != "work"]

@@ -1,5 +1,5 @@
-"""Hosts that refuse, hang or have changed identity: their cells fail, while all others run. Without a tool,
-none runs."""
+"""Tests hosts that refuse, hang or have changed identity. Their cells fail, and all others run. If a tool is missing,
+no cell runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SPEC = rocks(HOSTS, ["good", *REASONS])
 
 @contextmanager
 def home_of_odd_hosts(home: Path) -> Iterator[None]:
-    """Provide a `~/.ssh` that knows all the hosts above, with the faults that they are named for."""
+    """Provide a `~/.ssh` that knows all the hosts above. Each host has the fault that its name says."""
     with ExitStack() as stack:
         closed = stack.enter_context(socket.socket())
         closed.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
@@ -81,7 +81,7 @@ def _greet_in_http(server: socket.socket) -> None:
 
 @contextmanager
 def without_db_bench() -> Iterator[Path]:
-    """Yield a folder with all programs of the system except db_bench. (It is not in pytest's own folder, which other
+    """Yield a folder with all programs of the system except db_bench. (The folder is not in pytest's own, which other
     users can't read.)"""
     with tempfile.TemporaryDirectory(prefix="benchbrief-bin-") as folder:
         for path in [*Path("/usr/bin").iterdir(), *Path("/usr/sbin").iterdir()]:
@@ -93,7 +93,7 @@ def without_db_bench() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
-    """Make one run over a good host and all the faulty ones, and call `bench doctor` for the same spec."""
+    """Make one run with a good host and all the faulty ones, and call `bench doctor` for the same spec."""
     system_tool("db_bench")
     system_tool("sshd")
     with fresh_bench(tmp_path_factory.mktemp("hosts")) as bench, home_of_odd_hosts(bench.home):
@@ -300,7 +300,7 @@ def _until_ended(bench: Bench, cell: str) -> None:
 
 
 def _vanish(server: Sshd) -> None:
-    """End the server, and then its connections, so that nobody can connect again."""
+    """End the server and then its connections, so that nobody can connect again."""
     connections = server.sessions()
     server.process.terminate()
     server.process.wait(60)

@@ -1,4 +1,4 @@
-"""Tools that never end, and tools that never stop printing, on a host reached by SSH."""
+"""Tests tools that never end, and tools that never stop printing, on a host reached by SSH."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.support.sshd import sshd
 from tests.support.tools import system_tool
 
 _FLOOD = 160 << 20
-"""The bytes of a flood, far more than the controller may hold or a driver reads."""
+"""How many bytes a tool prints. This is far more than the controller may hold or a driver reads."""
 _PEAK_KIB = 220 << 10
 """The memory limit of the controller. It needs about 180 MiB, mostly to build the tables."""
 _MEASURING_KIB = 120 << 10
-"""The memory limit of the controller while it measures, which takes about 80 MiB, and fetches the flood."""
+"""The memory limit of the controller while it measures and fetches the flood. Measuring takes about 80 MiB."""
 
 
 @pytest.mark.long
@@ -65,8 +65,8 @@ def test_a_flood_is_kept_in_bounded_memory_and_a_hung_tool_is_ended_with_all_tha
 
 
 def _without_pandas(folder: Path) -> Path:
-    """Return a folder for PYTHONPATH that hides pandas. Only notebooks need it, but pyarrow imports it (40 MB) if it
-    can."""
+    """Return a folder for PYTHONPATH that hides pandas. Only notebooks need pandas, but pyarrow imports it (40 MB) if
+    it can."""
     folder.mkdir()
     (folder / "pandas.py").write_text('raise ModuleNotFoundError("hidden", name="pandas")\n')
     return folder

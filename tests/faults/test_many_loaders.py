@@ -1,5 +1,5 @@
-"""Tests one load from two hosts, each with its own sshd, into one server: it is split and added up, and fails as a
-whole."""
+"""Tests one load from two hosts, each with its own sshd, into one server. The load is split and added up, and fails as
+a whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BROKEN = "broken/box/c/threads=8/r1"
 
 @pytest.fixture
 def load_hosts(bench: Bench) -> Iterator[tuple[Sshd, Sshd]]:
-    """Yield `load-1` and `load-2`, as in the user's own SSH configuration."""
+    """Yield `load-1` and `load-2`, which the user's own SSH configuration knows."""
     built_tool("mongo-stand-in")
     system_tool("sshd")
     with sshd() as one, sshd() as two:
@@ -58,7 +58,7 @@ def job(bench: Bench, cell: str, host: str) -> tuple[str, str]:
 def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
     bench: Bench, load_hosts: tuple[Sshd, Sshd]
 ) -> None:
-    """In the experiment `broken`, the only one with four threads, YCSB on the second host fails."""
+    """YCSB on the second host fails in the experiment `broken`, which is the only one with four threads."""
     broken_there = f'*"{load_hosts[1].port}"*) case "$*" in *" -threads 4 "*) echo broken >&2; exit 7;; esac;;'
     tool = wrapped.ycsb(bench.folder / "tool", f'*) case "$SSH_CONNECTION" in {broken_there} esac;;')
     bench.spec(SPEC, TOOL=f'ycsb("{tool}")')

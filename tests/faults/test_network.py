@@ -1,4 +1,4 @@
-"""Networks that are silently cut: no packet arrives, not even a reset."""
+"""Tests networks that are silently cut: no packet arrives, not even a reset."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def test_a_host_that_comes_back_loses_nothing_and_one_that_does_not_fails_alone(
 
 
 def _measuring(namespace: str) -> list[int]:
-    """Return the pids of db_bench processes that run a benchmark in a namespace, unlike those asked for a version."""
+    """Return the pids of db_bench processes in a namespace that run a benchmark. Those that only print a version do not
+    count."""
     found = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout
     pids = []
     for pid in found.split():

@@ -1,4 +1,4 @@
-"""Tests names with shell syntax in every field that reaches a shell, also with resets, hooks and dropped caches."""
+"""Tests names with shell syntax in every field that reaches a shell, including resets, hooks and dropped caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quickstart on a host that is reached by SSH as a plain user."""
+"""Tests the quickstart on a host that is reached by SSH as an ordinary user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DATA = ("/var/tmp/benchbrief", "/dev/shm/benchbrief")
 
 @pytest.fixture
 def plain_users_host() -> Iterator[Sshd]:
-    """Yield a server with a user other than root, if the tests run as root."""
+    """Yield a server. If the tests run as root, its user is another one."""
     system_tool("db_bench")
     built_tool("mongo-stand-in")
     built_tool("ycsb")

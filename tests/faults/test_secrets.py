@@ -1,4 +1,4 @@
-"""Tests secrets: the spec has references, and only processes that need the values get them."""
+"""Tests that a spec has only references to secrets, and that only processes that need the values get them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def watched_process_list() -> Iterator[set[bytes]]:
 
 
 def forms(secret: str) -> set[bytes]:
-    """Return the forms in which it may be written."""
+    """Return the forms in which a secret may be written."""
     return {form.encode() for form in (secret, quote(secret, safe=""), quote(secret))}
 
 

@@ -1,6 +1,7 @@
-"""A clock that is set while a cell is measured, by a time server or by hand: nothing timed by it becomes a number.
+"""Tests a clock that is set while a cell is measured, by a time server or by hand. No time by that clock becomes a
+number.
 
-The clock is a test's own (`tests/support/set_clock.py`); all programs that go by it are real.
+The clock is made by the tests (`tests/support/set_clock.py`). All programs that use it are real.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def clock(tmp_path: Path) -> SetClock:
 
 @contextmanager
 def set_during(clock: SetClock, ahead_s: float, ready: Callable[[], bool]) -> Iterator[None]:
-    """Set the clock while the block runs, once `ready` is true."""
+    """While the block runs, set the clock once `ready` is true."""
 
     def wait_and_set() -> None:
         until(ready, within_s=60)
@@ -49,7 +50,7 @@ def set_during(clock: SetClock, ahead_s: float, ready: Callable[[], bool]) -> It
 
 
 def has_measured(tmp: Path, seconds: int) -> bool:
-    """Return whether some db_bench below a folder has counted its operations for this many seconds."""
+    """Return whether a db_bench below a folder has counted its operations for this many seconds."""
     try:
         return any(path.read_text().count("\n") > seconds for path in tmp.rglob("report.csv"))
     except FileNotFoundError:  # the folder of a job that ended was removed meanwhile
@@ -57,7 +58,7 @@ def has_measured(tmp: Path, seconds: int) -> bool:
 
 
 def run_on_a_host_of_its_own(bench: Bench, clock: SetClock, ahead_s: float, more: str = "") -> Ended:
-    """Run on a host whose programs all go by the set clock, while the controller's do not."""
+    """Run on a host where all programs use the clock that is set. The controller's programs do not use it."""
     tool = wrapped.db_bench(bench.folder / "tool")
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")', HOSTS='"box"', SECONDS="5", MORE=more)
     seen = " ".join(f"{name}={value}" for name, value in clock.env.items())
@@ -122,7 +123,7 @@ def test_a_cell_fails_when_its_warm_up_dies(bench: Bench) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(120)
 def test_a_cell_fails_when_its_tool_says_more_seconds_than_its_job_took(bench: Bench, clock: SetClock) -> None:
-    """Only the tool sees this clock, so the host's clock does not show the change."""
+    """Only the tool uses this clock, so the host's clock does not show the change."""
     words = " ".join(f"{name}='{value}'" for name, value in clock.env.items())
     tool = wrapped.db_bench(bench.folder / "tool", f"*--duration*) export {words};;")
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")', HOSTS="local", SECONDS="5", MORE="")
@@ -143,7 +144,7 @@ def test_a_cell_fails_when_its_tool_says_more_seconds_than_its_job_took(bench: B
 def test_samples_of_another_host_stay_in_place_when_the_controller_s_clock_is_set(
     bench: Bench, clock: SetClock, ahead_s: float
 ) -> None:
-    """All programs of the controller go by the clock, the host's do not."""
+    """All programs of the controller use the clock that is set. The host's programs do not."""
     tool = wrapped.db_bench(bench.folder / "tool")
     probes = "probes = [cpu every 0.25 s, memory every 0.25 s]"
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")', HOSTS='"box"', SECONDS="5", MORE=probes)

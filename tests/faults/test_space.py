@@ -1,4 +1,5 @@
-"""Tests full disks: a host's fails its cells, and the controller's stops the run before anything is lost."""
+"""Tests full disks. A full disk of a host fails the host's cells. A full disk of the controller stops the run before
+anything is lost."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def test_a_host_without_room_for_the_jobs_outputs_fails_its_cells(bench: Bench, 
 
 @pytest.fixture(scope="module")
 def room_taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """Return the bytes that a good run of the two cells takes on disk, by kind of content."""
+    """Return how many bytes a good run of the two cells takes on disk, by kind of content."""
     system_tool("db_bench")
     with fresh_bench(tmp_path_factory.mktemp("good"), paper=True) as bench:
         bench.spec(TWO_CELLS + REPORT)

@@ -1,4 +1,4 @@
-"""`bench stop`, its effect on a host, and the error of a second run on a claimed host."""
+"""Tests `bench stop` and what it does on a host, and the error of a second run on a claimed host."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tools(server: Sshd) -> list[str]:
 
 
 def commands(server: Sshd) -> list[bytes]:
-    """Return the command lines of all jobs on the host, recognized by its folder in their environment."""
+    """Return the command lines of all jobs on the host. A job is recognized by its folder in its environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -61,7 +61,7 @@ def commands(server: Sshd) -> list[bytes]:
 
 
 def jobs(server: Sshd) -> int:
-    """Return how many jobs were started on the host: the tool's, and the probe's."""
+    """Return how many jobs of the tool, and how many of the probe, were started on the host."""
     return sum(path.name == "pid" and bool(path.read_text()) for path in left(server))
 
 
@@ -156,7 +156,7 @@ experiment e {
 
 
 def apart(server: Sshd) -> set[str]:
-    """Return the commands of the spec that have their own process on the host."""
+    """Return those commands of the spec that have their own process on the host."""
     found = set()
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -316,7 +316,7 @@ def test_a_run_of_an_earlier_version_that_was_moved_is_ended_by_what_its_jobs_te
 
 
 def made_by_an_earlier_version(bench: Bench, server: Sshd) -> None:
-    """Make the remains of a killed run look as if from a version without run identities."""
+    """Make the remains of a killed run look like those of a version without run identities."""
     (bench.run_dir / IDENTITY).unlink()
     (root,) = (server.directory / "tmp").glob("benchbrief-*")
     (owner,) = {path.name.partition(".")[0] for path in root.glob("*.alive")}

@@ -1,4 +1,4 @@
-"""Tests tools that exit with code 0 although they measured nothing, or something else."""
+"""Tests tools that exit with code 0 although they measured nothing, or the wrong thing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
-    """Make one run with a cell for each fault, followed by a good one."""
+    """Make one run with a cell for each fault, followed by a good cell."""
     real = str(system_tool("db_bench"))
     with fresh_bench(tmp_path_factory.mktemp("tools")) as bench:
         cases = "\n".join(f"*/{name}\\ *) {script.replace('@REAL@', real)};;" for name, (script, _) in FAULTS.items())

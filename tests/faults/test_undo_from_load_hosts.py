@@ -1,4 +1,4 @@
-"""Inserted records are deleted through the load generators' hosts, each with its own sshd."""
+"""Tests that inserted records are deleted through the load generators' hosts, each with its own sshd."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Provides a cache for each test, and installs the plain tools of `tests/results/plugin` as a third party's."""
+"""Provides a cache for each test, and installs the plain tools of `tests/results/plugin` like a third party's."""
 
 from collections.abc import Iterator
 from pathlib import Path

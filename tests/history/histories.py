@@ -1,4 +1,4 @@
-"""Histories for tests: runs that have only series."""
+"""Histories for tests, made of runs that have only series."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOW = datetime(2027, 6, 1, tzinfo=UTC)
 
 
 def a_row(night: int, value: float | None, run_id: str = "", **more: Any) -> SeriesRow:
-    """Return a value of one night. `point` and `facts` are given as objects, and become JSON."""
+    """Return the value of one night. `point` and `facts` are given as objects, and become JSON."""
     facts = more.pop("facts", {"kernel": "6.1"})
     point = more.pop("point", {"hardware": "nvme", "threads": 4})
     row = SeriesRow(

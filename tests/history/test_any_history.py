@@ -1,4 +1,5 @@
-"""Any history, whatever and however little its runs measured, gets trends, gate verdicts, a page and a site."""
+"""Tests that any history gets trends, gate verdicts, a page and a site, whatever its runs measured and however
+little."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ QUANTITIES = (("throughput", "ops/s", "higher"), ("errors", "share", "lower"), (
 
 @dataclass
 class Place:
-    """Runs for a site."""
+    """A place that holds runs for a site."""
 
     runs: Sequence[SiteRun]
     name: str = "tests"
@@ -48,7 +49,8 @@ class Place:
 
 
 def rows_of(seed: int) -> list[SeriesRow]:
-    """Return the rows of a history's runs: each kind of value in `VALUES`, with gaps and changes of everything else."""
+    """Return the rows of a history's runs. They have each kind of value in `VALUES`, gaps, and changes of everything
+    else."""
     rng = random.Random(seed)  # noqa: S311  # the same in every run
     change, label = list(VALUES.values())[seed % len(VALUES)], list(NAMES.values())[seed // 7 % len(NAMES)]
     nights = rng.choice((1, 2, 3, 5, 9, 16, 30))
@@ -80,7 +82,8 @@ def rows_of(seed: int) -> list[SeriesRow]:
 
 
 def require_pages(seed: int, folder: Path) -> None:
-    """Judge, draw and render a history. Check that nothing fails, and that no page has a number that is none."""
+    """Judge, draw and render a history. Check that nothing fails, and that no page shows a NaN or an infinite
+    number."""
     rows, language = rows_of(seed), ("en", "ja")[seed % 2]
     pages = []
     try:

@@ -1,4 +1,4 @@
-"""What is suspicious in a run, what causes an alarm, and who is responsible for a change."""
+"""Tests what is suspicious in a run, what causes an alarm, and who is responsible for a change."""
 
 from __future__ import annotations
 

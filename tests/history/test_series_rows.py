@@ -43,7 +43,7 @@ def a_run(
     change: Callable[[Plan], Plan] = lambda plan: plan,
     **hardware: object,
 ) -> Path:
-    """Measure a cell with a repeat for each rate, or a failed one for None."""
+    """Measure a cell with a repeat for each rate. A rate of None makes a failed repeat."""
     cells = [a_cell(repeat=repeat) for repeat in range(1, len(rates) + 1)]
     plan = change(a_plan(cells))
     groups = {key: Hardware.model_validate(group.model_dump() | hardware) for key, group in plan.hardware.items()}
@@ -139,7 +139,7 @@ def a_limit(most: float, text: str = "latency.p99 < 3 ms", **more: Any) -> Promi
 
 
 def a_search(**more: Any) -> Callable[[Plan], Plan]:
-    """Return a function that makes a plan's experiment search for a promise."""
+    """Return a function that makes an experiment of a plan search for a promise."""
     points = more.pop("points", (4.0, 5.0))
     said = {"limits": (a_limit(0.003),), "within": 0.1, "judged": 3, "held_out": 2, "usual": 9, "most": 30}
     promise = Promise.model_validate(said | more)
@@ -152,7 +152,7 @@ def a_search(**more: Any) -> Callable[[Plan], Plan]:
 
 
 def a_database(**more: Any) -> Callable[[Plan], Plan]:
-    """Return a function that changes a plan's description of its database."""
+    """Return a function that changes how a plan describes its database."""
 
     def changed(plan: Plan) -> Plan:
         made = {key: Database.model_validate({**vars(each), **more}) for key, each in plan.databases.items()}
@@ -162,7 +162,7 @@ def a_database(**more: Any) -> Callable[[Plan], Plan]:
 
 
 def definitions(path: Path, changes: Sequence[Callable[[Plan], Plan]]) -> list[str]:
-    """Return the definition of the throughput in a run of each plan."""
+    """For each plan, return the definition of the throughput in a run of it."""
     return [overall(a_run(path / str(n), [100.0], change=each)).definition for n, each in enumerate(changes)]
 
 

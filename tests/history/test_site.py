@@ -59,7 +59,8 @@ def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read runs in this process, since others take two seconds to start. Only `site` is made with them."""
+    """Read runs in this process, because other processes take two seconds to start. Only `site` is made with other
+    processes."""
     monkeypatch.setattr(many_runs, "_ALONE", 100)
 
 
@@ -226,7 +227,7 @@ def test_an_empty_folder_gives_a_site_that_says_so_and_a_missing_one_an_error(tm
 
 
 def whole(path: Path, site: Path) -> str:
-    """Return the page with its style and scripts inlined."""
+    """Return the page with its style sheets and scripts written into it."""
     text = path.read_text()
     assets = site / "assets"
     text = re.sub(

@@ -1,4 +1,4 @@
-"""The trends of a site equal those of `bench trend`: series, changes, the lab's share, and verdicts."""
+"""Tests that the trends of a site equal those of `bench trend`: series, changes, the lab's share, and verdicts."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def site_runs(rows: Sequence[SeriesRow]) -> list[SiteRun]:
 
 
 def history(factor: float, of_lab: float) -> list[SeriesRow]:
-    """Return nights with a step caused by the code and one by the lab, and a control. Every third night has another
-    kernel."""
+    """Return nights with a step caused by the code, a step caused by the lab, and a control. Every third night has a
+    different kernel."""
     chance = np.random.default_rng(3)
     rows = []
     for night in range(NIGHTS):
@@ -62,7 +62,7 @@ def test_series_parts_and_changes_are_those_of_bench_trend() -> None:
 
 
 def card_of(rows: Sequence[SeriesRow], *verdicts: ChangeVerdict) -> tuple[str, str, str]:
-    """Return the suite's state, and the state and text of its first trend that is not a control."""
+    """Return the suite's state, and the state and the text of its first trend that is not a control."""
     runs = site_runs(rows)
     trends = suite_trends(runs, 400, TrendRules(("kernel",), verdicts))[SUITE]
     view = suite_view(SUITE, runs, CATALOGUES["en"], trends)

@@ -29,7 +29,7 @@ def row(night: int, value: float | None, point: dict[str, object], **more: objec
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a page with everything possible: changes for the worse, for the better and by the lab, and another
+    """Return a page with everything possible: changes for the worse, for the better and caused by the lab, and another
     environment."""
     chance = np.random.default_rng(3)
     rows = []

@@ -23,7 +23,8 @@ LISTS = Path(__file__).with_name("mutants")
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong change of one module. `equivalent` is the reason if the change has no visible effect, or ""."""
+    """A wrong change of one module. If the change has no visible effect, `equivalent` is the reason. Otherwise, it is
+    ""."""
 
     name: str
     file: str
@@ -33,7 +34,7 @@ class Mutant:
     equivalent: str = ""
 
     def apply(self, source: str) -> str:
-        """Return the module with the change. Raises Stale unless the text to change occurs exactly once."""
+        """Return the module's source with the change. Raises Stale unless the text to change occurs exactly once."""
         found = source.count(self.old)
         if found != 1:
             where = "is not in it any more" if not found else f"is in it {found} times"
@@ -46,11 +47,11 @@ class Mutant:
 
 
 class Stale(Exception):
-    """A mutant no longer fits the code."""
+    """Raised when a mutant no longer fits the code."""
 
 
 def read_mutants(lists: Path = LISTS) -> list[Mutant]:
-    """Return all mutants in the order of the files and tables, numbered from 1 in each module."""
+    """Return all mutants in the order of the files and tables. They are numbered from 1 in each module."""
     found = []
     for path in sorted(lists.glob("*.toml")):
         for file, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -62,7 +63,8 @@ def read_mutants(lists: Path = LISTS) -> list[Mutant]:
 
 
 def mutated_source(root: Path, mutant: Mutant) -> str:
-    """Return the source of the mutant's module with the change. Raises Stale, also if there is no such module."""
+    """Return the source of the mutant's module with the change made. Raises Stale if the change no longer applies, or
+    if the module is gone."""
     path = root / mutant.file
     if not path.is_file():
         raise Stale(

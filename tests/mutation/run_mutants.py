@@ -1,4 +1,4 @@
-"""Apply each mutant to a copy of the working tree, and run the tests that should fail."""
+"""Applies each mutant to a copy of the working tree, and runs the tests that should fail."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from typing import Literal, TypeVar
 from tests.mutation.mutants import Mutant, Stale, mutated_source
 
 REQUIRED = 0.95
-"""The least share of the mutants, except equivalent ones, that the tests must kill."""
+"""The least share of the mutants, not counting equivalent ones, that the tests must kill."""
 _LINKED = (".tools", ".venv")
-"""Parts of the tree that the tests need but do not change, and that are linked instead of copied."""
+"""Parts of the tree that the tests need but do not change. They are linked instead of copied."""
 _SLOWER = 6
 _AT_LEAST_S = 40.0
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 _T = TypeVar("_T")
 
 State = Literal["killed", "survived", "equivalent", "no longer applies", "tests fail"]
-"""The state of a mutant. For `tests fail`, they fail even without the mutant, so that they prove nothing."""
+"""The state of a mutant. `tests fail` means that its tests fail even without the mutant, so that they prove nothing."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Ran:
-    """A run of tests. `output` is its end. Tests beyond the time limit did not pass."""
+    """A run of tests. `output` is the end of its output. Tests that exceed the time limit count as not passed."""
 
     passed: bool
     seconds: float
@@ -53,13 +53,13 @@ class Ran:
 
 
 def score(results: Sequence[Result]) -> float:
-    """Return the killed share of the mutants that are not equivalent, or 1 if there are none."""
+    """Return which share of the mutants was killed, not counting equivalent ones, or 1 if there are none."""
     counted = [each for each in results if each.state != "equivalent"]
     return sum(each.state == "killed" for each in counted) / len(counted) if counted else 1.0
 
 
 def passes(results: Sequence[Result]) -> bool:
-    """Return whether enough mutants were killed, and each could be tried."""
+    """Return whether enough mutants were killed, and all of them could be tried."""
     tried = all(each.state not in ("no longer applies", "tests fail") for each in results)
     return tried and score(results) >= REQUIRED
 
@@ -69,7 +69,7 @@ def run_mutants(
 ) -> list[Result]:
     """Try the mutants in this many copies of the tree at `root`. Returns the results in the order of the list.
 
-    The tests of each mutant run first without it: they must pass, and show how long they may take.
+    The tests of each mutant first run without it. They must pass, and the time that they take determines the limit.
     """
     found = {each.name: Result(each, "equivalent", detail=each.equivalent) for each in mutants if each.equivalent}
     wanted = [each for each in mutants if not each.equivalent]
@@ -90,7 +90,7 @@ def run_mutants(
 
 @contextmanager
 def copies(root: Path, number: int) -> Iterator[Queue[Copy]]:
-    """Make copies of a working tree, including uncommitted changes, and remove them at the end."""
+    """Make copies of a working tree, including uncommitted changes. Remove the copies at the end."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -121,7 +121,7 @@ class Copy:
         self._written = time.time()
 
     def run(self, tests: Sequence[str], limit_s: float = 900.0) -> Ran:
-        """Run tests with the copy's own modules. Stops at the first failure, and ends the tests at the limit."""
+        """Run tests on the modules of the copy. Stop at the first failure, and end the tests at the limit."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
         env = os.environ | {"PYTHONPATH": str(self.root / "src")}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -144,7 +144,7 @@ class Copy:
         return Ran(process.returncode == 0, time.monotonic() - began, output[-4000:])
 
     def try_mutant(self, mutant: Mutant, limit_s: float) -> Ran:
-        """Run a mutant's tests with its change, and restore the module. Raises Stale."""
+        """Run a mutant's tests with its change made. Restore the module afterwards. Raises Stale."""
         changed = mutated_source(self.root, mutant)
         try:
             compile(changed, mutant.file, "exec", dont_inherit=True)
@@ -159,7 +159,8 @@ class Copy:
             self._write(path, original)
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a module with a new time stamp, since Python compares whole seconds with those of its bytecode."""
+        """Write a module with a time stamp in a later second. Python compares a module with its bytecode only to the
+        second, so it might otherwise run the old code."""
         self._written += 2
         path.write_text(text, encoding="utf-8")
         os.utime(path, (self._written, self._written))

@@ -1,4 +1,4 @@
-"""The list of mutants fits the code, and the script reports the tests' results correctly."""
+"""Tests that the list of mutants fits the code, and that the script reports the results of tests correctly."""
 
 from __future__ import annotations
 

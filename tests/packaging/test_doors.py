@@ -1,4 +1,5 @@
-"""The code that a room offers to others has types, since `Any` would let mistakes pass between rooms."""
+"""Tests that the code that one room (a top-level folder) offers to others has types, because `Any` would let mistakes
+pass between rooms."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def is_open(function: ast.FunctionDef) -> bool:
 
 
 def untyped(body: list[ast.stmt], names: set[str] | None = None, owner: str = "") -> Iterator[str]:
-    """Yield the public functions, methods and fields with `Any` in their types."""
+    """Yield the public functions, methods and fields that have `Any` in their types."""
     for node in body:
         match node:
             case ast.FunctionDef(name=name) if name == "__init__" or not name.startswith("_"):

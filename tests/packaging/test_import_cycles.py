@@ -1,4 +1,4 @@
-"""Tests import cycles: there are none between modules, and none between sub-rooms."""
+"""Tests that there are no import cycles, neither between modules nor between the folders of a room."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.packaging.test_rooms import EXTENSIONS, REPOSITORY, ROOMS, ours, pyth
 
 
 def sub_room(file: str) -> str:
-    """Return the first folder below the room, such as `compiler/blocks` or an extension's, or none for modules directly
-    in a room."""
+    """Return the first folder below the room, such as `compiler/blocks` or an extension's folder, or none for modules
+    directly in a room."""
     if extension := EXTENSIONS.match(file):
         return extension[0]
     parts = file.split("/")
@@ -29,7 +29,7 @@ def module_files() -> dict[str, str]:
 
 
 def imported_at_once(tree: ast.Module) -> Iterator[ast.ImportFrom]:
-    """Yield the imports that run when the module is imported, not those in functions or for type checkers."""
+    """Yield the imports that run when the module is imported. Imports in functions or for type checkers do not."""
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom):
             yield statement

@@ -1,4 +1,4 @@
-"""benchbrief installed in each way that users may choose, in a fresh environment away from its sources."""
+"""Tests benchbrief installed in each way that users may choose, in a fresh environment away from its sources."""
 
 import json
 import shutil
@@ -78,12 +78,12 @@ def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 
 def is_of_a_clone(file: str) -> bool:
-    """Return whether a file of our extensions is a page, one of their tests, or an output that these read."""
+    """Return whether a file of our extensions is a page, one of their tests, or an output that these tests read."""
     return file.endswith(".md") or file.split("/")[2:3] in (["tests"], ["outputs"])
 
 
 def test_every_module_and_data_file_is_installed(environment: Environment, request: pytest.FixtureRequest) -> None:
-    """The pages and tests of our extensions, which are in their folders, are only in a clone."""
+    """The pages and tests of our extensions are in the extensions' folders, but only in a clone."""
     found = json.loads(environment.output("python", "-c", LIST_FILES, *ROOMS))
     assert any(map(is_of_a_clone, found["extensions"])) == request.node.name.endswith("[editable]")
     found["extensions"] = [file for file in found["extensions"] if not is_of_a_clone(file)]

@@ -1,4 +1,4 @@
-"""Changing state belongs to an object that is passed on, and not to a module."""
+"""Tests that changing state belongs to an object that is passed on, and not to a module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The locked requirements are complete, hashed, and free of registry addresses."""
+"""Tests that the locked requirements are complete, hashed, and free of registry addresses."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ LOCKS = ["requirements.txt", "requirements-dev.txt"]
 
 
 def locked(file: str) -> dict[str, str]:
-    """Return the requirements of a lock file, by name, each with the rest of its entry, including the hashes."""
+    """Return the requirements in a lock file by name. Each has the rest of its entry, including the hashes."""
     entries = re.split(r"^(?=[a-z0-9])", (REPOSITORY / file).read_text(), flags=re.MULTILINE | re.IGNORECASE)
     return {entry.split("==")[0]: entry for entry in entries if "==" in entry}
 

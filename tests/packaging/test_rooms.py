@@ -1,4 +1,5 @@
-"""Tests the rooms' rules: allowed imports, the place of each library, and that each package is installed."""
+"""Tests the rules for rooms, which are the top-level folders: allowed imports, the place of each library, and that each
+package is installed."""
 
 import ast
 import re
@@ -128,7 +129,7 @@ EXTENSIONS = re.compile(r"extensions/\w+/\w+/")
 """The folders of our own extensions."""
 SURFACE = "benchbrief.extend"
 MORE_IN_SPECS = {"extensions/tools/openload_rocksdb/spec.py": "benchbrief.extensions.tools.openload.spec"}
-"""Specs that are like another one except for some values."""
+"""Specs that are the same as another one except for some values."""
 
 
 class Import(NamedTuple):
@@ -156,7 +157,7 @@ NAMED_UP = {
     "compiler/registry.py": "our extensions are found in their folders, as others' are by entry points",
     "compiler/briefs/word_catalogues.py": "the words of briefs are data, to which a user's own words are compared",
 }
-"""Modules that name something to their right in a string, each with its reason."""
+"""Modules that name, in a string, a module that they may not import. Each has its reason."""
 
 
 def modules_of(*folders: str) -> Iterator[Path]:
@@ -164,7 +165,8 @@ def modules_of(*folders: str) -> Iterator[Path]:
 
 
 def python_files(*folders: str) -> Iterator[Path]:
-    """Yield the Python files, without the tests of our extensions, which are in their folders and not installed."""
+    """Yield the Python files. The tests of our extensions are left out, because they are in the extensions' folders and
+    not installed."""
     for folder in folders:
         paths = sorted((REPOSITORY / folder).rglob("*.py"))
         yield from (path for path in paths if folder != "extensions" or path.parent.name != "tests")
@@ -185,7 +187,7 @@ def imports(folder: str) -> tuple[Import, ...]:
 
 @cache
 def names_in_strings(folder: str) -> tuple[Import, ...]:
-    """Return modules named in strings: the code of an extension, lazy imports, and data files."""
+    """Return modules that are named in strings: the code of an extension, lazy imports, and data files."""
     found = []
     for path in python_files(folder):
         file = path.relative_to(REPOSITORY).as_posix()
@@ -203,8 +205,8 @@ def is_module(name: str) -> bool:
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all statements, also in functions and for type checkers. Expressions are skipped, as they have no imports
-    but make up most of a tree."""
+    """Yield all statements, including those in functions and for type checkers. Expressions are skipped, because they
+    contain no imports but make up most of a tree."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.expr):
             yield child
@@ -218,7 +220,7 @@ def room_of(target: str) -> str:
 
 
 def rooms_taken(found: Import) -> set[str]:
-    """Return the imported rooms, such as dsl for both `from benchbrief import dsl` and `from benchbrief.dsl import
+    """Return the imported rooms: for example, dsl for both `from benchbrief import dsl` and `from benchbrief.dsl import
     ast`."""
     rooms = {room_of(target) for target in found.targets}
     return rooms - {"benchbrief"} or rooms
@@ -254,7 +256,7 @@ def test_each_room_imports_only_to_its_left() -> None:
 
 
 def test_our_own_extensions_take_the_surface_alone_as_those_of_others_do() -> None:
-    """In addition, they may import modules of their own and of each other."""
+    """In addition, our own extensions may import modules of their own and of each other."""
     allowed = (f"{SURFACE}.", "benchbrief.extensions.")
     taken = [found for found in ours() if EXTENSIONS.match(found.file)]
     assert len(taken) > 300, "it looks at what they take"
@@ -271,8 +273,8 @@ def test_a_spec_takes_nothing_but_the_surface_and_what_is_beside_it() -> None:
 
 
 def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
-    """Only our other extensions and tests may. Modules that name their package in order to find
-    them are in `NAMED_UP`."""
+    """Only our other extensions and tests may do so. Modules that name the extensions' package in order to find them
+    are in `NAMED_UP`."""
     others = ("tools", "editors", "benchmarks", "examples", *(room for room in ROOMS if room != "extensions"))
     found = [each for folder in others for each in (*imports(folder), *names_in_strings(folder))]
     taking = [each for each in found if any(f"{one}.".startswith("benchbrief.extensions.") for one in each.targets)]
@@ -355,8 +357,8 @@ def test_each_folder_says_what_is_in_it() -> None:
 
 
 def test_a_module_has_a_name_of_its_own() -> None:
-    """Names are unique throughout, except for commands (named as they are typed), the `spec.py` of extensions, and the
-    modules of `benchbrief.extend`, named by kind."""
+    """Names are unique everywhere. The exceptions are commands, which are named as they are typed, the `spec.py` of
+    extensions, and the modules of `benchbrief.extend`, which are named by kind."""
     names = Counter(
         path.stem
         for path in modules_of(*ROOMS)

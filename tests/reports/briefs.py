@@ -1,4 +1,5 @@
-"""Three whole reports over generated (or published) numbers: a ramp, a comparison in Japanese, and a cluster's size."""
+"""Three whole reports over generated or published numbers: a ramp, a comparison in Japanese, and the size of a
+cluster."""
 
 # ruff: noqa: S608  # the SQL is over made-up tables, of names in these files
 

@@ -1,4 +1,4 @@
-"""Briefs of the tests share a chart converter."""
+"""Lets all briefs of the tests share a chart converter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generates results for any plan: each cell is measured and each probe sampled, with repeatable numbers."""
+"""Generates results for any plan: each cell is measured, and each probe is sampled, with repeatable numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLED = {"disk.read": "B/s", "disk.write": "B/s", "disk.utilisation": "share",
 
 
 def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of the store's tables as after a run without failures."""
+    """Yield rows of the store's tables as they would be after a run without failures."""
     at = datetime(2026, 3, 14, 9, 15)  # noqa: DTZ001  # the store's times are UTC without a zone
     yield s.RunRow(RUN, plan.spec.name, plan.spec.profile, 1, "0.1.0", at, at, "done", None)
     for cell in plan.cells:
@@ -42,8 +42,8 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
 
 
 def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
-    """Yield the rows of searches that each find a rate in the middle, with the promise kept there and broken at the
-    next one."""
+    """Yield the rows of searches. Each search found a rate in the middle, where the promise is kept. At the next rate,
+    it is broken."""
     for e in plan.experiments.values():
         for curve in Curve.all_of(e) if e.promise else ():
             assert e.promise
@@ -59,7 +59,8 @@ def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
 
 
 def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:
-    """Yield the latencies of all repeats together, or of one repeat. Each is slightly slower than the one before."""
+    """Yield the latencies of all repeats together, or of one repeat. Each repeat is slightly slower than the one
+    before."""
     for phase in _phases(cell):
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
@@ -94,17 +95,17 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
 
 
 def _phases(cell: Cell) -> tuple[int | None, ...]:
-    """Return None for the whole measurement, and each of its phases."""
+    """Yield None, which is the whole measurement, and each of its phases."""
     return (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,)
 
 
 def _warmth(phase: int | None) -> float:
-    """Return the factor of a cache that fills in the first phase, after which all is nearly level."""
+    """Return the factor of a cache that fills in the first phase. After that, the factor is nearly constant."""
     return 0.6 if phase == 1 else 1 + 0.01 * (phase or 0)
 
 
 def _threads(cell: Cell) -> int:
-    """Return the threads. A search finds the same number everywhere."""
+    """Return the threads. Every search finds the same number."""
     return FOUND if cell.threads is None else cell.threads
 
 

@@ -1,4 +1,4 @@
-"""The blocks of a brief one by one, and the footnotes that the marks in each refer to."""
+"""The blocks of a brief one by one, with the footnotes to which the marks in each block refer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def flat(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def marked_notes(view: ReportView, block: object) -> list[str]:
-    """Return the texts of a block's footnotes: its own, and those under an earlier block that its marks refer to."""
+    """Return the texts of a block's footnotes: its own, and those of an earlier block to which its marks refer."""
     said = {note.number: note.text for note in notes_of(view.blocks)}
     return [said[number] for number in sorted(set(_marks(block)))]
 

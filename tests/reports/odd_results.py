@@ -1,4 +1,4 @@
-"""Results that no run should leave but some do: noisy, equal, empty, extreme, refused, with odd names.
+"""Results that no run should leave but some do: noisy, equal, empty, extreme, or refused, with odd names.
 
 `every_element.txt` is a spec whose report has an element of each kind. `Odd.of(seed)` chooses its names, template and
 language, and what was measured.
@@ -74,7 +74,7 @@ RAMPS = {"usual": ("[1, 2, 4, 8]", "[1k ops/s, 2k ops/s, 4k ops/s]"), "one point
 
 @dataclass(frozen=True)
 class Odd:
-    """The choices made by the seed of a result."""
+    """The choices that the seed of a result determines."""
 
     seed: int
     name: str
@@ -94,7 +94,8 @@ class Odd:
         rng = random.Random(seed)  # noqa: S311  # the same in every run
 
         def one(of: Sequence[Any]) -> Any:
-            """Return each item in turn, so that a few seeds cover all of them, in a different order each round."""
+            """Return one of the items. Successive seeds return all items in turn, so that a few seeds cover all of
+            them, in a different order each round."""
             return rng.sample(of, len(of))[seed % len(of)]
 
         values = list(VALUES)[seed % len(VALUES)]

@@ -29,8 +29,8 @@ def relations(**targets: tuple[str, str]) -> str:
 
 
 def slides(*texts: Sequence[str], chart: Sequence[float] = ()) -> bytes:
-    """Return a presentation with paragraphs for each slide. One with tabs is a row of a table, and the first slide has
-    the chart."""
+    """Return a presentation with paragraphs for each slide. A paragraph with tabs is a row of a table. The first slide
+    has the chart."""
     parts: dict[str, str] = {
         "ppt/presentation.xml": f"<p:presentation {_DRAWING}><p:sldIdLst>"
         + "".join(f'<p:sldId id="{n}" r:id="s{n}"/>' for n in range(len(texts)))
@@ -58,7 +58,7 @@ def _drawn(text: str) -> str:
 
 
 def document(*paragraphs: str) -> bytes:
-    """Return a document in which each blank begins another run, as after an edit in Word."""
+    """Return a document in which a new run begins at each blank, as after an edit in Word."""
     body = "".join(
         "<w:p>" + "".join(f'<w:r><w:t xml:space="preserve">{word}</w:t></w:r>' for word in text.split("|")) + "</w:p>"
         for text in paragraphs

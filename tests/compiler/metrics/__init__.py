@@ -1,1 +1,1 @@
-"""Metrics and reports: typed, lowered to SQL, and run on generated measurements."""
+"""Tests metrics and reports: they are typed, lowered to SQL, and run on generated measurements."""

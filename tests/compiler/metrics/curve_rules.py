@@ -9,7 +9,8 @@ Values = Sequence[float | None]
 
 
 def is_steady(tail: Sequence[float]) -> bool | None:
-    """Apply SNIA's rule: the range is within 20 % of the mean, and the fitted line rises by at most 10 % of it."""
+    """Apply SNIA's rule for a steady state: the range is within 20 % of the mean, and the fitted line rises by at most
+    10 % of the mean."""
     y = [Fraction(value) for value in tail]
     n = len(y)
     mean = sum(y, Fraction(0)) / n

@@ -1,4 +1,4 @@
-"""Lowers a few lines beside the declarations of `world.bench`."""
+"""Lowers a few lines together with the declarations of `world.bench`."""
 
 from __future__ import annotations
 

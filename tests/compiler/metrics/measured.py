@@ -19,7 +19,7 @@ from benchbrief.compiler.resolve import resolve
 from benchbrief.model import plan
 
 Cell = tuple[str, str, str, int, float | None, int]
-"""experiment, hardware, workload, threads, target, repeat."""
+"""A cell, given by its experiment, hardware, workload, threads, target and repeat."""
 
 _TABLES = """
 CREATE SCHEMA measure;
@@ -69,13 +69,13 @@ def scope_of(path: Path, params: Mapping[str, str] | None = None) -> Scope:
 
 @dataclass
 class Measured:
-    """Measured values. Absent values are missing, and every cell is planned."""
+    """Measured values. A value that is absent is missing. Every cell is planned."""
 
     scope: Scope
     cells: list[Cell] = field(default_factory=list)
     throughput: dict[tuple[Cell, int | None, str], float] = field(default_factory=dict)
     latency: dict[tuple[Cell, int | None, str, str], float] = field(default_factory=dict)
-    """Latencies of single repeats. `merged` has those over all repeats, under the cell of repeat 1."""
+    """Latencies of single repeats. In `merged`, the latencies over all repeats are under the cell of repeat 1."""
     merged: dict[tuple[Cell, int | None, str, str], float] = field(default_factory=dict)
     errors: dict[tuple[Cell, int | None], float] = field(default_factory=dict)
     sample: dict[tuple[str, Cell, str, int], float] = field(default_factory=dict)
@@ -172,8 +172,8 @@ def put(table: dict[_K, float], key: _K, value: float | None) -> None:
 
 
 def run(connection: duckdb.DuckDBPyConnection, query: plan.Query) -> dict[tuple[object, ...], float | None]:
-    """Return the query's values by their keys. Checks that each combination occurs once, in columns named as in the
-    plan."""
+    """Return the query's values by their keys. Checks that each combination of keys occurs once, and that the columns
+    have the plan's names."""
     cursor = connection.execute(query.sql)
     assert [column[0] for column in cursor.description or ()] == [*query.dims, "value"]
     rows = cursor.fetchall()

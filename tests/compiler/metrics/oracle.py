@@ -1,6 +1,8 @@
-"""The meaning of expressions, computed point by point from the syntax tree: slow, plain, and unlike the SQL.
+"""Computes the meaning of expressions point by point from the syntax tree. This is slow, but simple, and unlike the
+SQL.
 
-`value(expr, at)` is the number at one combination of keys. No tables are joined: each leaf looks its own value up.
+`value(expr, at)` is the number at one combination of keys. Nothing is joined: each leaf of the tree looks up its own
+value.
 """
 
 from __future__ import annotations
@@ -109,7 +111,7 @@ class Oracle:
         return stem if stem in ON_DEMAND else "sample"
 
     def fix(self, expr: ast.Index, at: At) -> dict[str, object]:
-        """Return the index's own keys, added to the keys that are already fixed."""
+        """Add the index's own keys to those that are already fixed, and return them."""
         fixed = dict(at)
         for argument in expr.arguments:
             word = "".join(argument.value.span.text.split())
@@ -231,7 +233,7 @@ class Oracle:
         return curve_rules.steady([self.leaf("throughput", {**at, "phase": each}) for each in phases])[phase - 1]
 
     def read_off(self, call: ast.Call, at: At) -> object:
-        """Return a number read off a whole curve."""
+        """Return a number that is read off a whole curve."""
         points = list(self.points(call, at))
         operand = call.arguments[0].value
         values = [cast("float | None", self.value(operand, point)) for point in points]

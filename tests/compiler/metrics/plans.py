@@ -1,4 +1,4 @@
-"""Walks lowered plans."""
+"""Walks through lowered plans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def queries(node: object) -> Iterator[plan.Query]:
 
 
 def elements(report: plan.Report) -> Iterator[plan.Element]:
-    """Yield every element, with those of a section after the section."""
+    """Yield every element. The elements of a section follow it."""
     yield from _below(report.elements)
 
 

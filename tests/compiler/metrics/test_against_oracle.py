@@ -1,4 +1,4 @@
-"""Every lowering has the result that the expression means, according to an independent evaluator."""
+"""Tests that every lowering gives what the expression means, according to an independent evaluator."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def same(found: float | None, expected: object, factor: float) -> bool:
 
 
 def of_numbers(value: float | None) -> float | None:
-    """Return the value, or None if it is so large (above 1e15) that its divisor must have been 0 apart from rounding
-    errors."""
+    """Return the value. If it is so large (above 1e15) that its divisor must have been 0 apart from rounding errors,
+    return None."""
     return None if value is None or abs(value) > 1e15 else value
 
 
@@ -225,7 +225,7 @@ def test_sql_gives_what_a_random_expression_means(shape: Shape, seed: int, missi
 
 @pytest.mark.parametrize("condition", ["throughput > 500 ops/s", "errors < 200", "latency.p99[read] > 500 s"])
 def test_points_of_an_axis_go_by_each_hardware_and_workload_of_the_condition(condition: str) -> None:
-    """The result is the same as for points made of a measure, whose quotient by itself is 1."""
+    """The result is the same if the points come from a measure. Here, its quotient by itself is 1."""
     _, connection = results(3, 0.0, 0.0)
     _, bare = lowered(f"max(threads over threads, when {condition})")
     _, measured = lowered(f"max(threads * (throughput / throughput) over threads, when {condition})")

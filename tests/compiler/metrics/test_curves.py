@@ -1,4 +1,5 @@
-"""Tests steady states, knees and saturation: the SQL agrees with the rules on data that cover all their cases."""
+"""Tests steady states, knees and saturation: the SQL agrees with the rules, on data that cover all cases of the
+rules."""
 
 from __future__ import annotations
 
@@ -111,7 +112,7 @@ def shaped(name: str, seed: int, missing: float) -> tuple[Measured, duckdb.DuckD
 
 @cache
 def of_spec(name: str, expr: str) -> tuple[ast.Metric, plan.Query]:
-    """Return a metric's tree and its query, which do not depend on measurements."""
+    """Return a metric's tree and its query. Neither depends on measurements."""
     tree = parse(Source("<test>", f"metric it = {expr}")).declarations[0]
     assert isinstance(tree, ast.Metric)
     lowered = lower(replace(scope(name), metrics=(*scope(name).metrics, tree)))
@@ -121,7 +122,7 @@ def of_spec(name: str, expr: str) -> tuple[ast.Metric, plan.Query]:
 
 
 def agree(name: str, expr: str, seed: int, missing: float) -> set[object]:
-    """Check that the SQL's answers agree with the rules', and return them."""
+    """Check that the SQL gives the same answers as the rules, and return the answers."""
     measured, connection = shaped(name, seed, missing)
     tree, query = of_spec(name, expr)
     found = run(connection, query)
@@ -162,7 +163,7 @@ def test_sql_and_the_rules_agree_on_any_measurements(case: tuple[str, str], seed
 
 
 def phases(*values: float | None) -> Measured:
-    """Return measurements with the same throughput by phase in every cell."""
+    """Return measurements that have the same throughputs by phase in every cell."""
     measured = Measured(scope("curves"), cells_of(scope("curves")))
     for cell in measured.cells:
         for phase, value in enumerate(values, start=1):

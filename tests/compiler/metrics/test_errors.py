@@ -1,4 +1,5 @@
-"""Every mistake in metrics and reports has a golden file of its full text: what, where, and what next."""
+"""Tests that every mistake in metrics and reports has a golden file with its full text: what is wrong, where, and what
+to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests results of expressions over factors, computed from the views of a small store."""
+"""Tests expressions over factors, computed from the views of a small store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RATES: dict[DimKey, float] = {"none": 1_000.0, "lz4": 900.0, "zstd": 500.0}
 SIZES: dict[DimKey, float] = {"none": 100.0, "lz4": 60.0, "zstd": 40.0}
 
 LEVELS = [("none", 100.0), ("none", 1000.0), ("lz4", 1000.0), ("zstd", 100.0), ("zstd", 1000.0)]
-"""The combinations that the matrix measures."""
+"""The combinations of levels that the matrix measures."""
 
 
 @cache
@@ -36,8 +36,8 @@ def world() -> Scope:
 
 
 def rate(cell: plan.Cell) -> float:
-    """Return the rate of a cell of the matrix: lower for larger values, and a tenth for reads beside writes. Other
-    cells have their own rates."""
+    """Return the rate of a cell of the matrix. Larger values have lower rates, and reads next to writes have a tenth.
+    Other cells have their own rates."""
     levels, threads = cell.levels.keys, cell.threads or 0
     if cell.experiment != "matrix":
         return {"small": 7.0, "large": 70.0}[str(levels["tuning"])] if levels else 3.0 * threads
@@ -123,7 +123,7 @@ def test_arithmetic_matches_the_levels_that_both_sides_have(store: duckdb.DuckDB
 
 
 def test_a_side_with_a_single_level_meets_the_other_at_that_level(store: duckdb.DuckDBPyConnection) -> None:
-    """`lz4` is only measured at 1 kB, so that the right side alone has no dimension `vsize`."""
+    """`lz4` is only measured at 1 kB, so the right side alone lacks the dimension `vsize`."""
     dims, found = values(store, "throughput[rr, zstd, threads: 1] / throughput[rr, lz4, threads: 1]")
     assert dims == ("hardware", "vsize")
     assert found == {("box", 1000.0): pytest.approx(500 / 900)}
@@ -330,7 +330,7 @@ def test_experiment_is_a_dimension_where_runs_of_several_repeat(
 
 
 def test_a_quotient_goes_over_the_points_that_both_of_its_sides_have() -> None:
-    """LZ4 is measured only with large values, so everything divided by it covers only these."""
+    """LZ4 is measured only with large values, so a quotient with LZ4 as its divisor exists only for these."""
     assert metric("mean(throughput[rr] / throughput[rr, lz4] over vsize)", world()).ragged == ()
     assert metric("mean(throughput[rr] / throughput[rr, none] over vsize)", world()).ragged == ("codec", "vsize")
     assert metric("mean(throughput[rr] / max(throughput[rr] over codec) over vsize)", world()).ragged != ()

@@ -1,4 +1,4 @@
-"""An index selects how latency is counted: from when an operation was due, or from when it was sent."""
+"""Tests that an index selects how latency is counted: from when an operation was due, or from when it was sent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Published figures come out of the SQL that whole specs lower to.
+"""Tests that whole specs are lowered to SQL that yields published figures.
 
-What is published are the results below. The measurements that they come out of here were not published: they are made
-up to be consistent with the results, and stand for the shape of the data only.
+Only the results below were published. The measurements from which they are computed here are made up so that they fit
+the results. They represent nothing but the shape of the data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ FLASH_CACHE = {
 
 
 def flash_cache(*, warm: bool = True) -> Measured:
-    """Return measurements in which the cache's first of six phases is slower, while the disks are always even."""
+    """Return measurements of a cache and of disks. The cache is slower in the first of six phases, and the disks are
+    the same in all phases."""
     measured = Measured(scope_of(SPECS / "flash_cache.bench"))
     measured.cells = cells_of(measured.scope)
     for cell in measured.cells:
@@ -69,12 +70,13 @@ def test_no_gain_is_claimed_of_a_cache_that_never_gets_steady() -> None:
 
 
 SATURATION = {"r6g": 64_800.0, "r5": 29_800.0}
-"""The INSERT rate in ops/s of two instances at 3.2256 and 4.032 USD/h, published as 117 % more for 20 % less."""
+"""The INSERT rate, in ops/s, of two instances that cost 3.2256 and 4.032 USD/h. Published as 117 % more for 20 %
+less."""
 
 
 def instances(highest: float) -> Measured:
-    """Return measurements of loads that follow the offered rate up to the published saturation, or up to a `highest`
-    offered rate."""
+    """Return measurements of loads. They follow the offered rate up to the published saturation, or up to the offered
+    rate `highest`."""
     measured = Measured(scope_of(SPECS / "instance_price_performance.bench"))
     measured.cells = [cell for cell in cells_of(measured.scope) if cell[4] is None or cell[4] <= highest]
     for cell in measured.cells:

@@ -1,4 +1,4 @@
-"""Tests the lowering of a report's elements to the plan."""
+"""Tests how a report's elements are lowered to the plan."""
 
 from __future__ import annotations
 

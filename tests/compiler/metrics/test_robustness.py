@@ -1,4 +1,4 @@
-"""Every expression or report is either lowered to SQL that runs, or explained."""
+"""Tests that every expression or report is either lowered to SQL that runs, or refused with an explanation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole specs lower without mistakes, and all their queries run."""
+"""Tests that whole specs are lowered without mistakes, and that all their queries run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLOW = ("power_efficiency",)
 
 
 _MAY_BE_UNREACHED = re.compile(r"\b(?:steady|saturation|knee)_1 AS")
-"""Functions that need not have a result for random numbers, even without missing ones."""
+"""Functions that may have no result for random numbers, even if no number is missing."""
 
 
 def scope_named(path: Path) -> Scope:
@@ -77,7 +77,7 @@ PUBLISHED = {
 
 @pytest.fixture(scope="module")
 def shrink() -> Measured:
-    """Return the published operations per second at 96 threads, with other numbers at other points."""
+    """Return measurements with the published operations per second at 96 threads, and other numbers at other points."""
     measured = generate(scope_of(SPECS / "cluster_shrink.bench"), seed=3)
     for cell in cells_of(measured.scope):
         if cell[3] == 96:

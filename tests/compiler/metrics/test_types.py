@@ -1,4 +1,4 @@
-"""The dimensions and units that the compiler finds, and numbers that other tests do not cover."""
+"""Tests the dimensions and units that the compiler finds, and numbers that other tests do not cover."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def test_an_offered_load_is_the_mean_of_its_repeats() -> None:
 
 
 def powered() -> Measured:
-    """Return two nodes with a constant 100 W and 150 W, sampled at seconds 0, 1, 2 and 3 of each cell."""
+    """Return measurements of two nodes with a constant power of 100 W and 150 W, sampled at seconds 0, 1, 2 and 3 of
+    each cell."""
     scope = world()
     sampled = tuple(replace(one, probes=(*one.probes, "power")) for one in scope.experiments)
     scope = replace(scope, experiments=sampled)

@@ -1,4 +1,4 @@
-"""Tests the possible range of an expression's values."""
+"""Tests the range that the values of an expression may have."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, moto, settin
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[dict[str, str]]:
-    """Yield the addresses of the two S3 servers, each started when it is first needed."""
+    """Yield the addresses of the two S3 servers. Each is started when it is first needed."""
     with ExitStack() as stack:
         yield _Started(stack)
 
@@ -32,14 +32,14 @@ class _Started(dict[str, str]):
 
 
 ON_A_SERVER_TOO = pytest.mark.parametrize("store", ["file", *longer("gofakes3", "moto")], indirect=True)
-"""For tests that use all of a store. All other tests run on servers only in `make long`."""
+"""Marks tests that use every method of a store. All other tests run on servers only in `make long`."""
 
 
 @pytest.fixture(params=["file", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("gofakes3", "moto"))])
 def store(
     request: pytest.FixtureRequest, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> SharedStore:
-    """Return an empty store, of each kind in turn."""
+    """Return an empty store. There is one of each kind, in turn."""
     return open_store(store_url(request.param, servers, tmp_path, monkeypatch))
 
 
@@ -75,7 +75,7 @@ def a_run(
 
 
 def a_page(page: Path, text: str) -> None:
-    """Return a page of a report, in a run's folder, that the run's journal names."""
+    """Return a page of a report. The page is in a run's folder, and the run's journal names it."""
     page.parent.mkdir(exist_ok=True)
     page.write_text(text)
     assert not note_reports(page.parent.parent, {"brief": ReportFiles(page.parent, [page])})

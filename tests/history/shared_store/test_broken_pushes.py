@@ -1,4 +1,5 @@
-"""Pushes that are interrupted or collide, and stores that are unreachable, full, or wrong about their contents."""
+"""Tests pushes that are interrupted or collide, and stores that are unreachable, full, or wrong about their
+contents."""
 
 import itertools
 import multiprocessing
@@ -34,11 +35,11 @@ CHANGES = ("create", "upload", "delete")
 
 
 class Cut(Exception):
-    """The process ends here, as the store sees it."""
+    """Raised where the process ends, as far as the store can tell."""
 
 
 class CutOff:
-    """A store whose client dies at its n-th change, before or after the store has made it."""
+    """A store whose client dies at its n-th change, before or after the store has made the change."""
 
     def __init__(self, objects: ObjectStore, at: int, *, done: bool) -> None:
         self._objects, self._at, self._done = objects, at, done
@@ -64,7 +65,7 @@ def pushed(run_dir: Path, store: SharedStore, *tags: str) -> Pushed:
 
 
 def whole_or_absent(url: str, run_dir: Path, tmp_path: Path, name: str) -> bool:
-    """Return whether the store has the run, after checking that it is then complete."""
+    """Return whether the store has the run. If so, check that the run is complete."""
     is_made = Path(url.removeprefix("file://")).is_dir()
     found = list(open_store(url).manifests()) if is_made else []
     if not found:
@@ -76,7 +77,8 @@ def whole_or_absent(url: str, run_dir: Path, tmp_path: Path, name: str) -> bool:
 
 
 def cut_off(run_dir: Path, tmp_path: Path, every: int, *, done: bool) -> None:
-    """Interrupt a push at each of its changes, or at every `every`-th one, before or after the store has made it."""
+    """Interrupt a push at each of its changes, or with `every` at each `every`-th one, before or after the store has
+    made the change."""
     absent = 0
     for at in itertools.count(1, every):
         url = f"file://{tmp_path}/shared-{at}"

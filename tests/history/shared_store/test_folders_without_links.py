@@ -1,4 +1,4 @@
-"""Tests folders on a file system without hard links, such as exFAT. `os.link` fails in the same way."""
+"""Tests folders on a file system without hard links, such as exFAT. The tests make `os.link` fail as it would there."""
 
 import ctypes
 import errno

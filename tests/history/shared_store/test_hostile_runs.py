@@ -1,4 +1,4 @@
-"""Runs that were tampered with: how they are pushed, shown on a site, and pulled."""
+"""Tests runs that were tampered with: how they are pushed, shown on a site, and pulled."""
 
 from __future__ import annotations
 

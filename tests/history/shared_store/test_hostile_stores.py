@@ -1,4 +1,4 @@
-"""Tests stores with runs by a stranger: one bad entry is named and left out, and everything else is shown."""
+"""Tests stores with runs from a stranger. A bad entry is named and left out, and everything else is shown."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def put(store: SharedStore, key: str, content: bytes) -> None:
 
 
 def forged(store: SharedStore, manifest: RunManifest, run: str = BAD, /, **tables: bytes) -> RunManifest:
-    """Push a manifest as a stranger may, with tables of any content and the right SHA-256."""
+    """Push a manifest that a stranger could have made, with tables of any content and the right SHA-256."""
     files = dict(manifest.tables)
     for called, content in tables.items():
         name = called.replace("__", ".")
@@ -80,8 +80,8 @@ def parquet(table: pa.Table) -> bytes:
 
 
 def good_is_shown(store: SharedStore) -> list[str]:
-    """Make every kind of request to a store, check that the good run is shown, and return the messages about the
-    others."""
+    """Make every kind of request to a store, check that the good run is shown, and return the messages about the other
+    runs."""
     asked = open_store(store.url)
     assert GOOD in [run.run for run in runs_in_store(asked)]
     said = [problem.message for problem in asked.problems]
@@ -114,7 +114,7 @@ def texts_in(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(value: Any, at: tuple[Any, ...], to: str) -> Any:
-    """Return the document with another text at this place, or with another name for its content."""
+    """Return the document with another text at this place, or with another name for the content there."""
     if not at:
         return to
     head, *rest = at

@@ -161,7 +161,7 @@ def test_runs_that_were_not_measured_are_left_out_unless_asked_for(tmp_path: Pat
 
 
 def aged(folder: Path, days: float, *names: str) -> None:
-    """Make all files of a store this old, or those with one of these texts in their path."""
+    """Set the age of all files of a store, or of those with one of these texts in their path."""
     then = time.time() - days * DAY
     for path in folder.rglob("*"):
         if path.is_file() and (not names or any(name in str(path) for name in names)):
@@ -197,7 +197,7 @@ def test_gc_removes_old_runs_without_a_kept_tag_and_what_they_alone_had(tmp_path
 
 
 class Later:
-    """A store whose clock is some days ahead, so that its contents are old."""
+    """A store whose clock is some days ahead, so that its contents seem old."""
 
     def __init__(self, objects: ObjectStore, days: float) -> None:
         self._objects, self._days = objects, days
@@ -230,7 +230,7 @@ def _collect_until_stopped(url: str, stop: Event) -> None:
 
 @pytest.mark.long
 def test_gc_in_another_process_takes_nothing_that_a_push_relies_on(tmp_path: Path) -> None:
-    """The pushes find old objects of deleted runs, which are removed meanwhile."""
+    """The pushes find old objects of deleted runs, and the garbage collection removes these objects meanwhile."""
     url = f"file://{tmp_path}/shared"
     runs = [a_run(tmp_path / "out", f"run-{n}", operations=100 * n) for n in range(1, 4)]
     for run_dir in runs:

@@ -1,5 +1,5 @@
-"""Tests trends of a shared store (a folder and two S3 servers), with runs that come later, and with an unreachable
-store."""
+"""Tests trends of a shared store (a folder and two S3 servers), with runs that are added later, and with a store that
+can't be reached."""
 
 from __future__ import annotations
 

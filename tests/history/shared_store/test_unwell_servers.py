@@ -1,4 +1,5 @@
-"""Tests S3 servers that refuse requests, fill up, fall silent, or no longer accept the credentials, during a push."""
+"""Tests S3 servers that refuse requests, fill up, stop answering, or no longer accept the credentials, during a
+push."""
 
 from pathlib import Path
 

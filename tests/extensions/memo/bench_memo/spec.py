@@ -1,4 +1,4 @@
-"""Describes the memo, and two templates that can't be used."""
+"""Describes the template `memo`, and two templates that can't be used."""
 
 from dataclasses import replace
 

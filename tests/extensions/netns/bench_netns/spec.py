@@ -1,4 +1,4 @@
-"""Describes the transport, and one with broken code."""
+"""Describes the transport, and one whose code is broken."""
 
 from dataclasses import replace
 

@@ -35,7 +35,7 @@ class Sqlite:
         return Endpoint(path=self._database.path)
 
     def look(self) -> None:
-        """Do nothing, since there is no server."""
+        """Do nothing, because there is no server."""
 
     def describe(self) -> dict[str, str]:
         return {"server": "none: SQLite is a library", "path": self._database.path or "", "durability": "full"}
@@ -66,7 +66,7 @@ class Sqlite:
             raise ServerFailed(f"the database in {self._database.path} has gone", "look at its device")
 
     def stop(self) -> None:
-        """Do nothing, since the data stay for the next run."""
+        """Do nothing, because the data remain for the next run."""
 
     def _run(self, script: str, *arguments: str) -> Completed:
         return self._host.run(Command(("sh", "-c", script, "sh", self._database.path or "", *arguments)))

@@ -85,7 +85,7 @@ class SysbenchImporter(OutputImporter):
 
 
 def _problems(count: int, seconds: float, value: Mapping[str, float], rate: str | None) -> list[str]:
-    """Return the contradictions in an output, which has its rate and the sum of its latencies twice, each rounded."""
+    """Return the contradictions in an output. It contains its rate and the sum of its latencies twice, each rounded."""
     found = []
     if not count or not seconds:
         found.append(f"it did {count} transactions in {seconds} s")
