@@ -306,8 +306,7 @@ def check(
     files: Files | None = None,
     budget_s: float | None = None,
 ) -> CheckedSource:
-    """Compile a spec to its plan. `diagnostics` has every mistake. `budget_s` is a budget for all experiments
-    together."""
+    """Compile a spec to its plan. `diagnostics` has every mistake. `budget_s` limits all experiments together."""
     with no_collection():
         examined = examine(path, profile=profile, params=params, files=files, planning=True)
         plan = assemble(str(path), examined, profile=profile, params=params or {}, budget_s=budget_s)
@@ -401,8 +400,8 @@ def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen:
 
 @cache
 def memory_is_frozen() -> bool:
-    """Return whether this process exempts some memory from garbage collection. Computed only once, since each exempted
-    object has to be looked at."""
+    """Return whether this process exempts some memory from garbage collection. The result is kept, since finding out
+    means looking at every exempted object."""
     return gc.get_freeze_count() > 0
 
 

@@ -1,7 +1,8 @@
 """Every diagnostic code with its explanation, collected from the classes that define the codes.
 
 `compiler/explanations/E0703.md` explains E0703: its first line is the title, behind `# `; the rest is Markdown. The
-tests check that a sample behind "```bench wrong" gives that code, and one behind "```bench mended" none."""
+tests check that a sample behind "```bench wrong" gives that code, and that one behind "```bench mended" gives none.
+"""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _shape(load: ReadWorkload) -> _Shape:
 
 
 def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
-    """Return the properties of a matrix's database on which its data depend, also as one text."""
+    """Return the properties of a matrix's database on which its data depend, as a text and as a mapping."""
     found = matrix.data_parts.get(id(database))
     if found is None:
         options, word = matrix.database.engine.options, matrix.database.reads_options.word
@@ -112,7 +112,7 @@ def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
 
 
 class DataAt(NamedTuple):
-    """A place for data, and the data there, or None for no data. Equal places and data also have the same
+    """A place for data, and the data in it (None if the place is empty). If places and data are equal, so is their
     `Dataset.hash`, which takes longer to compute."""
 
     place: tuple[object, ...]
@@ -133,7 +133,7 @@ class DataAt(NamedTuple):
 
 
 def _resets(uses: Sequence[_Use]) -> tuple[int, int]:
-    """Return how many loads and how many other resets the uses need on one hardware, if each has two cells."""
+    """Return how many loads and how many other resets the uses need on one hardware group if each use has two cells."""
     states, count, others = DataStates(), 0, 0
     for use in (each for each in uses for _ in range(2)):
         if not use.load.existing:
@@ -320,7 +320,7 @@ class _Block:
     locks: tuple[str, ...]
     shares: tuple[str, ...]
     turn: str
-    """A name shared by cells that are measured one at a time while others may load, or "" for other cells."""
+    """A name that is shared by cells that are measured one at a time while others may load, or "" for other cells."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
     """The steps of a cell, which depend on whether it starts its server and on how it gets its data."""
 
@@ -541,8 +541,8 @@ class _Block:
 def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
     """Estimate the seconds that a tool takes to load the data from a number of hosts.
 
-    The workload's own number of threads is ignored for 0 hosts, and for a measured load, which has the threads of its
-    cell.
+    The workload's own number of threads is ignored if there are 0 hosts, and for a measured load, which has the threads
+    of its cell.
     """
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):

@@ -1,4 +1,4 @@
-"""What explanations say of the extensions that there are: `@meters@` in an explanation is filled by `meters`."""
+"""Fills the holes in explanations with the extensions that exist. For example, `meters` fills `@meters@`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _asked_engines() -> str:
 
 
 def _measure() -> str:
-    """Return a measure that one tool alone reports, with its tool."""
+    """Return a measure that only one tool reports, with its tool."""
     found = ((name, TOOL_SPECS.own[tool].label) for tool in own_tools() for name in TOOL_SPECS.own[tool].measures)
     return next(
         (f"`{name}` exists only for cells that {label} has measured" for name, label in found), "none is installed"

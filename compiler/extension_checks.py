@@ -1,4 +1,4 @@
-"""Checks of a plan by the engines and load generators of other packages, through the `check` of their specs.
+"""Checks a plan by the engines and load generators of other packages, through the `check` of their specs.
 
 The checks run while somebody types, so they have little time. An exception in a check becomes a warning, and stops
 nothing.
@@ -27,8 +27,8 @@ _MOST = 20
 
 
 def with_checks(matrices: Iterable[Matrix]) -> dict[str, tuple[EngineSpec | ToolSpec, Span]]:
-    """Return the extensions in use that check plans, each with the place of the database that uses it. None of their
-    code is imported."""
+    """Return the extensions in use that check plans, each with the place of the database that uses it. Their code is
+    not imported."""
     found: dict[str, tuple[EngineSpec | ToolSpec, Span]] = {}
     for matrix in matrices:
         for spec in (matrix.database.engine, matrix.tool_spec):

@@ -1,4 +1,5 @@
-"""Names of extensions as samples in hints and snippets: the first that fit. Without extensions, there are dots."""
+"""Names of extensions to show as samples in hints and snippets. Each is the first that fits, or dots if none is
+installed."""
 
 from __future__ import annotations
 
@@ -37,5 +38,5 @@ def sample_meter() -> str:
 
 
 def sample_bmc() -> str:
-    """Return how a meter of each host that is read over the network is written, with its backquotes."""
+    """Return how a spec writes a meter that each host has and that is read over the network, in backquotes."""
     return next((each.usage for each in METER_SPECS.own.values() if each.networked and each.local), f"`{_NONE}`")

@@ -27,11 +27,11 @@ AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase"
 
 @dataclass(frozen=True)
 class MeasureKind:
-    """A base measure, with the view that has its values and the dimensions that it has on request.
+    """A base measure, with the view that holds its values and the dimensions that it has only on request.
 
     `across_nodes` is the function that combines several nodes' values into one, unless an expression asks for nodes.
-    The measure is sampled by the probe `probe` or reported by the load generator `tool`, whose spec describes it in
-    `said`.
+    The measure is sampled by `probe`, or reported by the load generator `tool`. The spec of the probe or tool describes
+    it in `said`.
     """
 
     name: str
@@ -65,7 +65,7 @@ STATISTICS: Mapping[str, str] = {
     "p999": "p99.9",
     "p9999": "p99.99",
 }
-"""Maps a word that may follow `latency.` to the store's word for it."""
+"""Maps each word that may follow `latency.` to the name of this statistic in the store."""
 
 
 _SIZES: Mapping[str, str] = {"database.size": "B", "database.size_loaded": "B", "database.space_amplification": ""}
@@ -88,8 +88,8 @@ _SERIES: Mapping[str, tuple[str, str, Literal["sum", "max"]]] = {
     "timeline.throughput": ("throughput", "ops/s", "sum"),
     "timeline.p99": ("timeline.p99", "s", "max"),
 }
-"""Values that load generators report for each second: the stored name, the unit, and the function that combines several
-generators' values into one."""
+"""Values that load generators report for each second: the name in the store, the unit, and the function that combines
+several generators' values into one."""
 
 
 def _kinds() -> dict[str, MeasureKind]:
@@ -152,8 +152,8 @@ KINDS: Mapping[str, MeasureKind] = _kinds()
 
 
 def find_measure(name: str) -> MeasureKind | None:
-    """Return the measure with this name, which is in `KINDS`, or belongs to another package's probe or tool, named
-    before the dot."""
+    """Return the measure with this name. It is in `KINDS`, or it belongs to another package's probe or tool, whose name
+    precedes the dot."""
     if name in KINDS:
         return KINDS[name]
     word, dot, _ = name.partition(".")
@@ -179,7 +179,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "timeline": tuple(_SERIES),
     **{name: tuple(each for each in KINDS if each.startswith(f"{name}.")) for name in _SAMPLED},
 }
-"""Words that begin the names of measures without being measures themselves, each with these measures."""
+"""Words that begin the names of measures but are not measures themselves, each with its measures."""
 
 FAMILIAR_FACTS = frozenset(name for name, spec in PROBE_SPECS.own.items() if spec.word_is_free)
 """Families of measures whose names may also be facts of hardware: `memory = 512 GiB`."""

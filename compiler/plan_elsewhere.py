@@ -17,9 +17,11 @@ _OF_HOSTS = ("hosts", "load_hosts", "locks")
 
 
 def on_hosts(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with its hosts replaced by these names, in order, and without the power meters and their samples,
-    which do not measure the new hosts. Its cells no longer match those of earlier and later runs. Raises ValueError,
-    and HostPatternError for a name that is not a host.
+    """Return the plan with its hosts replaced by these names, in order. Raises ValueError, or HostPatternError for a
+    name that is not a host.
+
+    Power meters and their samples are left out, since they do not measure the new hosts. The plan's cells no longer
+    match those of earlier and later runs.
     """
     if twice := [name for index, name in enumerate(names) if name in names[:index]]:
         raise ValueError(f"{twice[0]} is named twice, and each host of the plan is one of its own")

@@ -17,10 +17,10 @@ class CompileProblem(Problem):
     """A mistake in the meaning of a spec, as opposed to its syntax."""
 
     stands_alone: ClassVar[bool] = False
-    """Whether a mistake in a metric or report is certain regardless of what the experiments measure.
+    """Whether a mistake in a metric or report is certain, whatever the experiments measure.
 
-    If so, it is reported even when an experiment has a mistake. Mistakes in dimensions, keys and points are held back
-    then, as the experiment's mistake may be their cause.
+    If so, it is reported even if an experiment has a mistake. In that case, other mistakes in dimensions, keys and
+    points are held back, since the experiment's mistake may be their cause.
     """
 
 
@@ -29,8 +29,8 @@ _MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause 
 
 
 class Findings:
-    """All findings that have been reported, each once and in order, up to a maximum. After the maximum, only the fact
-    that there are more is recorded."""
+    """All reported findings, each once and in order, up to a maximum. Beyond the maximum, only the fact that there are
+    more is recorded."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
@@ -67,7 +67,7 @@ class Findings:
         return len(self._problems)
 
     def gather(self, kind: type[_P], since: int, together: Callable[[Sequence[_P]], CompileProblem]) -> None:
-        """Replace all problems of one kind by a single one, except for the first `since` problems."""
+        """Replace the problems of one kind by a single one. The first `since` problems stay as they are."""
         late = list(self._problems)[since:]
         found = [problem for problem in late if isinstance(problem, kind)]
         if found:
@@ -88,8 +88,8 @@ class Findings:
         return tuple(found)
 
     def standing_alone(self) -> tuple[Diagnostic, ...]:
-        """Return the findings that do not depend on what the experiments measure, marked as `stands_alone` in their
-        class."""
+        """Return the findings that do not depend on what the experiments measure. Their classes mark them as
+        `stands_alone`."""
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
 
 
@@ -109,8 +109,8 @@ def _place(span: Span) -> tuple[int, int, int]:
 
 
 def _vague(problem: CompileProblem) -> bool:
-    """Return whether a problem is an unknown word that resembles no known one. The word may be declared in an
-    unreadable part."""
+    """Return whether a problem is an unknown word that resembles no known one. Such a word may be declared in a part
+    that could not be read."""
     return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 

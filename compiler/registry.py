@@ -39,7 +39,7 @@ PREFIX = "benchbrief.specs."
 
 @dataclass(frozen=True)
 class Offer:
-    """An entry point. `target` is "module:name"; `package` and `version` belong to the distribution, or are "" if
+    """An entry point. `target` is "module:name". `package` and `version` belong to the distribution, and are "" if
     unknown."""
 
     group: str
@@ -116,14 +116,14 @@ def _package(folder: str) -> tuple[str, str]:
 
 @cache
 def package_files(target: str) -> tuple[Path, ...]:
-    """Return the files of the package with an extension, sorted, without importing anything; () if the package is not
-    found."""
+    """Return the sorted files of the package with an extension, or () if the package is not found. Nothing is
+    imported."""
     return tuple(sorted(path for _, path in _placed_files(target)))
 
 
 def _placed_files(target: str) -> Iterator[tuple[Path, Path]]:
-    """Yield each file of a package with the package's folder. A package without `__init__.py` may have several
-    folders."""
+    """Yield each file of a package, and the package's folder that contains it. A package without `__init__.py` may have
+    several folders."""
     found = find_spec(target.partition(":")[0].partition(".")[0])
     if found is None:
         return
@@ -137,8 +137,8 @@ def _placed_files(target: str) -> Iterator[tuple[Path, Path]]:
 
 @cache
 def code_digest(target: str) -> str:
-    """Return a short digest of a package's files and their names within the package, or "" if there are no files or one
-    can't be read."""
+    """Return a short digest of a package's files and their names within the package, or "" if there are no files or if
+    one can't be read."""
     made = hashlib.sha256()
     try:
         files = sorted((path.relative_to(folder), path) for folder, path in _placed_files(target))
@@ -154,7 +154,7 @@ Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
 
 @dataclass(frozen=True)
 class RefusedExtension:
-    """An extension that can't be used, with the reason and advice. `kind` is a word for people, such as "probe"."""
+    """An extension that can't be used, with the reason and advice. `kind` is a word for users, such as "probe"."""
 
     kind: str
     name: str
@@ -225,7 +225,8 @@ class Registry(Generic[Spec_co]):
         return found if isinstance(found, self.spec) else None
 
     def offered(self, name: str | None = None) -> tuple[Offer, ...]:
-        """Return the extensions of other packages sorted by name, or only those called `name`. Import nothing."""
+        """Return the extensions of other packages sorted by name, or only those called `name`, without importing
+        anything."""
         return tuple(
             offer for offer in find_offers() if offer.group == self.group and (name is None or offer.name == name)
         )
@@ -316,24 +317,24 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedE
 
 @cache
 def hung_checks() -> set[str]:
-    """The targets of `check` that did not end in time. They are not called again until the installed packages are
-    looked up again."""
+    """The targets of `check` that did not end in time. They are not called again until installed packages are looked up
+    again."""
     return set()
 
 
 def look_again() -> None:
-    """Forget which packages are installed. A program that installs a package has to call this."""
+    """Forget which packages are installed. A program that installs a package has to call this function."""
     for cached in (find_offers, package_files, code_digest, hung_checks):
         cached.cache_clear()
     _load.cache_clear()
 
 
 def _folders(package: str) -> tuple[str, ...]:
-    """Return the folders of our own extensions of a kind, which take the place of entry points.
+    """Return the folders of our own extensions of a kind. They take the place of entry points.
 
-    Entry points are in the metadata of a package, as they were when it was installed. If a clone gained or lost a
-    folder, it would lack an extension, or name a missing one, until it is installed again; and a wheel without the
-    folders would name them all. Nothing else names our own extensions, just as nothing names those of other packages.
+    Entry points are in a package's metadata, which is written when the package is installed. After a folder is added to
+    a clone or removed from it, they would be wrong until the next installation. In a wheel without the folders, they
+    would name all of them. Nothing else names our own extensions, just as nothing names those of other packages.
     """
     try:
         found = find_spec(package)
@@ -384,7 +385,7 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
-    """Return the names that specs use for an engine's tools with a certain ability."""
+    """Return the names that specs use for those of an engine's tools that have a certain ability."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
 
@@ -409,8 +410,8 @@ def resets_of(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def snapshot_names() -> tuple[str, ...]:
-    """Return the names of all kinds of snapshots. benchbrief's own are named after their folders, to avoid imports,
-    since each check needs the names."""
+    """Return the names of all kinds of snapshots. To avoid imports, since every check needs these names, benchbrief's
+    own kinds are named after their folders."""
     offered = (offer.name for offer in SNAPSHOT_SPECS.offered())
     return tuple(dict.fromkeys((*_folders(SNAPSHOT_SPECS.package), *offered)))
 
@@ -431,7 +432,7 @@ def usual_template() -> str:
 
 
 def stray_errors(driver: str) -> float:
-    """Return the share of operations that may fail with a tool although the spec allows no errors."""
+    """Return the share of a tool's operations that may fail even if the spec allows no errors."""
     spec = TOOL_SPECS.usable(driver)
     return spec.stray_errors if spec else 0.0
 
@@ -439,7 +440,8 @@ def stray_errors(driver: str) -> float:
 def accepted_errors(declared: float, driver: str) -> float:
     """Return the share of operations that may fail.
 
-    `declared` is the share that the spec allows. A plan can't tell `max_errors = 0 %` from a spec without `max_errors`.
+    `declared` is the share that the spec allows. A plan can't distinguish `max_errors = 0 %` from a spec without
+    `max_errors`.
     """
     return declared or stray_errors(driver)
 
@@ -465,8 +467,8 @@ def known_operations() -> tuple[str, ...]:
 
 
 def sample_databases(family: str) -> tuple[str, ...]:
-    """Return a sample declaration of each engine that a tool of this family can load, or of every engine if there is
-    none."""
+    """Return a sample declaration of each engine that a tool of this family can load. If there is none, return samples
+    of every engine."""
     engines = ENGINE_SPECS.own.values()
     by = {engine.name: [tool for tool in engine.tools if TOOL_SPECS.own[tool].family == family] for engine in engines}
     loaded = [engine for engine in engines if by[engine.name]]

@@ -54,8 +54,8 @@ from benchbrief.model.value_shapes import BlockSchema
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell], engines: Iterable[str]) -> Report:
-    """Return the report with words, in its language or else in English, for the measures of the cells' probes and
-    tools, and for disclosures of engines and tools. `engines` are those of other packages."""
+    """Return the report with words for the measures of the cells' probes and tools, and for the disclosures of engines
+    and tools. The words are in the report's language or else in English. `engines` are those of other packages."""
     cells = tuple(cells)
     probes = dict.fromkeys(probe.name for cell in cells for probe in cell.probes if probe.package)
     tools = dict.fromkeys(cell.tool.driver for cell in cells if cell.tool.package)
@@ -80,8 +80,8 @@ def warn_of_untranslated(
     engines: Iterable[str],
     findings: Findings,
 ) -> None:
-    """Warn, once for each language and each extension, that it lacks words in the language. `workloads` are those in
-    use, each with its tool."""
+    """Warn, once for each language and extension, that the extension lacks words in the language. `workloads` are the
+    ones in use, each with its tool."""
     probes, workloads, engines = dict.fromkeys(probes), dict.fromkeys(workloads), dict.fromkeys(engines)
     warned = set()
     for report in reports.values():
@@ -100,8 +100,8 @@ def warn_of_untranslated(
 def _lacking(
     language: str, probes: Iterable[str], workloads: Iterable[tuple[str, str]], engines: Iterable[str]
 ) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Yield the kind, name and package of each extension without words in the language, and the things that lack a
-    word."""
+    """Yield the kind, name and package of each extension without words in the language, and the things for which it
+    lacks a word."""
     for name in probes:
         source, probe = PROBE_SPECS.source(name), PROBE_SPECS.usable(name)
         missing = tuple(m for m, said in probe.measures.items() if not said.labels.get(language)) if probe else ()
@@ -137,7 +137,7 @@ def _of_tool(language: str, tool: ToolSpec, workloads: Iterable[str]) -> Iterato
 def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
     """Return the experiments in running order, each with the searches that its cells wait for.
 
-    `declared` has the names of all experiments, including those without a matrix, whose mistake has been reported.
+    `declared` has the names of all experiments. It includes those that have no matrix because of a reported mistake.
     """
     by_name = {matrix.experiment.name: matrix for matrix in matrices}
     order, circles = _in_order(by_name, reader)
@@ -195,8 +195,8 @@ def _knees(
 
 
 def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
-    """Return the wanted levels if they are known. Otherwise replace the level of each factor that has only one known
-    level, and return the result if it is known, or else None."""
+    """Return the wanted levels if they are known. Otherwise, put the only known level in place of each factor's level
+    if there is only one, and return the result if it is known, or else None."""
     if wanted in known:
         return wanted
     keys = wanted.keys
@@ -235,8 +235,8 @@ def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str |
 
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
-    """Return the experiments in the order of the spec, but each after those that it waits for. Also return the
-    experiments that wait in circles, which are reported."""
+    """Return the experiments in the order of the spec, except that each comes after those that it waits for. Also
+    return the experiments that wait in circles, which are reported."""
     order: dict[str, None] = {}
     circles: set[str] = set()
     for root in by_name:
@@ -262,7 +262,7 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
 
 
 def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
-    """Return the first place in the text where one experiment of a circle waits for another."""
+    """Return the first place in the text where an experiment of a circle waits for another."""
     spans = [
         knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
     ]
@@ -303,7 +303,7 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
 
 
 def _of_words(override: Entry, found: Declarations) -> dict[str, ast.Block]:
-    """Return the claims or reports, which an override may name."""
+    """Return the claims or reports that an override may name."""
     return found.claims if override.subject and override.subject.text == "claim" else found.reports
 
 
@@ -312,7 +312,7 @@ def _is_of(override: Entry, name: str) -> bool:
 
 
 def _meters(found: Declarations, chosen: Entry) -> None:
-    """Replace every power meter by the profile's. A profile with new hosts but no meter removes the old meters, which
+    """Replace every power meter by the profile's. If a profile has new hosts but no meter, remove the old meters, which
     do not measure the new hosts."""
     power = chosen.attributes.get("power")
     meter = {} if power is None or _is_none(power) else {"power": power}
@@ -346,7 +346,7 @@ def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, .
 
 
 def _bared(entry: Entry, override: Entry) -> Entry:
-    """Remove the overridden keys from the variants, since an override takes precedence over them."""
+    """Remove the overridden keys from the variants, so that the override takes effect there, too."""
     keys = override.attributes.keys()
 
     def bare(block: Entry) -> Entry:
@@ -401,7 +401,8 @@ def _schema(kind: str, entries: Sequence[Entry]) -> BlockSchema:
 
 
 def _own_schema(kind: str, entry: Entry) -> BlockSchema | None:
-    """Return the schema of a block whose tool, engine, probe or scheduler comes from another package, or else None."""
+    """Return the schema of a block whose tool, engine, probe or scheduler comes from another package. Return None for
+    other blocks."""
     match kind, entry.base:
         case "workload", ast.Attr(base=ast.Name(text=name)) if name not in TOOL_SPECS.own:
             tool = TOOL_SPECS.usable(name)
@@ -508,9 +509,9 @@ def _quick(database: DatabaseSpec) -> str:
 
 @dataclass(frozen=True)
 class Model:
-    """A spec that can be planned, provided that the findings hold no error.
+    """A spec that can be planned, unless the findings include an error.
 
-    `whole` means that no experiment is missing, so that a missing part of a metric is really missing.
+    `whole` tells that no experiment is missing, so that a missing part of a metric is really missing.
     """
 
     hosts: Mapping[str, plan.Host]
@@ -529,7 +530,7 @@ def resolve(
 ) -> Model:
     """Return the model under the chosen `profile`.
 
-    `params` are the values of the parameters, including those from the command line. `whole` means that no declaration
+    `params` are the values of the parameters, including those from the command line. `whole` tells that no declaration
     was lost to a syntax error.
     """
     reader = Reader(params, findings)

@@ -41,7 +41,7 @@ from benchbrief.model.value_shapes import (
 
 _ASKED = "".join(f", {spec.usage.strip('`')}" for spec in SCHEDULER_SPECS.own.values() if spec.usage)
 HOSTS = Special(f'`local`, "user@host:port", "eco-[1-3].lab"{_ASKED}, or a list of those')
-"""The schema of `hosts`. A host that is reached by another package's transport has a scheme: "netns://blue"."""
+"""The schema of `hosts`. A host that another package's transport reaches has a scheme: "netns://blue"."""
 TOOL = Special(
     f'a load generator such as `{sample_tool()}`, or with its path, `{sample_tool()}("/opt/{sample_tool()}")`'
 )
@@ -156,8 +156,8 @@ CLIENT = BlockSchema(
 def joined_keys(tables: Mapping[str, Mapping[str, Key]], of: str = "") -> dict[str, Key]:
     """Merge tables of attributes into one. Each attribute gets the names of its owners, unless all tables have it.
 
-    If several tables have an attribute of the same name, the table `of` counts, or else the first one. The attribute is
-    required only if that table, or else every table, requires it.
+    If several tables have the same attribute, the one in the table `of` counts, or else the first one. The attribute is
+    required only if that table requires it or, without `of`, if every table does.
     """
     names = dict.fromkeys(name for table in tables.values() for name in table)
     return {name: _joined(name, tables, of) for name in names}
@@ -175,7 +175,7 @@ def _joined(name: str, tables: Mapping[str, Mapping[str, Key]], of: str) -> Key:
 
 
 def _doc(docs: Mapping[str, str]) -> str:
-    """Join the descriptions of all owners. Equal ones appear once."""
+    """Join the descriptions of all owners, leaving out repetitions."""
     by_doc: dict[str, list[str]] = {}
     for owner, doc in docs.items():
         by_doc.setdefault(doc, []).append(owner)
@@ -191,7 +191,7 @@ def _default(defaults: Mapping[str, str]) -> str:
 
 
 def _ways_to_reset(specs: Mapping[str, EngineSpec]) -> str:
-    """Return the words of `reset`. After a word that only some engines have, these engines are named."""
+    """Return the words of `reset`. A word that only some engines have is followed by these engines."""
     by = {name: resets_of(spec) for name, spec in specs.items()}
     able = {each: [name for name in by if each in by[name]] for ways in by.values() for each in ways}
     return ", ".join(f"`{each}`" + (f" ({', '.join(of)})" if len(of) < len(by) else "") for each, of in able.items())
@@ -583,7 +583,7 @@ BLOCKS: Mapping[str, BlockSchema] = {
 """The blocks of the language except reports, whose tables are in `compiler/briefs/lower_report.py`."""
 
 OF_WORDS = ("report", "claim")
-"""The kinds of blocks with texts, whose override replaces the texts."""
+"""The kinds of blocks with texts. An override of such a block replaces its texts."""
 OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), *OF_WORDS)
 
 
@@ -922,7 +922,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         named=False,
     ),
 }
-"""The elements of a report by keyword. They have no names; only the report has one."""
+"""The elements of a report by keyword. Elements have no names; only the report has one."""
 
 POINT_NOTE = "A label with an arrow to the points at these keys, which were measured: `at threads: 96, nvme`."
 OPTIONS: Mapping[str, str] = {

@@ -81,7 +81,8 @@ def suggest_factors(model: Model, loaded: Loaded, findings: Findings) -> None:
 
 
 def _settings(hardware: ast.Block, variants: Mapping[str, ast.Block]) -> tuple[str, ...]:
-    """Return the facts that each variant declares, or () if the facts differ or a variant declares more than facts."""
+    """Return the facts that each variant declares. Return () if the variants declare different facts or anything
+    besides facts."""
     own = {item.key.text for item in hardware.body if isinstance(item, ast.Attribute)}
     given: list[dict[str, ast.Expr]] = []
     for variant in variants.values():
@@ -115,8 +116,8 @@ class _Rewrite:
         self.edits: dict[Span, str] = {}
 
     def of_settings(self) -> bool:
-        """Edit the options that the settings fill. Return whether the settings fill only whole options, and are
-        otherwise used only in paths."""
+        """Edit the options that the settings fill. Return whether the settings fill only whole options, apart from uses
+        in paths."""
         whole: set[str] = set()
         for block in self._blocks("database"):
             for item in _attributes(block):
@@ -167,7 +168,7 @@ class _Rewrite:
         return bool(paths)
 
     def _of_experiment(self, attribute: ast.Attribute) -> bool:
-        """Replace `hardware = box.variants` by `hardware = box  vary = cache`."""
+        """Replace `hardware = box.variants` by `hardware = box` and `vary = cache`."""
         levels: list[str] = []
         for value in items_of(attribute):
             word = value.span.text.removeprefix(f"{self.setup.name}.")
@@ -224,7 +225,7 @@ class _Rewrite:
 
 
 _OF_ALL = frozenset({"label", "title", "name"})
-"""The fields that texts can use for both hardware and a factor."""
+"""The fields that texts can use for both hardware and factors."""
 
 
 def _is_path(item: ast.Item) -> TypeGuard[ast.Attribute]:

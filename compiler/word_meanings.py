@@ -81,7 +81,7 @@ TEMPLATES: Mapping[str, str] = {name: spec.doc for name, spec in TEMPLATE_SPECS.
 
 
 def _with_engines(reset: str, meaning: str) -> str:
-    """Return the meaning of a reset. It names the engines if only some have that reset."""
+    """Return the meaning of a reset, with the engines that have it if others do not."""
     own = ENGINE_SPECS.own.values()
     engines = [spec.label for spec in own if reset in resets_of(spec)]
     return f"{meaning}; {' and '.join(engines)} only" if 0 < len(engines) < len(own) else meaning

@@ -1,8 +1,8 @@
 """The single canonical layout of a spec, which `bench fmt` writes.
 
-Only white space changes, and commas that mean nothing. Every token and every comment is kept, in the same order. The
-formatter lays out the list of tokens, guided by the syntax tree. It then reads the result again, which must mean the
-same.
+Only white space and commas that mean nothing are changed. Every token and every comment is kept, in the same order. The
+formatter lays out the list of tokens, guided by the syntax tree. It then reads the result again and requires that it
+means the same.
 
 docs/layout.md describes the style. In short: each attribute has its own line, and each level is indented by two blanks.
 A block stays on one line if it was written on one line and fits. Neighbours of the same kind are aligned in columns.
@@ -41,8 +41,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LaidToken:
-    """A token. If `fresh`, it begins a line, or what the grammar takes for a line; if `blank`, it follows a
-    blank line."""
+    """A token. `fresh` tells that it begins a line, or what the grammar takes for a line. `blank` tells that it follows
+    a blank line."""
 
     kind: Kind
     text: str
@@ -161,7 +161,7 @@ class Nest:
 
 @dataclass(frozen=True)
 class LaidGroup:
-    """A part that is laid out on one line, or else with a line end at every possible place."""
+    """A part that is laid out on one line if it fits, and otherwise with a line end at every possible place."""
 
     inner: Doc
 
@@ -251,11 +251,11 @@ _R = TypeVar("_R", "LaidRow", "_Text")
 
 @dataclass(frozen=True)
 class LaidRow:
-    """An item of a file or a block, or a comment on a line of its own (then `kind` is "").
+    """An item of a file or a block, or a comment on a line of its own, whose `kind` is "".
 
     `cells` are the item's parts if it fits on one line, with "" for a missing part. `broken` gives the item's text over
     several lines, with its first part padded to a number of columns. `beside` is the comment after the item. `blank`
-    says whether a blank line comes before it.
+    tells whether a blank line comes before it.
     """
 
     kind: str
@@ -293,8 +293,8 @@ def _aligned(rows: Sequence[LaidRow], indent: int) -> Iterator[_Text]:
     """Yield the rows as text. Neighbours of the same kind are aligned if they still fit on a line."""
 
     def kind(row: LaidRow) -> str:
-        """Return the kind of rows that a row is aligned with, or "" for none. Attributes are aligned only by their
-        keys, even those that are too long for a line."""
+        """Return the kind of rows that a row is aligned with, or "" if it is not aligned. Only the keys of attributes
+        are aligned, even if the attributes are too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
             return ""
         return row.kind
@@ -362,7 +362,7 @@ def format_source(source: Source) -> str:
 
 def edited(source: Source, edits: Iterable[tuple[int, int, str]]) -> str:
     """Return the text after edits, each of which replaces the characters [start, end). The result is laid out if the
-    text was laid out before. Raises SpecError for a text that can't be read."""
+    text was laid out before. Raises SpecError if the text can't be read."""
     after = source.text
     for start, end, replacement in sorted(edits, reverse=True):
         after = after[:start] + replacement + after[end:]
@@ -370,7 +370,7 @@ def edited(source: Source, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def is_done(item: Item) -> bool:
-    """Return whether this is the action of an event, which is a call by itself, without `=`."""
+    """Return whether this is the action of an event. An action is only a call, without `=`."""
     return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start
 
 
@@ -418,8 +418,7 @@ class _Formatter:
     def ranges(self, items: Sequence[Item], j: int) -> Iterator[tuple[Item, int, int, str, list[int]]]:
         """Yield each item with the range of its tokens, the comma that it needs, and the comments after it.
 
-        A comma between attributes means nothing, except after a word that would otherwise take the following text as
-        its own.
+        A comma between attributes means nothing, except after a word that would otherwise claim the following text.
         """
         starts = [self.first(item) for item in items]
         for item, start, until in zip(items, starts, [*starts[1:], j], strict=False):
@@ -497,8 +496,8 @@ class _Formatter:
         return j
 
     def cells(self, item: Item, i: int, j: int, comma: str) -> tuple[str, ...] | None:
-        """Return the parts of an item on one line, which are aligned with its neighbours' parts, or None if it can't be
-        on one line."""
+        """Return the parts of an item on one line, to be aligned with its neighbours' parts, or None if it can't be on
+        one line."""
         body = self.opener[j - 1] if self.has_body(item, j) else j
         value = self.value(item, i, j)
         if any(token.is_comment for token in self.tokens[i : min(body, value)]):
@@ -575,8 +574,8 @@ class _Formatter:
         """Return the values between commas with the places where a line may end, and whether the last value ends in a
         comment.
 
-        `last` is the comma after the last value. With `movable`, a comma is moved in front of a comment that precedes
-        it. It may not move if `when` can follow, because the grammar takes `, when` as one word.
+        `last` is the comma after the last value. If commas are `movable`, a comma that follows a comment is moved in
+        front of it. They are not movable if `when` can follow, because the grammar takes `, when` as one word.
         """
         found: list[Doc] = []
         ends = late = False  # in a comment; with a comma still to come

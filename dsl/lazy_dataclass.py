@@ -1,4 +1,4 @@
-"""Data classes that are built when their first object is made, since a run of `bench` uses only a few classes. Also
+"""Data classes that are built when their first object is made, since a run of `bench` uses only a few classes, and
 properties that are computed only once."""
 
 from __future__ import annotations

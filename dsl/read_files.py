@@ -51,7 +51,7 @@ def read_stream(file: BinaryIO, name: str) -> bytes:
 
 
 def decode(data: bytes, name: str) -> Source:
-    """Return the source whose bytes are `data`. Raises SpecError if these are not text in UTF-8."""
+    """Return the source whose bytes are `data`. Raises SpecError if the bytes are not text in UTF-8."""
     mark = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     try:
         text = data[mark:].decode("utf-8")

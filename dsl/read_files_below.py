@@ -1,5 +1,5 @@
-"""Keeps someone else's spec from using files outside its folder. Such files are neither read nor searched for, so that
-no message reveals anything about them."""
+"""Keeps someone else's spec from using files outside its folder. Such files are neither read nor searched for, so no
+message reveals anything about them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The text of one file. `name` is what the user typed (or `<stdin>`), never an absolute path that
+    """The text of one file. `name` is the path as the user typed it (or `<stdin>`), never an absolute path that
     benchbrief made."""
 
     name: str

@@ -12,8 +12,8 @@ KEEPS_UP = 0.95
 never exact."""
 
 CATCHES_UP = 1.05
-"""The share of its offered load above which a load generator was working off a backlog, because its schedule began in
-the warm-up or a stall had stopped it."""
+"""The share of its offered load above which a load generator must have been working off a backlog, because its schedule
+began in the warm-up or a stall had stopped it."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def load_of(  # the numbers of one measurement
 
 
 def to_serve(promise: Promise) -> float:
-    """Return the share of its offered load that a run must serve to count for or against a promise. A run that serves
-    less can't be told from one at a neighbouring rate."""
+    """Return the share of its offered load that a run must serve to count for or against a promise. If it serves less,
+    it can't be distinguished from a run at a neighbouring rate."""
     return max(KEEPS_UP, 1 - promise.within)
 
 

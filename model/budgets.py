@@ -42,13 +42,13 @@ looks, or a chance below 5 %."""
 
 @dataclass(frozen=True)
 class Looks:
-    """The numbers of repeats at which an expectation is judged: each from `first` to `last`, or only one at the end if
-    `last` is None.
+    """The numbers of repeats at which an expectation is judged: every number from `first` to `last`, or only the number
+    at the end if `last` is None.
 
     Each look has a share of the allowed error, fixed before the first repeat. This is an error-spending rule as in K.
     K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983). The last
-    look has the largest share, because a long budget reaches it; the first look has more than those between, because it
-    already shows clear differences.
+    look has the largest share, because a long budget reaches it. The first look has a larger share than those between,
+    because it already shows clear differences.
     """
 
     first: int = _FEWEST
@@ -66,8 +66,8 @@ class Looks:
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 
     def until(self, repeats: int) -> list[tuple[int, float]]:
-        """Return the looks within this many repeats: the number of repeats at each look, and its share of the chance of
-        an error."""
+        """Return the looks within this many repeats. Each is the number of repeats and the look's share of the chance
+        of an error."""
         if self.last is None:
             return [(repeats, 1.0)] if repeats >= self.first else []
         return [(n, self.share(n)) for n in range(self.first, min(repeats, self.last) + 1)]
@@ -92,7 +92,7 @@ def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
 
 
 def chooses(experiment: Experiment) -> bool:
-    """Return whether the run chooses the experiment's points along the way, by the results of earlier points."""
+    """Return whether the run chooses the experiment's points as it goes, by the results of earlier points."""
     return experiment.search is not None or experiment.adaptive is not None or experiment.promise is not None
 
 
@@ -156,7 +156,7 @@ def first_pass(cells: Iterable[Cell]) -> set[str]:
 
 def needed_cells(plan: Plan, experiments: Mapping[str, Experiment] | None = None) -> set[str]:
     """Return the ids of the cells that no budget may leave out: the first cell of each point, and all cells of a
-    search. With `experiments`, only their cells count."""
+    search. If `experiments` are given, only their cells count."""
     theirs = [cell for cell in plan.cells if cell.experiment in (experiments or plan.experiments)]
     first = first_pass(theirs)
     return {cell.id for cell in theirs if cell.id in first or not is_budgeted(plan, plan.experiments[cell.experiment])}

@@ -24,9 +24,9 @@ Way = Literal[
     "reuse",
     "command",
 ]
-"""How a cell gets its data set: loaded again; loaded again only after a cell that writes; loaded again only if the
-next cell would notice an earlier cell's changes; restored by deleting the records that cells inserted; copied back,
-or linked back, from a snapshot made after the load; left as it is; or reset by the database's own commands.
+"""How a cell gets its data set: loaded again; loaded again only after a cell that writes; loaded again only if the next
+cell would notice an earlier cell's changes; restored by deleting the records that cells inserted; copied back from a
+snapshot made after the load, or linked back to it; left as it is; or reset by the database's own commands.
 """
 
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -61,11 +61,11 @@ READ = frozenset({*COMMON, *STARTED, "uri", "server", "topology", "version", "ma
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a database. `name` is the engine's name for it, which the plan has, or "" if it is the same as in
-    the spec.
+    """An option of a database. `name` is the engine's name for it, which the plan uses, or "" if the spec uses the same
+    name.
 
-    `scale` converts base units to the engine's units; `words` maps our words to the engine's. An option may be a list
-    of words (`list_of`), or a number or a word (`word_or`); its shape is then only for messages.
+    `scale` converts base units to the engine's units, and `words` maps our words to the engine's. An option may be a
+    list of words (`list_of`), or a number or a word (`word_or`). In these cases, its shape is used only in messages.
     """
 
     key: Key
@@ -82,7 +82,7 @@ class Option:
 class ServerProgram:
     """The program that `server = start` starts, its router, and its port.
 
-    `refused_config` maps patterns that are forbidden in its configuration file to the reason.
+    `refused_config` maps each pattern that its configuration file must not contain to the reason.
     """
 
     binary: str
@@ -97,12 +97,12 @@ class EngineSpec(ExtensionSpec):
 
     `implementation` has the methods of `seams.Engine`. `label` is the engine's name for people. `tools` are the load
     generators that can load it, the usual one first. An engine that is `in_process` is a library inside the load
-    generator's process on the hosts under test; any other engine is a server, reached over the network.
+    generator's process on the hosts under test. Any other engine is a server, reached over the network.
 
-    `attributes` are those of the `database` block, in addition to `engine`, `path`, `reset`, `drop_caches`, `prepare`,
-    `teardown`, and for a library `tool`. A server may have `uri`, which begins with one of the `schemes`, and `server`.
-    The latter may be `start`, which starts the `program`, or `embedded`, which starts a built-in stand-in. `options`
-    are those in `options { }`, where the tool's flags are allowed, too (`ToolSpec.flags`).
+    `attributes` are the attributes that its `database` block has besides `engine`, `path`, `reset`, `drop_caches`,
+    `prepare`, `teardown` and, for a library, `tool`. A server may have `uri`, which begins with one of the `schemes`,
+    and `server`, whose value may be `start`, which starts the `program`, or `embedded`, which starts a built-in
+    stand-in. `options` are the options in `options { }`, where the tool's flags are allowed, too (`ToolSpec.flags`).
     """
 
     kind: ClassVar[str] = "engine"
@@ -115,22 +115,23 @@ class EngineSpec(ExtensionSpec):
     options_label: str = ""
     """The title of the engine's options in the reference, such as "Options of MongoDB connections"."""
     described: Mapping[str, str] = field(default_factory=dict)
-    """A disclosure's term by language for a database that is neither a server nor a library."""
+    """The term by which a disclosure describes a database that is neither a server nor a library, by language."""
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The names in a brief, by language, for facts that the engine's class reports and the catalogue does not name."""
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
-    """Further ways to reset the engine's data, such as `snapshot`, `command` and `undo`. Its class has the methods for
-    each."""
+    """Further ways to reset the engine's data, such as `snapshot`, `command` and `undo`. The engine's class has the
+    methods for each of them."""
     snapshots: bool = False
-    """Whether any file system's snapshots can restore the engine's data, which are then all in one directory."""
+    """Whether the snapshots of any file system can restore the engine's data, which must then all be in one directory.
+    """
     updates_in_place: bool = False
     """Whether a data set counts as newly loaded after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
     simulated_s: float = 0.0
-    """How long an operation keeps a processor of a simulated host busy; 0 for the usual time of operations with that
-    name."""
+    """How long an operation keeps a processor of a simulated host busy. If it is 0, the usual time for operations of
+    that name is used."""
     in_memory: bool = False
     """Whether the engine's operations need no disk on a simulated host."""
     check: str = ""

@@ -1,4 +1,4 @@
-"""The English words for a run's sentences. `benchbrief/__init__.py` sets how they are read on first use."""
+"""The English words for a run's sentences. `benchbrief/__init__.py` determines how they are read at their first use."""
 
 from __future__ import annotations
 

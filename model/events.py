@@ -8,7 +8,8 @@ A run's directory:
         identity.json       the owner of the run's jobs and claims, whatever the folder's path
         spec/               the spec's files at that time
         simulation.json     only in a simulated run: how it is simulated
-        lane.json, lanes/   in a lane's folder, its number; in a run of lanes, theirs (`fleet/lane_folder.py`)
+        lane.json           only in a lane's folder: the lane's number (`fleet/lane_folder.py`)
+        lanes/              only in a run of lanes: the lanes' folders
         raw/imported/       only in an imported run: the files that were imported
         journal.jsonl       one record a line, in order of time; results reused from earlier runs come first
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
@@ -51,11 +52,11 @@ class Record(Frozen):
 
 
 NoRoom = Literal["", "repeat", "point"]
-"""What a budget had no room for: a repeat, which leaves an interval wider, or a whole point."""
+"""The thing that did not fit in a budget: a repeat, without which an interval is wider, or a whole point."""
 
 
 Refused = Literal["", "generator", "system"]
-"""Why numbers are refused: the load generator was late, or the system did not serve its load."""
+"""The reason why numbers are refused: the load generator was late, or the system did not serve its load."""
 
 
 class CellStarted(Record):
@@ -88,8 +89,8 @@ class CellResumed(Record):
 class CellReused(Record):
     """The following records of `attempt` come from another run, whose result this cell uses.
 
-    `reused_from` is the run that measured it, and `as_cell` the cell's id in that run; `measured_at` is when that
-    attempt started.
+    `reused_from` is the run that measured the attempt, `as_cell` is the cell's id in that run, and `measured_at` is
+    when the attempt started there.
     """
 
     type: Literal["cell_reused"] = "cell_reused"
@@ -141,9 +142,9 @@ class JobCollected(Record):
     clock_set_s: float | None = None
     """By how many seconds the host's clock was set during the job, or None if that was not checked."""
     booted: float | None = None
-    """When the host booted, by its clock at the job's start. Shows whether the clock was set before."""
+    """When the host booted, by its clock at the job's start. The time shows whether the clock was set before."""
     other_cores: float | None = None
-    """How many of the host's cores did other work during the job, on average, or None if unknown."""
+    """How many of the host's cores did other work during the job, on average, or None if this is unknown."""
 
 
 MEASURE = "measure"
@@ -192,8 +193,8 @@ class Counters(Record):
 class DatabaseSize(Record):
     """A cell's database size in bytes: `loaded`, before the warm-up, and `measured`, after the measurement.
 
-    `on_disk` is the size of the database's files, `logical` the size of the records in them. A size is None if unknown,
-    for the reason given.
+    `on_disk` is the size of the database's files, and `logical` is the size of the records in them. A size is None if
+    it is unknown, for the reason given.
     """
 
     type: Literal["database_size"] = "database_size"
@@ -223,10 +224,10 @@ class ClockRead(Record):
 
 
 class EventRan(Record):
-    """How an event's command ran on a host, during the measurement of a cell. `number` counts the events from 1.
+    """How an event's command ran on a host during the measurement of a cell. `number` counts the events from 1.
 
-    `began_at` is on the controller's time; it is None if unknown, and for a simulated event, which is never late.
-    `exit_code` is None if the command did not end in its time.
+    `began_at` is on the controller's time. It is None if unknown, and for a simulated event, which is never late.
+    `exit_code` is None if the command did not end in time.
     """
 
     type: Literal["event_ran"] = "event_ran"
@@ -243,12 +244,12 @@ class EventRan(Record):
 
 
 class MeasuringEnded(Record):
-    """The end of a measurement until steady, after `lasted_s`: `steady`, or the longest time was up. To be steady, it
-    had to stay within a share of the mean (`within`) and last from `from_s` to `most_s`.
+    """The end, after `lasted_s`, of a measurement until the load is steady. If it was not `steady`, its longest time
+    was up. To be steady, it had to stay within a share of the mean (`within`), and to last from `from_s` to `most_s`.
 
-    `cut_s` is the warm-up part that is cut off at its beginning, or null if that part reaches into the second half, in
-    which case everything counts. For the rest, the record has half the width of each mean's 95 % interval, as a share
-    of the mean, and the correlation of successive batches; null if there is no mean.
+    `cut_s` is the length of the warm-up part that is cut off at its beginning. It is null if that part reaches into the
+    second half, in which case everything counts. For the rest, the record has half the width of each mean's 95 %
+    interval, as a share of the mean, and the correlation of successive batches. These are null if there is no mean.
     """
 
     type: Literal["measuring_ended"] = "measuring_ended"
@@ -267,7 +268,7 @@ class MeasuringEnded(Record):
 
 
 class CellEnded(Record):
-    """The verdict on a cell. `origin` is the spec line that caused a failure.
+    """The verdict on a cell. `origin` is the line of the spec that caused a failure.
 
     `latency_s` is the statistic that the cell's search uses, or None for a cell outside a search.
     """
@@ -313,8 +314,8 @@ class Imported(Frozen):
     """The origin of an imported run's results: the kind of file, and the source that published them.
 
     `licence` tells how the numbers may be used. `statements` are the source's other statements, in words. `limits` are
-    the limitations of its numbers. `told` are the versions and settings that it states, each a name and a text. `facts`
-    are the names of the spec's facts that it states, or None if unknown.
+    the limitations of its numbers. `told` has the versions and settings that the source states, each as a name and a
+    text. `facts` are the names of the spec's facts that it states, or None if they are unknown.
     """
 
     kind: str
@@ -394,27 +395,27 @@ class RunStarted(Record):
     measurement: int = 1
     """The version of the way of measuring that all tools share (`measurement_versions.py`)."""
     measurements: dict[str, int] = Field(default_factory=dict)
-    """The version of each tool's way of measuring. Empty in journals of earlier versions, where `measurement` covers
-    all tools."""
+    """The version of each tool's way of measuring. It is empty in journals of earlier versions, where `measurement`
+    covers all tools."""
     simulated: Simulated | None = None
-    """How the run is simulated, or None if its further results are measured on real hosts or imported."""
+    """How the run is simulated. None means that its further results are measured on real hosts or imported."""
     imported: Imported | None = None
     """The source of results that were not measured by this run."""
     files: dict[str, str] = Field(default_factory=dict)
     """The SHA-256 of the other files that the run keeps from its start, by path: `spec/`, `revision.json`,
     `simulation.json`."""
     boot: str = ""
-    """The id of the controller's boot, or "" if unknown, and in journals of earlier versions."""
+    """The id of the controller's boot. It is "" if the id is unknown, and in journals of earlier versions."""
     since_boot: float | None = None
     """The seconds from the controller's boot to `at`."""
     merged: tuple[MergedLane, ...] = ()
-    """The lanes that were run by separate processes, and whose records follow."""
+    """The lanes that were run by separate processes. Their records follow."""
 
 
 class TimeEstimated(Record):
     """The time that the run was expected to take when it started, without results reused from earlier runs.
 
-    `seconds` is by experiment and activity (`compiler/estimates/estimate.py`), `rendering_s` is for rendering the
+    `seconds` is by experiment and activity (`compiler/estimates/estimate.py`). `rendering_s` is for rendering the
     reports, and `wall_s` is from start to end. `runs` are the earlier runs from which the estimates were learned.
     """
 
@@ -428,7 +429,7 @@ class TimeEstimated(Record):
 class HostsGiven(Record):
     """The nodes that a scheduler's job provides for hosts of the plan. The results that follow were measured on them.
 
-    `nodes` is by host; `job` is the scheduler's id of the job.
+    `nodes` maps each host to its node. `job` is the scheduler's id of the job.
     """
 
     type: Literal["hosts_given"] = "hosts_given"
@@ -445,8 +446,8 @@ class HostFacts(Record):
 
 
 class EngineFacts(Record):
-    """Facts of an engine. `sha256` is the digest of an embedded server's program, or "" if there is none, or if it is
-    unknown."""
+    """Facts of an engine. `sha256` is the digest of an embedded server's program. It is "" if there is no such program,
+    or if the digest is unknown."""
 
     type: Literal["engine_facts"] = "engine_facts"
     database: DatabaseKey
@@ -455,10 +456,10 @@ class EngineFacts(Record):
 
 
 class ToolFound(Record):
-    """The place where a driver's tool was found on a host, and the version that it prints ("" if it prints none).
+    """The place where a driver's tool was found on a host, and the version that it prints, or "" if it prints none.
 
-    `sha256` covers the program and the libraries that it is linked with ("" if unknown). Two builds of one version have
-    different digests.
+    `sha256` covers the program and the libraries that it is linked with, and is "" if unknown. Two builds of one
+    version have different digests.
     """
 
     type: Literal["tool_found"] = "tool_found"
@@ -472,7 +473,7 @@ class ToolFound(Record):
 class Remark(Record):
     """A warning or remark on a cell, or on the run if `cell` is None, shown during the run and in the brief.
 
-    A `passing` remark counts only until the run is started again, as it may no longer hold then.
+    A `passing` remark counts only until the run is started again, since it may no longer be true then.
     """
 
     type: Literal["remark"] = "remark"
@@ -504,12 +505,12 @@ class ReportMade(Record):
     directory: str
     files: dict[str, str]
     seconds: float | None = None
-    """How long the report took, including the tables if they were built for it; None in journals of earlier
+    """How long the report took, including the tables if they were built for it. It is None in journals of earlier
     versions."""
 
 
 class PointChosen(Record):
-    """An adaptive ramp chose its next point, which all its curves share. It is the `number`th point that the ramp
+    """An adaptive ramp chose its next point, which all its curves share. `number` counts the points that the ramp
     tries.
 
     The choice follows from the verdicts of earlier cells. The record keeps it as it was first made.
@@ -534,10 +535,10 @@ class HeldOutBegan(Record):
     """The best point of a claim is being measured again, after all other cells, in the run `folder` inside this run's
     folder.
 
-    `places` tells where each extreme was found among `points`, and `value` is the claim's number at that time; `sha256`
+    `places` tells where each extreme was found among `points`, `value` is the claim's number at that time, and `sha256`
     is the digest of its SQL. `attempt` counts how often the point was measured again, including in runs whose results
-    this one reuses. The record keeps the winner as first chosen. It follows the run's end record, and a second end
-    record follows it.
+    this one reuses. The record keeps the winner as it was first chosen. It comes between the run's end record and a
+    second end record.
     """
 
     type: Literal["held_out_began"] = "held_out_began"
@@ -551,8 +552,8 @@ class HeldOutBegan(Record):
 
 
 class RateJudged(Frozen):
-    """The runs at one rate: how many kept a promise, broke it, were beyond the load generator, and failed. Good
-    `held_out` runs are counted separately: how many kept the promise, and how many were beyond the generator."""
+    """How many runs at one rate kept a promise, broke it, were beyond the load generator, and failed. `held_out` runs
+    that did not fail are counted separately: how many kept the promise, and how many were beyond the generator."""
 
     rate: float
     met: int
@@ -576,11 +577,11 @@ class RateJudged(Frozen):
 class PromiseEnded(Record):
     """The result of a search for a promise, on one hardware with one workload (see `model/rate_search.py`).
 
-    `above` is the next candidate, which breaks the promise, or with `by_generator` can't be offered. `sure` tells that
+    `above` is the next candidate. It breaks the promise or, if `by_generator`, it can't be offered. `sure` tells that
     both sides of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs.
-    `lowered` tells that held-out runs at higher rates broke the promise, or were beyond the generator. Of the
-    `held_out` runs at `rate` that have not failed, `held_met` kept the promise. The result follows from the cells'
-    verdicts, and is recorded as it was decided.
+    `lowered` tells that held-out runs at higher rates broke the promise or were beyond the generator. Of the `held_out`
+    runs at `rate` that have not failed, `held_met` kept the promise. The result follows from the cells' verdicts, and
+    is recorded as it was decided.
     """
 
     type: Literal["promise_ended"] = "promise_ended"
@@ -626,7 +627,7 @@ class SearchPoint(Frozen):
 
 
 class SearchEnded(Record):
-    """The result of a search on one hardware with one workload: the knee, or None if none of the points is a knee.
+    """The result of a search on one hardware with one workload: the knee, or None if no point is a knee.
 
     The result follows from the verdicts of the cells in `points`, and is recorded as it was decided.
     """
@@ -642,7 +643,7 @@ class SearchEnded(Record):
 
 
 class ExpectationsRead(Record):
-    """A budget read the expectations to choose the next repeat, `cell`, which took `seconds` of that budget."""
+    """A budget read the expectations to choose the next repeat, `cell`. Reading them took `seconds` of that budget."""
 
     type: Literal["expectations_read"] = "expectations_read"
     cell: str

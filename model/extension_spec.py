@@ -96,10 +96,11 @@ class ImporterSpec(ExtensionSpec):
     """An importer: the files that it reads for `bench import`, and how to recognise them.
 
     `implementation` is a subclass of a class in `benchbrief.results.imports.importer_seams`, depending on `reads`:
-    OutputImporter, SampleImporter or TableImporter. `doc` describes the files, and `tells` the values in them.
+    OutputImporter, SampleImporter or TableImporter. `doc` describes the files, and `tells` describes the values in
+    them.
 
     `line` is a regular expression for the start of a line that occurs only in such files. `families` are the families
-    of workloads of its tool; empty means all. `probe` is the probe that its samples belong to. `options` are
+    of workloads of its tool, or empty for all families. `probe` is the probe that its samples belong to. `options` are
     command-line options, which are passed to `read` by name.
     """
 
@@ -162,11 +163,11 @@ class MeterSpec(ExtensionSpec):
 
     `address` describes the call's unnamed argument ("" if it has none), and `address_is` is that argument's form.
     `boundary` tells which equipment's power is measured. A `networked` meter is read on the controller, and there is
-    one for each host; other meters are on the hosts. `parts` are the arguments that select what to read at the address.
-    A call has at most one of them, which may have ranges, like the address. `needs` are groups of arguments; a call
-    must have an argument of each group. `needs_another` maps an argument to another that it needs, and `exclude` has
-    pairs that contradict each other. With `local`, a call without an address reads the host itself. A `recorded` meter
-    writes a log that is read after each measurement; such a meter is networked.
+    one for each host. Other meters are on the hosts. `parts` are the arguments that select what to read at the address.
+    A call has at most one of them, which may have ranges, like the address. `needs` are groups of arguments, and a call
+    must have an argument of each group. `needs_another` maps an argument to another one that it needs, and `exclude`
+    has pairs that contradict each other. If the meter is `local`, a call without an address reads the host itself. A
+    `recorded` meter writes a log that is read after each measurement. Such a meter is networked.
     """
 
     kind: ClassVar[str] = "meter"
@@ -216,7 +217,7 @@ _TAKEN_DIMENSIONS = frozenset(
     {"hardware", "workload", "threads", "target", "experiment", "operation", "phase", "repeat", "node", "time"}
 )
 RESERVED = _TAKEN | _TAKEN_DIMENSIONS
-"""Words of the language that may be followed by a dot."""
+"""Words of the language that may be followed by a dot, and so can't name an extension."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +225,8 @@ class ProbeSpec(ExtensionSpec):
     """A probe: its measures, and how a spec requests it.
 
     `implementation` is the class that samples, with the methods of `seams.ProbeKind`. `measures` are by name; each name
-    is the probe's name, a dot and a word. `attributes` are those of a `probe` block, in addition to `kind` and `every`;
-    `on` names the attribute that is set by `probes = [disk every 1 s on "/dev/sda"]`.
+    is the probe's name, a dot and a word. `attributes` are the attributes that a `probe` block has besides `kind` and
+    `every`. `on` names the attribute that `probes = [disk every 1 s on "/dev/sda"]` sets.
 
     `asks` tells what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
     database, either over the engine's own connection or inside a load generator that contains the database. A probe of
@@ -245,8 +246,8 @@ class ProbeSpec(ExtensionSpec):
     word_is_free: bool = False
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Return the mistake in the spec, or "" if there is none. Measures of benchbrief's `own` probes may have any
-        name; all others must start with the probe's name."""
+        """Return the mistake in the spec, or "" if there is none. The measures of benchbrief's `own` probes may have
+        any name. The names of all others must start with the probe's name."""
         return super().mistake(name) or self._wrong_name() or self._wrong_measure(own) or self._wrong_attribute()
 
     def _wrong_name(self) -> str:
@@ -298,8 +299,8 @@ class ProbeMeasure:
 
 
 def wrong_measure(owner: str, measures: Mapping[str, ProbeMeasure]) -> str:
-    """Return the mistake in one of the measures, or "" if there is none. If there is an owner, a measure must be named
-    after it, with a dot and a word."""
+    """Return the mistake in one of the measures, or "" if there is none. If there is an owner, a measure's name must be
+    the owner's name, a dot and a word."""
     for measure, said in measures.items():
         family, _, word = measure.partition(".")
         if owner and (family != owner or not NAME.fullmatch(word)):
@@ -320,11 +321,11 @@ class SchedulerSpec(ExtensionSpec):
     """A scheduler that manages a lab's hosts and gives them to jobs.
 
     `implementation` is a class of `benchbrief.runners.fleet.scheduler:Scheduler`. `label` is its name for people.
-    `attributes` are those of its block, `scheduler slurm { ... }`, which set what each job asks for.
+    `attributes` are the attributes of its block, `scheduler slurm { ... }`, which set what each job asks for.
 
-    With a `usage`, hosts can be requested by a call, `hosts = slurm("nvme", 4)`, that names a required property and the
-    number of hosts. `asks_for` describes the property ("a feature of nodes"), `asks_form` is its form, and `arguments`
-    are the named arguments, which are texts.
+    If it has a `usage`, a call can request hosts: `hosts = slurm("nvme", 4)` names a required property and the number
+    of hosts. `asks_for` describes the property ("a feature of nodes"), `asks_form` is its form, and `arguments` are the
+    named arguments, which are texts.
     """
 
     kind: ClassVar[str] = "scheduler"
@@ -362,8 +363,8 @@ class SnapshotSpec(ExtensionSpec):
 
     `implementation` is the package whose folder has `snapshots.sh`, with the functions of
     `benchbrief.runners.engines.file_system_snapshots` as shell code. `label` is its name for people. `described` is a
-    brief's text about the reset, by language, with the effects that remain in brackets. `restore_s` is roughly how long
-    a restore takes.
+    brief's text about the reset, by language, which states the remaining effects in brackets. `restore_s` is roughly
+    how long a restore takes.
     """
 
     kind: ClassVar[str] = "snapshot"
@@ -401,11 +402,11 @@ class TemplateSpec(ExtensionSpec):
     under the template's name: for "bench_memo.memo", it is `{% include "memo/theme.css" %}`. The layout extends
     `base/page.html.j2`.
 
-    `labels` are the words above the title, by language ("en" at least), with a `key` for catalogues if that is not
-    `kicker_` and the name. `slides` puts each figure or table on a 16:9 slide, `leads` puts the first box beside the
-    first text, and `covers` puts the first figure on the cover. `formats` are the files that are made by default.
-    `title_line` is how many characters of a title fit on a line; Japanese characters count twice. Among benchbrief's
-    own templates, the `usual` one is for briefs that name none.
+    `labels` are the words above the title, by language ("en" at least). `key` is their key in catalogues, if this is
+    not `kicker_` followed by the name. `slides` puts each figure or table on a 16:9 slide, `leads` puts the first box
+    beside the first text, and `covers` puts the first figure on the cover. `formats` are the files that are made by
+    default. `title_line` is how many characters of a title fit on a line, where Japanese characters count twice. Among
+    benchbrief's own templates, the `usual` one is for briefs that name none.
     """
 
     kind: ClassVar[str] = "template"
@@ -451,7 +452,7 @@ class TransportSpec(ExtensionSpec):
     scheme. `address_is` describes the address: "the name of a network namespace".
 
     `on_controller` tells that hosts of this transport share the controller's processes, with the same process ids, and
-    its clock. This is true for a network namespace, and not for a container with processes of its own.
+    its clock. This is so for a network namespace, but not for a container with processes of its own.
     """
 
     kind: ClassVar[str] = "transport"

@@ -1,8 +1,8 @@
 """The identity of a cell: the named parts that can change its result, and a hash of their contents.
 
 Names and prose do not count: labels, descriptions, declared facts, metrics, expectations, report texts. Two cells with
-the same hash are the same measurement under any name. A stored plan contains the named parts, too, so that two plans
-can be compared part by part (`compiler/planning/plan_diff.py`).
+the same hash are the same measurement, whatever their names are. A stored plan contains the named parts, too, so that
+two plans can be compared part by part (`compiler/planning/plan_diff.py`).
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def _searched(plan: Plan, knee: Knee) -> Parts:
 
 
 def searched(search: KneeSearch | None, hashes: Sequence[str]) -> Parts:
-    """Return the parts that determine a number before a search finds it: the search's criterion, and the cells that it
-    may try."""
+    """Return the parts that determine a number before a search finds it, which are the search's criterion and the cells
+    that it may try."""
     # An absent value has no part, so that plans from before the attribute existed keep their hashes.
     return {"search": search and search.model_dump(exclude_none=True), "cells": list(hashes)}
 
@@ -152,7 +152,7 @@ def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
 
 
 def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str | int | None, ...]]:
-    """Return the identities of the hosts as machines, which include neither the login nor the node that a scheduler
+    """Return the identities of the hosts as machines. They include neither the login nor the node that a scheduler
     assigns."""
     return [_asked(host) or _machine(host) for host in (hosts[id_] for id_ in ids)]
 

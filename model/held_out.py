@@ -18,9 +18,9 @@ Place = Mapping[Dimension, DimKey | None]
 """The place where an extreme was found: a key for each dimension over which it was taken."""
 
 _ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
-"""The advised numbers of held-out repeats, each with the number of claims that it is for at most. With these repeats,
-four in five differences of 10 % are found if both sides have noise of 2 %, by Student's t with Bonferroni's correction
-(simulated in `benchmarks/README.md`).
+"""The advised numbers of held-out repeats, each after the largest number of claims for which it is advised. With these
+repeats, four in five differences of 10 % are found if both sides have noise of 2 %, by Student's t with Bonferroni's
+correction (simulated in `benchmarks/README.md`).
 """
 _MOST_ADVISED = 7
 
@@ -43,7 +43,7 @@ def number_digest(claim: Claim) -> str:
 
 
 def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
-    """Return for each claim, by name, the claim whose held-out repeats it uses, which is the first one about the same
+    """For each claim's name, return the claim whose held-out repeats it uses. This is the first claim about the same
     number."""
     first: dict[tuple[str, int], Claim] = {}
     return {
@@ -60,7 +60,8 @@ def numbers_held_out(plan: Plan) -> list[Claim]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some reads of a claim, with the place of their extreme, which is empty if they depend on none."""
+    """Some reads of a claim, and the place of the extreme that they depend on, which is empty if they depend on
+    none."""
 
     reads: tuple[Read, ...]
     place: Place
@@ -70,7 +71,7 @@ class _Part:
 
 
 def reads_at(read: Read, place: Place, keys: Place) -> bool:
-    """Return whether a read at an extreme's place covers the cells with these keys. The place has no effect in
+    """Return whether a read at an extreme's place covers the cells with these keys. The place does not matter in
     dimensions that the read fixes."""
     return read.covers(keys) and all(keys.get(dim) == key for dim, key in place.items() if _moves(dim, read))
 
@@ -113,8 +114,8 @@ def _again(repeats: Sequence[Cell], number: int) -> Cell:
 
 
 def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
-    """Return the most seconds that a claim's held-out repeats take on these cells' group of hosts. For each side of a
-    comparison, this is the time of the longest point that may win."""
+    """Return the most seconds that a claim's held-out repeats may take on these cells' group of hosts. Each side of a
+    comparison takes the time of the longest point that may win."""
     rule = claim.held_out
     if rule is None:
         return 0.0

@@ -14,7 +14,7 @@ from benchbrief.model.message import share_figure
 from benchbrief.model.run_messages import say
 
 _SAME_WINDOW = 0.95
-"""The smallest share of the time in which all load generators must be active for their rates to be added."""
+"""The smallest share of the time in which all load generators must be active for their rates to be added up."""
 
 
 class Bucket(NamedTuple):
@@ -45,9 +45,9 @@ class Operation:
     """One kind of operation during one interval of one load generator.
 
     `operation` is in our words: read, update, insert, scan, read_modify_write, write, seek, delete. `phase` is None for
-    the whole measured window. `count` is the number of successes, `errors` of failures. `printed` holds percentiles as
-    the tool printed them, kept only if there is no histogram: {99.0: 0.00123}. `in_total` is False for rows that count
-    operations which other rows count, too (READ-MODIFY-WRITE).
+    the whole measured window. `count` is the number of successes, and `errors` is the number of failures. `printed`
+    holds percentiles as the tool printed them, and is kept only if there is no histogram: {99.0: 0.00123}. `in_total`
+    is False for rows whose operations are also counted by other rows (READ-MODIFY-WRITE).
     """
 
     operation: str
@@ -102,12 +102,13 @@ class PhaseThroughput:
 
 @dataclass(frozen=True)
 class SteadyEnd:
-    """The end of a measurement that ends by itself: `steady`, or its longest time was up. Times are in seconds.
+    """The end of a measurement that ends by itself. If it was not `steady`, its longest time was up. Times are in
+    seconds.
 
-    The measurement lasted `lasted_s`. Its first `cut_s`, the warm-up part, are cut off; None means that this part
-    reached into the second half, so that everything counts. For the rest, half the width of each mean's 95 % interval
-    is given, as a share of the mean, and the correlation of successive batches. These are None if there is no mean, and
-    for latency in a closed loop.
+    The measurement lasted `lasted_s`. The first `cut_s` seconds, the warm-up part, are cut off. None means that this
+    part reached into the second half, so that everything counts. For the rest, there are half the width of each mean's
+    95 % interval, as a share of the mean, and the correlation of successive batches. These are None if there is no
+    mean, and for latency in a closed loop.
     """
 
     steady: bool
@@ -125,11 +126,12 @@ class Measurement:
 
     `window` is the measured part (without warm-up), in epoch seconds by the host's clock, for the probes' samples.
     `warnings` are the tool's own remarks that belong in the report ("Assertions are enabled; ..."). `properties` are
-    conditions that the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...). `samples` are
-    readings of the measures that the tool's spec declares. Their times count from the start of `window`, and each value
-    is for the `seconds` before its time, which are all seconds for a measure of the whole measurement. They name no
-    node, as that is the load generator's host. `tool_s` is the tool's own running time, including its warm-up; None
-    means as long as it measured.
+    conditions that the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...). `tool_s` is the
+    tool's own running time, including its warm-up. None means that it ran only while it measured.
+
+    `samples` are readings of the measures that the tool's spec declares. Their times count from the start of `window`,
+    and each value is for the `seconds` before its time. For a measure of the whole measurement, these are all seconds.
+    They name no node, because it is always the load generator's host.
     """
 
     window: tuple[float, float]
@@ -142,8 +144,8 @@ class Measurement:
     samples: tuple[Sample, ...] = ()
     tool_s: float | None = None
     due: int | None = None
-    """The number of operations that the tool's schedule had due in the window, or None if the tool does not report it.
-    """
+    """The number of operations that were due in the window by the tool's schedule, or None if the tool does not report
+    it."""
     dropped: int = 0
     """How many due operations were never sent."""
     steady: SteadyEnd | None = None
@@ -159,9 +161,9 @@ class Together:
     """The simultaneous measurements of a cell's load generators.
 
     `load` tells that each generator ended with its part of the records, and not after a set time. As in the store,
-    their rates are added if all generators were active at the same time. Otherwise the rates cover different times, and
-    their sum was never reached. Then the rate is the number of all operations divided by the time from the first start
-    to the last end.
+    their rates are added up if all generators were active at the same time. Otherwise the rates cover different times,
+    and their sum was never reached. The rate is then the number of all operations divided by the time from the first
+    start to the last end.
     """
 
     each: tuple[Measurement, ...]
@@ -177,14 +179,14 @@ class Together:
 
     @property
     def remark(self) -> str:
-        """Return a remark if the load generators should have run at the same time but did not; otherwise ""."""
+        """Return a remark if the load generators should have run at the same time but did not, or "" otherwise."""
         if self.load or not self.over_all:
             return ""
         return say.together(share=share_figure(self.overlap))
 
     @property
     def over_all(self) -> bool:
-        """Return whether rates are taken over the time from the first start to the last end."""
+        """Return whether rates are computed over the time from the first start to the last end."""
         return len(self.each) > 1 and (self.load or self.overlap < _SAME_WINDOW)
 
     @property
@@ -204,15 +206,15 @@ class Together:
         return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
 
     def seconds(self, phase: int | None) -> float:
-        """Return the seconds of a phase that all load generators have: the longest one's, or from the first start to
-        the last end (`over_all`)."""
+        """Return the length in seconds of a phase that all load generators have. It is the longest one's length or, if
+        rates are `over_all`, the time from the first start to the last end."""
         if self.over_all:
             first, last = _whole(_span(each, phase) for each in self.each)
             return last - first
         return max(part.seconds for each in self.each for part in each.throughput if part.phase == phase)
 
     def rate(self, counts: Sequence[int], phase: int | None) -> float:
-        """Return the joint rate per second in a phase that all load generators have, from each one's count."""
+        """Return the joint rate per second in a phase that all load generators have, from the count of each."""
         if self.over_all:
             seconds = self.seconds(phase)
             return sum(counts) / seconds if seconds > 0 else 0.0
@@ -254,8 +256,8 @@ def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
 class Sample(NamedTuple):
     """A probe's reading of a `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
 
-    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`; `seconds`
-    is how much of it lies inside the window. A gauge is read at one moment, with 0 seconds. This is a tuple, because a
+    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`, of which
+    `seconds` lie inside the window. A gauge is read at one moment, so its `seconds` are 0. This is a tuple, because a
     cell has hundreds of samples.
     """
 

@@ -4,7 +4,7 @@ A `Message` is a string, the English sentence, so that it can be shown, logged a
 arguments. The journal and the store keep them, too, so that a brief in another language can word the sentence again. A
 plain string, such as a tool's output or a sentence in an earlier journal, is shown unchanged.
 
-The codes are the methods of a protocol. A code with the prefix `r_` is the key in a catalogue, and the method's
+The codes are the methods of a protocol. With the prefix `r_`, a code is the key in a catalogue, and the method's
 parameters are the holes in the text. `speaker` makes an object with these methods:
 
 `say: DriverMessages = speaker(DriverMessages)`, `say.tool_ended(tool="fio", code=1, said="No space left on device")`
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 FAMILY = "r_"
-"""The prefix that codes have as keys of a catalogue."""
+"""The prefix of codes when they are keys of a catalogue."""
 
 _HOLE = re.compile(r"\{([a-z_]+)\}")
 
@@ -146,7 +146,7 @@ def mapped(text: str, change: Callable[[str], str]) -> str:
 
 
 def spanning(texts: Sequence[Message]) -> Message:
-    """Merge sentences of the same `shape` into one that has the range of each number: `takes 1.2–3.4 cores`."""
+    """Merge sentences of the same `shape` into one that gives the range of each number: `takes 1.2–3.4 cores`."""
     first = texts[0]
     return Message(first.code, {name: _span([text.args[name] for text in texts]) for name in first.args}, first.own)
 
@@ -252,7 +252,8 @@ Said: TypeAlias = Annotated[str, _AsData()]
 
 
 def joined(texts: Iterable[str], both: Callable[..., Message]) -> str:
-    """Join several sentences into one, or return "" if there are none. `both` joins two sentences."""
+    """Join several sentences into one, or return "" if there are none. `both` is the function that joins two of
+    them."""
     found = ""
     for text in texts:
         found = both(first=found, then=text) if found else text

@@ -32,7 +32,7 @@ DimKey = str | float
 
 
 class Levels(str):
-    """The levels of all factors as one text: `codec=lz4,vsize=1000`; "" without factors.
+    """The levels of all factors as one text: `codec=lz4,vsize=1000`. It is "" if there are no factors.
 
     A level is a word, or a number in its base unit. The factors are in the order of the spec.
     """
@@ -136,7 +136,7 @@ Template = tuple[str | Reference, ...]
 
 
 class Quantity(Node):
-    """A declared value with its unit. `value` is in the base unit, `text` is as the user wrote it."""
+    """A declared value with its unit. `value` is in the base unit, and `text` is the value as the user wrote it."""
 
     value: float
     unit: str
@@ -161,11 +161,12 @@ LatencyKind = Literal["intended", "service"]
 
 
 class Read(Node):
-    """A measure that a query reads, and from which cells. `keys` has the allowed keys of each fixed dimension.
+    """A measure that a query reads, and the cells from which it is read. `keys` has the allowed keys of each fixed
+    dimension.
 
-    The other dimensions are read at all planned keys. `view` is the store's view with the measure, `statistic` a
-    latency's statistic in the store's words, and `probe` the probe that samples it. `counted` is the kind of latency
-    that the query asks for, or "" for the meaning that `latency` has at the cell.
+    The other dimensions are read at all planned keys. `view` is the store's view with the measure, `statistic` is a
+    latency's statistic in the store's words, and `probe` is the probe that samples the measure. `counted` is the kind
+    of latency that the query asks for, or "" for the kind that `latency` means for the cell.
     """
 
     measure: str
@@ -183,15 +184,15 @@ class Read(Node):
 BETTER: Mapping[str, Literal["higher", "lower"]] = {
     "throughput": "higher", "sustained": "higher", "latency": "lower", "errors": "lower",
 }  # fmt: skip
-"""Whether higher or lower values of a plain measure are better, by kind. Kinds without a better direction are left out.
-"""
+"""Whether higher or lower values of a plain measure are better, by kind. Kinds for which neither is better are left
+out."""
 
 
 class Quote(Node):
     """A published value that replaces an expression over imported results (see `PublishedRow` of the store).
 
     It is the value of `metric` at the keys `at`. If `bound` is low or high, it is the lowest or highest of all
-    published values over the dimensions `over`. `negated` reverses its sign.
+    published values over the dimensions `over`. If `negated`, its sign is reversed.
     """
 
     metric: str
@@ -206,14 +207,14 @@ class Query(Node):
 
     The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL if missing).
     `text` is the expression as the user wrote it. `absent` tells what a missing value means if all parts were measured,
-    such as a saturation that is not reached. `reads` are the measures that it reads, empty for a declared quantity.
-    `quote` is set if a source may give the value itself. `divides` tells whether it divides by a value, so that a
-    divisor of zero makes its value a missing one. `signed` tells whether its value may be below 0, by the types of its
-    parts. `by_ratio` tells whether the logarithms of its repeats are tested, since their noise is a share of the value.
-    `exact` tells whether it is made only of sizes, counts and declared values; if these do not vary, a difference is
-    due to the compared things. `ragged` are the factors whose combinations are not all measured, if the expression
-    reduces over some of them, so that its values cover different points. `made_of` are the metrics, measures and facts
-    that the expression names, in order.
+    such as a saturation that is not reached. `reads` are the measures that the query reads, which are none for a
+    declared quantity. `quote` is set if a source may give the value itself. `divides` tells whether the query divides
+    by a value, so that its own value is missing if that divisor is zero. `signed` tells whether its value may be below
+    0, by the types of its parts. `by_ratio` tells whether the logarithms of its repeats are tested, since their noise
+    is a share of the value. `exact` tells whether it is made only of sizes, counts and declared values. If these do not
+    vary, a difference is due to the compared things. If the expression reduces over factors whose combinations are not
+    all measured, `ragged` are these factors, since its values then cover different points. `made_of` are the metrics,
+    measures and facts that the expression names, in order.
 
     In a plan from before these fields existed, `reads`, `divides` and `made_of` are None, `signed` is True and
     `by_ratio` is False.
@@ -235,15 +236,17 @@ class Query(Node):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return `made_of`, or all words of the expression in a plan that lacks this field."""
+        """Return `made_of`, or all words of the expression if the plan lacks this field."""
         return tuple(re.findall(r"[^\W\d]\w*", self.text)) if self.made_of is None else self.made_of
 
 
 class Metric(Node):
-    """A metric of the spec. `repeats` gives the value of each repeat (with a further dimension), for comparisons. It is
-    None if there is only one repeat, or if a value covers all repeats together. `percentile` is true if the values are
-    percentiles or computed from some, and None in plans older than this field. `params` are the parameters that the
-    metric names, directly or through other parameters, with their values as written.
+    """A metric of the spec.
+
+    `repeats` gives the value of each repeat (with a further dimension), for comparisons. It is None if there is only
+    one repeat, or if a value covers all repeats together. `percentile` is true if the values are percentiles or are
+    computed from percentiles. It is None in plans older than this field. `params` are the parameters that the metric
+    names, directly or through other parameters, with their values as written.
     """
 
     name: str
@@ -257,12 +260,12 @@ class Metric(Node):
 
 
 Range = tuple[float | None, float | None]
-"""The lowest and the highest possible value. None means unbounded."""
+"""The lowest and the highest possible value. None means that there is no bound."""
 
 
 class Unjudged(Node):
-    """A measure that an expectation can't judge: `measure`, such as `latency.p99[read]`, is not measured at the `keys`
-    of `dim`."""
+    """A measure that an expectation can't judge, because `measure`, such as `latency.p99[read]`, is not measured at the
+    `keys` of `dim`."""
 
     measure: str
     dim: Dimension
@@ -272,12 +275,12 @@ class Unjudged(Node):
 class Expect(Node):
     """A condition. `query` gives `value` 1.0 (holds), 0.0 (does not hold) or NULL (unknown) for each of its dims.
 
-    `sides` are the two sides of a comparison, whose numbers the verdict shows, or empty for other conditions. `better`
-    is the direction in which the left side makes the condition hold, or None if the condition does not ask which side
-    is larger. If it does and there are several repeats, `repeats` has both sides with the value of each repeat (with a
-    further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is measured.
-    `unjudged` are measures that the condition reads but can't judge, because no cell of a workload or experiment has
-    them although the condition does not exclude it.
+    For a comparison, `sides` are its two sides, whose numbers the verdict shows. For other conditions, it is empty.
+    `better` is the direction in which the left side makes the condition hold, or None if the condition does not ask
+    which side is larger. If it does ask and there are several repeats, `repeats` has both sides with the value of each
+    repeat (with a further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is
+    measured. `unjudged` are measures that the condition reads but can't judge, because no cell of a workload or
+    experiment has them although the condition does not exclude it.
 
     If one side is the highest or the lowest of several values, `points` is like `repeats`, but with all these values
     instead of the extreme. (The highest of single repeats would be higher than the highest of the means.) `needs` tells
@@ -300,12 +303,12 @@ class Expect(Node):
 
 
 class KneeSearch(Node):
-    """A search that goes up a ramp to its knee, the first point after which the next one raises the latency by at least
-    `rise` while the throughput gains less than `gain` (both are shares).
+    """A search that goes up a ramp to its knee. This is the first point after which the next one raises the latency by
+    at least `rise` while the throughput gains less than `gain`. Both are shares.
 
     A point is judged after all its repeats, by their mean throughput and the highest of their latencies. `latency` is a
     statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is the point
-    that other experiments use if the ramp has no knee; None means that they can't run.
+    that other experiments use if the ramp has no knee. If it is None, they can't run in that case.
     """
 
     latency: str
@@ -323,9 +326,9 @@ class Confident(Node):
 
 
 class UntilSteady(Node):
-    """The rule that ends a cell's measurement: after `from_s`, at the first look that finds it steady, and at the
-    latest after the experiment's `measure_s`. MSER-5 and Student's interval of the mean, within a share of the mean to
-    either side, decide whether it is steady (`model/steadiness.py`).
+    """The rule that ends a cell's measurement: after `from_s`, at the first look that finds the load steady, and no
+    later than after the experiment's `measure_s`. MSER-5 and Student's interval of the mean, which must lie within a
+    share of the mean to either side, decide whether it is steady (`model/steadiness.py`).
     """
 
     within: float
@@ -333,13 +336,13 @@ class UntilSteady(Node):
 
 
 class Adaptive(Node):
-    """A ramp that measures only `points` of the experiment's points, which the run chooses, starting with both ends."""
+    """A ramp of which only `points` points are measured. The run chooses them, starting with both ends."""
 
     points: int
 
 
 class Knee(Node):
-    """The place where a knee is searched: an experiment on one hardware and with one workload."""
+    """The place where a knee is searched for: an experiment on one hardware and with one workload."""
 
     experiment: str
     hardware: str
@@ -350,8 +353,8 @@ class Knee(Node):
 class PromiseLimit(Node):
     """The upper limit of a promise: a latency in seconds, or a share of failed operations.
 
-    `statistic` is in the store's words (p99), for one `operation`. `strict` tells that reaching the limit breaks the
-    promise.
+    For a latency, `statistic` is in the store's words (p99), and applies to one `operation`. `strict` tells that
+    reaching the limit breaks the promise.
     """
 
     measure: Literal["latency", "errors"]
@@ -372,9 +375,11 @@ class PromiseLimit(Node):
 
 
 class Promise(Node):
-    """A search for an experiment's highest point that keeps each limit. The points are rates in steps of half of
-    `within`. At most `judged` repeats decide on a rate, and `held_out` more confirm the rate that was found. A search
-    measures at most `most` cells, and typically `usual` cells (see `model/rate_search.py`).
+    """A search for an experiment's highest point that keeps each limit.
+
+    The points are rates in steps of half of `within`. At most `judged` repeats decide on a rate, and `held_out` more
+    confirm the rate that was found. A search measures at most `most` cells, and typically `usual` cells (see
+    `model/rate_search.py`).
     """
 
     limits: tuple[PromiseLimit, ...]
@@ -405,8 +410,8 @@ class Asked(Node):
 class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
-    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence. A host that is requested
-    from a scheduler (`asked`) has its id as its name until a lane starts, when its node is known
+    For `ssh`, the user's own ~/.ssh/config applies to `name`, but the values here take precedence. A host that is
+    requested from a scheduler (`asked`) has its id as its name until a lane starts, since its node is not known before
     (`compiler/planning/plan_lanes.py`).
     """
 
@@ -419,7 +424,7 @@ class Host(Node):
     jump: str | None = None
     identity: str | None = None
     package: str = ""
-    """The package of the transport, with its version. Empty for benchbrief's own transports."""
+    """The package of the transport, with its version, or "" for benchbrief's own transports."""
     asked: Asked | None = None
 
     @property
@@ -431,10 +436,10 @@ class Host(Node):
 class PowerMeter(Node):
     """How to read power on a hardware group. `kind` is ipmi, redfish, snmp, rapl, command or csv.
 
-    `addresses` are the hosts' meters in the order of the hosts, empty for meters on the hosts themselves. `parts`
-    select what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all
-    hosts; the readings of all its addresses are added up. `on` is the place where it is read. `options` are all other
-    arguments, with a command line as `command`.
+    `addresses` are the hosts' meters in the order of the hosts. There are none if the meters are on the hosts
+    themselves. `parts` select what to read at each address: object identifiers, sensors, chassis, columns. A `shared`
+    meter covers all hosts, and the readings of all its addresses are added up. `on` is the place where it is read.
+    `options` are all other arguments, including a command line as `command`.
     """
 
     kind: str
@@ -445,7 +450,7 @@ class PowerMeter(Node):
     shared: bool = False
     options: dict[str, str | float | bool | Reference] = field(default_factory=dict)
     package: str = ""
-    """The package of the meter, with its version. Empty for benchbrief's own meters."""
+    """The package of the meter, with its version, or "" for benchbrief's own meters."""
     origin: Origin
 
     @classmethod
@@ -459,8 +464,8 @@ class PowerMeter(Node):
 class Hardware(Node):
     """A group of identical hosts under test. A variant is a group of its own, named `group.variant`.
 
-    `key` is the value of the `hardware` dimension in every result; for a variant, it is the short name if that is
-    unique. The watts of all meters in `power` are added; the meters all have the same kind, boundary, place and
+    `key` is the value of the `hardware` dimension in every result. For a variant, it is the short name if that is
+    unique. The watts of all meters in `power` are added up. These meters all have the same kind, boundary, place and
     sharing. In a `control` group, nothing under test changes, so changes in its results are due to the lab.
     """
 
@@ -489,8 +494,8 @@ Option = str | float | bool
 
 
 class Tool(Node):
-    """A load generator. `driver` is its name; `path` is its place as given in the spec, or None if `tool_discovery.py`
-    looks for it. `options` are kept so that earlier plans can be read; no driver uses them."""
+    """A load generator. `driver` is its name. `path` is its place as given in the spec, or None if `tool_discovery.py`
+    looks for it. `options` are kept so that earlier plans can be read, but no driver uses them."""
 
     driver: str
     path: str | None = None
@@ -569,8 +574,8 @@ class ServerStart(Node):
 class Database(Node):
     """The system under test on one hardware group (with holes such as `{path}` and `{hosts}` filled).
 
-    `server` is "attach" to use a running server at `uri`; "start" to start one as `start` describes; "embedded" if the
-    run starts the built-in stand-in and discloses it; or "none" if the engine is a library in the load generator's
+    `server` is "attach" to use a running server at `uri`, "start" to start one as `start` describes, "embedded" if the
+    run starts the built-in stand-in and discloses it, or "none" if the engine is a library in the load generator's
     process. `path` is the data directory on the host. `settings` are attributes that only the engine reads. `members`
     of a replica set, `shards` and `version` are None if the spec does not set them.
     """
@@ -609,16 +614,17 @@ Spacing = Literal["poisson", "constant"]
 class Arrivals(Node):
     """When operations are due, and the limits of the load.
 
-    Rates are in ops/s over all load generators, times in seconds.
+    Rates are in ops/s over all load generators, and times are in seconds.
 
-    `rates` are the rates of `steps`, which follow each other, each for `each_s`. A burst at `burst_rate` begins every
-    `every_s` and lasts `lasting_s`; between bursts the rate is the cell's `target`. `spacing` applies to steps and
-    bursts. `trace` is the text of a recorded trace, with a due time in each line, and `file` its name in the spec. At
-    most `queue` operations wait for a thread (None means as many as the tool allows). Operations that find the queue
-    full are dropped; `drops` is the accepted share of these. `lag` is the accepted share of a latency that is the
-    generator's own lateness, and `stalls` the accepted share of the time in which a closed loop stands still. An
-    operation that takes longer than `timeout_s` after it was sent has failed; a run in which nothing succeeds for
-    `give_up_s` is cut short. None means the tool's own limit.
+    `rates` are the rates of `steps`, which follow each other. Each lasts `each_s`. A burst at `burst_rate` begins every
+    `every_s` and lasts `lasting_s`; between bursts, the rate is the cell's `target`. `spacing` applies to steps and
+    bursts. `trace` is the text of a recorded trace, with a due time in each line, and `file` is its name in the spec.
+
+    At most `queue` operations wait for a thread (None means as many as the tool allows). Operations that find the queue
+    full are dropped, and `drops` is the accepted share of these. `lag` is the accepted share of a latency that is the
+    generator's own lateness. `stalls` is the accepted share of the time in which a closed loop stands still. An
+    operation that takes longer than `timeout_s` after it was sent has failed. A run in which nothing succeeds for
+    `give_up_s` is cut short. For both, None means the tool's own limit.
     """
 
     kind: Arrival
@@ -639,7 +645,7 @@ class Arrivals(Node):
 
     @property
     def own_rates(self) -> bool:
-        """Return whether the arrivals set their own rates, which leaves a cell without `target`."""
+        """Return whether the arrivals set their own rates, so that a cell has no `target`."""
         return self.kind in ("steps", "trace")
 
 
@@ -648,8 +654,8 @@ class Event(Node):
 
     `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before the event is
     the mean over the last `window_s` before it. The throughput is back to normal once it stays within the share
-    `within` of that mean for `steady_s`; below the share `outage` of that mean, the system counts as being out. `data`
-    tells whether the command may change the data set.
+    `within` of that mean for `steady_s`. While it is below the share `outage` of that mean, the system counts as being
+    out. `data` tells whether the command may change the data set.
     """
 
     at_s: float
@@ -672,8 +678,8 @@ MOST_COLUMNS = 14
 class Value(Node):
     """A computed number in a text, printed by `format` (Python's format language; `%` multiplies by 100).
 
-    A range has `high`, too: `{range(x over d):.0f}` prints "28 to 37". With a `step`, as in a claim, the number is
-    first `rounded` to a multiple of the step. `note` is the text of its footnote.
+    For a range, there is also `high`: `{range(x over d):.0f}` prints "28 to 37". If there is a `step`, as in a claim,
+    the number is first `rounded` to a multiple of the step. `note` is the text of its footnote.
     """
 
     query: Query
@@ -691,8 +697,8 @@ class Said(Node):
 
 
 FOOTNOTE_MARK = re.compile(r"\\.|`[^`]*`|\[\^(?P<name>[A-Za-z0-9_-]{1,40})\]", re.DOTALL)
-"""Matches an author's footnote mark in a text, `[^src]`. A match without a `name` is not a mark, but for example code
-or an escape."""
+"""Matches an author's footnote mark in a text, `[^src]`. If a match has no `name`, it is not a mark but, for example,
+code or an escape."""
 
 
 class Prose(Node):
@@ -766,20 +772,20 @@ CLAIM_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "roundin
 class Claim(Node):
     """A brief's statement about a number: a `sentence` of plain text with one value in it, which may be a range.
 
-    `bound` is `high` for a highest value and `low` for a lowest one. Then `points` has the values among which it was
-    found, `opposite` the other end of their range, and `typical` their median. Without a bound, `points` has only the
-    value itself. If the sentence has a range, its number is the better end. `repeats` has the points' values in each
-    repeat (with a further dimension), or is None if each was measured once.
+    `bound` is `high` for a highest value and `low` for a lowest one. In both cases, `points` has the values among which
+    it was found, `opposite` has the other end of their range, and `typical` has their median. Without a bound, `points`
+    has only the value itself. If the sentence has a range, its number is the better end. `repeats` has the points'
+    values in each repeat (with a further dimension), or is None if each was measured once.
 
-    `base` is the quantity that the value is compared with, and `divisor` the values by which a ratio divides.
-    `base_label` is the base's name in a report's language if the base is a point of a ramp, and `against` are its keys.
+    `base` is the quantity that the value is compared with, and `divisor` has the values by which a ratio divides. If
+    the base is a point of a ramp, `base_label` is its name in a report's language. `against` are the base's keys.
     `named` tells whether the sentence names the base. `no_difference` is the value that means no difference: 1 for a
-    ratio, 0 for a change. `better` is the metric's better direction. A `directed` sentence tells by how much there is
-    more or less, so its number is above zero.
+    ratio, 0 for a change. `better` tells whether higher or lower is better for the metric. A `directed` sentence tells
+    how much more or less there is, so its number is above zero.
 
     A value `of_extremes` is computed from highest or lowest values, whose places differ between repeats, so only
-    held-out repeats can decide it. `allowed` has the reasons for exceptions, by rule. With `held_out`, the claim uses
-    the repeats that this asks for, and no others.
+    held-out repeats can decide whether it is true. `allowed` has the reasons for exceptions, by rule. If `held_out` is
+    set, the claim uses the repeats that it asks for, and no others.
     """
 
     name: str
@@ -805,8 +811,8 @@ class Claim(Node):
 
     @property
     def takes_best(self) -> bool:
-        """Return whether the claim states the best of several values or, for a metric without a better direction,
-        either end."""
+        """Return whether the claim states the best of several values. If neither higher nor lower is better for the
+        metric, either end counts as the best."""
         return bool(self.bound) and (self.better is None or (self.bound == "high") is (self.better == "higher"))
 
     @property
@@ -829,19 +835,19 @@ class TextElement(Node):
 
 
 class LabelledKey(Node):
-    """A value of a dimension, as it is in the results, and its label for people."""
+    """A value of a dimension as it is in the results, and its label for people."""
 
     value: str | float
     label: str
 
 
 class Tested(Node):
-    """How a line is tested in a comparison, or in a table that marks the best: with the value of each repeat, and the
-    better direction.
+    """How a line is tested in a comparison, or in a table that marks the best. It has the value of each repeat, and
+    tells whether higher or lower is better.
 
-    Lines with the same `of` are contenders for one quantity, and are compared with those of the same `at`. With
-    `along`, the values within the line are compared with each other instead. Without `repeats`, the line was measured
-    once.
+    Lines with the same `of` are contenders for one quantity, and are compared with those of the same `at`. If `along`
+    is true, the values within the line are compared with each other instead. If there are no `repeats`, the line was
+    measured once.
     """
 
     of: str
@@ -855,8 +861,8 @@ class Tested(Node):
 class Line(Node):
     """A line of a table: a column, or a row of a transposed table.
 
-    A line has either a `query` (along the table's `dim`, or without it) with a `format`, or `texts`, one for each key.
-    `heads` are above the label, outermost first; neighbouring lines share them.
+    A line has either a `query` (along the table's `dim`, or without a dimension) with a `format`, or `texts`, one for
+    each key. `heads` are above the label, the outermost first, and neighbouring lines share them.
     """
 
     label: Label
@@ -866,15 +872,15 @@ class Line(Node):
     format: str = ""
     texts: tuple[Prose, ...] = ()
     tested: Tested | None = None
-    """How the line is tested. Set only in a comparison, or if the best is marked."""
+    """How the line is tested. It is set only in a comparison, or if the best is marked."""
 
 
 class TableElement(Node):
-    """A table. `keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison
-    are `tested`.
+    """A table. `keys` run along `dim` (the rows, unless `transposed`), and `lines` run the other way. Lines of a
+    comparison are `tested`.
 
-    `heat` shades cells by their values, compared within the whole table, each row or each column. `mark` tells which of
-    the compared values to highlight.
+    `heat` shades cells by their values, which are compared within the whole table, each row or each column. `mark`
+    tells which of the compared values to highlight.
     """
 
     kind: Literal["table"] = "table"
@@ -930,10 +936,10 @@ class Series(Node):
     """One series of a figure. `mark` is line, bar, curve (query against `x_query`, joined along `x_dim`), rule, range
     (from `query` to `high`), slope (a line between the keys of `x_dim`) or bracket (a comparison of the bars of a key).
 
-    `x_dim` is the dimension on the x axis; for a curve, it is the dimension along which its points are joined and
-    labelled. `color_dim` gives each of its keys a colour; without it, `label` names the series. With a `band`, and for
-    bars of repeated measurements, `repeats` has the value of each repeat (with a further dimension), for the 95 %
-    confidence interval.
+    `x_dim` is the dimension on the x axis. For a curve, it is the dimension along which its points are joined and
+    labelled. `color_dim` is a dimension whose keys have colours; if there is none, `label` names the series. For a
+    `band`, and for bars of repeated measurements, `repeats` has the value of each repeat (with a further dimension),
+    from which the 95 % confidence interval is computed.
     """
 
     mark: Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"]
@@ -951,7 +957,7 @@ class Series(Node):
     band: bool = False
     repeats: Query | None = None
     better: Literal["higher", "lower"] | None = None
-    """For bars, which direction is better."""
+    """For bars, whether higher or lower is better."""
 
     @property
     def drawn(self) -> tuple[Query, ...]:
@@ -974,8 +980,8 @@ class PointNote(Node):
 class FigureElement(Node):
     """A figure. `keys` has the values of each dimension in order, with labels. `log_y` applies to the left axis.
 
-    With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes. Figures of the same measure also
-    share their axes, except those with `free_axes`.
+    If there is a `panel_dim`, each of its keys has a panel (small multiples), and the panels share their axes. Figures
+    of the same measure also share their axes, except those with `free_axes`.
     """
 
     kind: Literal["figure"] = "figure"
@@ -1031,8 +1037,8 @@ class DisclosureElement(Node):
 
 
 class SectionElement(Node):
-    """A section. As in a callout, a table and a figure, `heading` is the title if it states a claim; `title` then has
-    an ellipsis in place of each number."""
+    """A section. `heading` is the title if it states a claim, and `title` then has an ellipsis in place of each number.
+    This is the same in a callout, a table and a figure."""
 
     kind: Literal["section"] = "section"
     title: str
@@ -1081,8 +1087,8 @@ class Asset(Node):
 
 
 class Theme(Node):
-    """A house style. Colours are `#rrggbb`; an empty field means our default. `palette` has the colours of hardware,
-    workloads and levels by their names; `cover` is a picture."""
+    """A house style. Colours are `#rrggbb`, and an empty field means our default. `palette` has the colours of
+    hardware, workloads and levels by their names. `cover` is a picture."""
 
     logo: Asset | None = None
     brand: str = ""
@@ -1098,10 +1104,10 @@ class Theme(Node):
 
 
 class Report(Node):
-    """A report of the spec. `parts` are templates that replace those of the layout. `provenance` is how detailed the
+    """A report of the spec. `parts` are templates that replace those of the layout. `provenance` tells how detailed the
     appendix is.
 
-    `heading` and `subheading` are the title and subtitle if these have computed numbers; `title` and `subtitle` then
+    `heading` and `subheading` are the title and subtitle if these have computed numbers. `title` and `subtitle` then
     have an ellipsis in place of each number.
     """
 
@@ -1112,13 +1118,13 @@ class Report(Node):
     subheading: Prose | None = None
     template: str
     package: str = ""
-    """The package of the template, with its version. Empty for benchbrief's own templates."""
+    """The package of the template, with its version, or "" for benchbrief's own templates."""
     language: str = "en"
     words: dict[str, str | dict[str, str]] = field(default_factory=dict)
-    """The user's own catalogue of a language that is not shipped. English fills the gaps."""
+    """The user's own catalogue of a language that is not shipped. English words fill its gaps."""
     measures: dict[str, str] = field(default_factory=dict)
-    """Names of measures of other packages' probes in the report's language, as far as they are known, by keys of a
-    catalogue."""
+    """The names of measures of other packages' probes in the report's language, as far as they are known, by their keys
+    in a catalogue."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
     formats: tuple[Format, ...] = ()
@@ -1148,12 +1154,12 @@ PLAN_VERSION = 1
 
 
 class Workload(Node):
-    """A workload. `family` is the tool that provides it, and `benchmark` its name there: `ycsb` and `a`.
+    """A workload. `family` is the tool that provides it, and `benchmark` is its name there: `ycsb` and `a`.
 
     `properties` are the resolved settings, in base units, by the names of the family's attributes. `operations` are the
-    kinds of operations that it does, in our words. `files` has the texts of files beside the spec that attributes name,
-    by attribute. `writes` tells whether it changes the data set, and `changes` tells how. `phase` is "load" for the
-    measured loading of a data set, which ends with the last record or with the measured time.
+    kinds of operations that it does, in our words. If attributes name files beside the spec, `files` has the files'
+    texts, by attribute. `writes` tells whether the workload changes the data set, and `changes` tells how. `phase` is
+    "load" for the measured loading of a data set, which ends with the last record or with the measured time.
     """
 
     name: str
@@ -1171,7 +1177,7 @@ class Workload(Node):
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Read earlier plans, which lack the way in which a workload changes the data."""
+        """Read earlier plans, which do not tell how a workload changes the data."""
         if isinstance(given, dict) and "changes" not in given:
             return {**given, "changes": "anything" if given.get("writes") else "nothing"}
         return given
@@ -1200,7 +1206,7 @@ StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_dow
 
 
 class Step(Node):
-    """One step of a cell. `seconds` is its declared length, or an estimate; after `timeout_s` it is ended.
+    """One step of a cell. `seconds` is its declared length, or an estimate. It is stopped after `timeout_s`.
 
     A cool-down comes after the cell's verdict, and only if another cell on these hosts follows.
     """
@@ -1212,7 +1218,7 @@ class Step(Node):
 
 
 class Dataset(Node):
-    """The data that a load leaves. Two cells with the same `hash` on the same hardware can share one load."""
+    """The data that a load leaves behind. Two cells with the same `hash` on the same hardware can share one load."""
 
     hash: str
     records: int
@@ -1222,12 +1228,12 @@ class Dataset(Node):
 class Cell(Node):
     """One point of the matrix: hardware x database x workload x ramp point x repeat.
 
-    `id` is readable and unique in the plan; `hash` covers everything that can change the result (not labels or prose).
+    `id` is readable and unique in the plan. `hash` covers everything that can change the result (not labels or prose).
     `load_hosts` generate the load with `tool`: they are the client's hosts, or, for a library engine (RocksDB), the
-    hosts under test. `threads` and `target` are totals over these hosts; `share_of` gives each host's share. Cells that
-    share a host in `locks`, or equipment in `shares`, never run at the same time (see `shared_equipment.py`). Among
-    cells with the same `turn`, only one is measured at a time, while others load. `threads` is None until a search
-    finds it (`threads_from`), and so is `target` (`target_from`).
+    hosts under test. `threads` and `target` are totals over these hosts, and `share_of` gives each host's share. Cells
+    that share a host in `locks`, or equipment in `shares`, never run at the same time (see `shared_equipment.py`).
+    Among cells with the same `turn`, only one is measured at a time, while others load. If a search has to find the
+    threads or the target, `threads_from` or `target_from` is set, and `threads` or `target` is None until then.
     """
 
     id: str
@@ -1312,14 +1318,14 @@ class Experiment(Node):
     """An experiment of the spec. `points` are the values of `axis`. They are in rising order if a `search`, an
     `adaptive` ramp or a `promise` chooses among them.
 
-    `threads_from` and `target_from` name the experiment whose knee is used; the axis then has no points. `requires` are
-    the experiments that must end first. `repeats` is the maximum if `confident` or a budget may end the repeats early.
-    `budget_s` is the time that the cells may take on each group of hosts (see `budgets.py`). `arrivals` tells how an
-    offered load is spaced, if not in the tool's usual way. Cells that are measured `until_steady` end by themselves;
-    `measure_s`, also that of a cell, is then their longest time. `cool_down_s` passes after each cell, `retries` is how
-    often a failed cell is tried again, and `slack_s` is how much longer than planned a measured job may take (None: see
-    `expand.py`). `overlap` tells what may run on the other hardware groups while one is measured. `unattended_s` is how
-    long a job continues without its controller (None means the runners' usual time).
+    `threads_from` and `target_from` name the experiment whose knee is used, in which case the axis has no points.
+    `requires` are the experiments that must end first. `repeats` is the maximum if `confident` or a budget may end the
+    repeats early. `budget_s` is the time that the cells may take on each group of hosts (see `budgets.py`). `arrivals`
+    tells how an offered load is spaced, if not in the tool's usual way. Cells that are measured `until_steady` end by
+    themselves, and their `measure_s` is the longest time. `cool_down_s` passes after each cell, `retries` is how often
+    a failed cell is tried again, and `slack_s` is how much longer than planned a measured job may take (if it is None,
+    see `expand.py`). `overlap` tells what may run on the other hardware groups while one is measured. `unattended_s` is
+    how long a job continues without its controller (None means the runners' usual time).
     """
 
     name: str
@@ -1352,7 +1358,7 @@ class Experiment(Node):
     slack_s: float | None = None
     unattended_s: float | None = None
     levels: tuple[Levels, ...] = ()
-    """The combinations of levels to measure, in the order of the spec; () if the experiment varies nothing."""
+    """The combinations of levels to measure, in the order of the spec, or () if the experiment varies nothing."""
     origin: Origin
 
 
@@ -1393,17 +1399,17 @@ class Plan(Node):
     budget_s: float | None = None
     """The time that all cells together may take on each group of hosts (`bench run --budget`)."""
     estimate_s: float
-    """The estimated wall time. Cells run one after another on each host, and independent groups in parallel. Knee
-    searches count in full, adaptive ramps with the points that they measure, and searches for a promise with their
-    usual number of cells.
+    """The estimated wall time. Cells run one after another on each host, and independent groups run in parallel. The
+    estimate counts all cells of knee searches, the points that adaptive ramps measure, and the usual number of cells
+    for searches for a promise.
     """
 
     def workload_of(self, cell: Cell) -> Workload:
-        """Return a cell's workload, at the cell's levels."""
+        """Return a cell's workload at the cell's levels."""
         return self.workloads[cell.workload_key or cell.workload]
 
     def key_of(self, database: Database, hardware: Hardware) -> DatabaseKey:
-        """Return the key of a database on one hardware."""
+        """Return the key of a database on one hardware group."""
         named = DatabaseKey.of(database.name, hardware.key)
         theirs = (key for key, each in self.databases.items() if key.partition("?")[0] == named and each == database)
         return next(theirs, named)

@@ -1,5 +1,5 @@
-"""The number of a plan's cells as used in every total. If a run chooses cells along the way, this is the most that it
-may measure."""
+"""Counts a plan's cells, in the same way for every total. If a run chooses its cells as it goes, the count is the most
+that it may measure."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def usual_cells_of_curve(experiment: Experiment) -> int:
 
 
 class UncountedCandidates:
-    """The number of candidate cells that no total counts: those beyond the most that a ramp or a search measures and,
-    after its end, all that it left out."""
+    """The number of candidate cells that no total counts. While a ramp or a search goes on, these are the cells beyond
+    the most that it measures. After its end, they are all cells that it left out."""
 
     def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
         """Start with the cells that ramps and searches have `left_out` so far."""
@@ -62,8 +62,8 @@ class UncountedCandidates:
 
 
 def planned_cells(plan: Plan, left_out: Iterable[str] = ()) -> int:
-    """Return the number of a plan's cells as used in every total: the most that a run measures, without the cells that
-    its ramps and searches have `left_out`."""
+    """Return the number of a plan's cells for use in every total. This is the most that a run measures, without the
+    cells that its ramps and searches have `left_out`."""
     return len(plan.cells) - UncountedCandidates(plan, left_out).count
 
 

@@ -26,7 +26,8 @@ def word_of_key(dim: Dimension, key: DimKey) -> str:
 
 
 def labels_of_levels(plan: Plan) -> dict[str, str]:
-    """Return the labels of a plan's levels, by their `word_of_key`, and of its factors, by `codec=`."""
+    """Return the labels of a plan's levels and factors. The keys are `word_of_key` for levels, and `codec=` for
+    factors."""
     found: dict[str, str] = {}
     for factor in plan.factors.values():
         found[f"{factor.name}="] = factor.label

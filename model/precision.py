@@ -1,4 +1,4 @@
-"""How numbers are rounded and printed, and how many operations a percentile needs so that it is not left to chance."""
+"""How numbers are rounded and printed, and how many operations a percentile needs so that chance does not decide it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 Printing = Literal[1, 2, 3, 4, 5, 6, 7]
-"""A version of the rules by which numbers are printed.
+"""A version of the rules by which numbers are printed. Each version keeps the earlier rules that it does not change.
 
-1, as in earlier versions: halves are rounded to the even neighbour, and a share has no blank before its `%`. 2: halves
-are rounded away from zero, and a share is written 79 %. 3: also, a number of nodes is rounded up to a whole number. 4:
-a number is rounded in one direction only if that changes it little, and fewer than three nodes have a decimal. 5: a
-number that is not whole keeps the zeros among its significant digits, such as 1.0 beside 2.7. 6: a large number has an
-exponent only if its format asks for one: 96,100, and not 9.61e+04. 7: in Japanese, a share has no blank before its `%`.
+- 1: as in earlier versions, halves are rounded to the even neighbour, and a share has no blank before its `%`.
+- 2: halves are rounded away from zero, and a share is written 79 %.
+- 3: a number of nodes is rounded up to a whole number.
+- 4: a number is rounded in one direction only if that changes it little, and fewer than three nodes have a decimal.
+- 5: a number that is not whole keeps the zeros among its significant digits, such as 1.0 beside 2.7.
+- 6: a large number has an exponent only if its format asks for one: 96,100, and not 9.61e+04.
+- 7: in Japanese, a share has no blank before its `%`.
 """
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=7)
@@ -112,11 +114,11 @@ def _at(written: Decimal, exponent: int) -> float:
 COMPLETE = 0.95
 """The coverage, as a share, below which a brief warns and gives no energy value."""
 FEWEST = 10
-"""The fewest operations beyond a percentile with which it is not reported as uncertain.
+"""The fewest operations beyond a percentile for it not to be reported as uncertain.
 
-The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence of 95
-% (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval begins at
-the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter 7.)
+The number of operations beyond the true percentile is binomial. If 10 are expected, it is 4 to 16 with a confidence of
+95 % (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. If 4 are expected, the interval begins
+at the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter 7.)
 """
 
 
@@ -145,14 +147,14 @@ def last_digit(spec: str, value: float) -> float:
 
 
 Worse = Literal["nearest", "down", "up"]
-"""The direction in which a claim's number may be freely rounded, because it makes the claim weaker, or "nearest" if
-neither does."""
+"""The direction in which a claim's number may be freely rounded, because that makes the claim weaker, or "nearest" if
+neither direction does."""
 MOST_GAINED, MOST_LOST = 0.01, 0.03
 """The share of a claim's number by which rounding may move it in its favour, and against it."""
 
 
 def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOST_GAINED) -> bool:
-    """Return whether rounding to the nearest step changes a claim's number so much that another digit is needed.
+    """Return whether rounding to the nearest step changes a claim's number so much that it needs another digit.
     `most_gained` is the largest share by which rounding may favour the claim."""
     shown = stepped(value, step, "nearest")
     if math.isclose(shown, value, rel_tol=1e-12):
@@ -163,7 +165,7 @@ def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOS
 
 
 _NO_DIFFERENCE = (0.0, 1.0)
-"""The values of a change and of a ratio that mean no difference. Other numbers are never printed like these."""
+"""The values of a change and of a ratio that mean no difference. No other number is ever printed as one of these."""
 _LEAST_DIFFERENCE = 0.001
 
 

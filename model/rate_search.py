@@ -1,8 +1,8 @@
 """The search for the highest rate that keeps a promise. This is only the rule, as a function of the results.
 
-The candidates are rates; each is a factor of `1 + within` above the next but one below it. Near the true rate, chance
-decides a run, so the candidate just below it may be lost; the one below that is still near enough. The search assumes
-that if a promise is broken at one rate, it is broken at each higher rate.
+The candidates are rates. Each is the factor `1 + within` above the second one below it. Near the true rate, chance
+decides a run, so the search may miss the best candidate and settle for the next lower one, or the one below that, which
+is still near enough. The search assumes that if a promise is broken at one rate, it is broken at each higher rate.
 
 1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
    candidate up to twice the last one.
@@ -11,9 +11,9 @@ that if a promise is broken at one rate, it is broken at each higher rate.
 3. **Again at the edge.** At the edge, one run is not enough evidence. Both neighbours are measured again, until the
    runs that keep the promise lead those that break it by `LEAD`, or the reverse, or the repeats are used up. This is
    the sequential probability ratio test of A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of
-   Mathematical Statistics 16 (1945). At a rate that `KEPT` of all runs keep, or `KEPT` of them break, its decision is
-   right with the probability `CONFIDENCE`. If a neighbour turns out to be on the other side, the edge moves, and
-   halving continues from there.
+   Mathematical Statistics 16 (1945). At a rate at which a share `KEPT` of all runs keep the promise, or break it, its
+   decision is right with the probability `CONFIDENCE`. If a neighbour turns out to be on the other side, the edge
+   moves, and halving continues from there.
 4. **Not above a broken run.** No rate counts if a run at a lower rate broke the promise, even if most runs there kept
    it. The answer is then at most the lowest such rate.
 5. **Held out.** The rate that was found is measured again, by repeats that took no part in finding it. All of them
@@ -22,8 +22,8 @@ that if a promise is broken at one rate, it is broken at each higher rate.
 
 A run whose generator was late keeps the promise if the limits hold with its lateness included, since lateness can only
 make the values worse. Otherwise the run shows nothing about the system. It counts against the rate, and is also counted
-separately. A failed run counts for nothing, and is followed by the next repeat. If so many held-out runs failed that at
-most half of them keep the promise, and none breaks it, the search is undecided.
+separately. A failed run counts for nothing, and is followed by the next repeat. The search is undecided if no held-out
+run breaks the promise, but so many of them failed that at most half of them keep it.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
 """The probability of a correct decision on a rate at which a share `KEPT` of the runs keeps (or breaks) the promise. It
 equals the chance that a gambler with these odds gets `LEAD` ahead before getting `LEAD` behind."""
 FAILURES = 2
-"""The number of failed runs at a rate, with no good one, that ends the search, since nothing is then known about the
+"""The number of failed runs at a rate that ends the search if no run was good, since nothing is then known about the
 rate."""
 
 LOWER = 6
-"""The most candidates below the found rate to try if held-out repeats break the promise."""
+"""The most candidates below the found rate that are tried if held-out repeats break the promise."""
 
 Kind = Literal["found", "at_least", "none", "undecided"]
 Why = Literal["first", "double", "halve", "again", "held_out"]
@@ -58,7 +58,8 @@ Why = Literal["first", "double", "halve", "again", "held_out"]
 
 @dataclass(frozen=True)
 class Tally:
-    """How many runs at a rate kept the promise, broke it, were `beyond` the generator, or failed."""
+    """How many runs at a rate kept the promise, broke it, were `beyond` the generator, or failed. A run is beyond the
+    generator if the generator could not offer the rate."""
 
     met: int = 0
     broken: int = 0
@@ -67,7 +68,7 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether some runs count, and all of those kept the promise."""
+        """Whether some runs count, and all of them kept the promise."""
         return 0 < self.met == self.votes
 
     @property
@@ -130,8 +131,10 @@ class SearchRule:
 
 @dataclass(frozen=True)
 class SearchStep:
-    """The rate of the next run, and why. When halving, `low` and `high` are the rates around it; when doubling, `low`
-    is the previous rate. For a held-out run, `high` is the next higher rate if held-out runs have failed to confirm it.
+    """The rate of the next run, and the reason for it.
+
+    When halving, `low` and `high` are the rates around it. When doubling, `low` is the previous rate. For a held-out
+    run, `high` is the next higher rate if held-out runs have failed to confirm that rate.
     """
 
     rate: float
@@ -144,9 +147,11 @@ class SearchStep:
 class SearchAnswer:
     """The result of a rate search. `rate` keeps the promise, and `above` is the next candidate, which does not.
 
-    found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next candidate if a
-    run at `rate` broke it. at_least: the highest candidate keeps it. none: the lowest one breaks it. undecided: too
-    many runs at `rate` failed, or the search used up its cells (`rate` is None then).
+    - found: both are known. `above` may be a rate whose held-out runs broke the promise, or just the next candidate if
+      a run at `rate` broke it.
+    - at_least: the highest candidate keeps the promise.
+    - none: the lowest candidate breaks the promise.
+    - undecided: too many runs at `rate` failed, or the search used up its cells (`rate` is then None).
     """
 
     kind: Kind
@@ -157,7 +162,8 @@ class SearchAnswer:
 def next_step(
     rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: SearchRule
 ) -> SearchStep | SearchAnswer:
-    """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each rate."""
+    """Return the next run, or the answer. `rates` are in rising order, and `held` are the held-out runs at each
+    rate."""
     tried = {rate: tallies[rate] for rate in sorted(tallies) if tallies[rate].runs}
     step = _next(rates, tried, rule)
     if isinstance(step, SearchStep):
@@ -214,8 +220,8 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule
 
 def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
     """Return the highest rate in `kept` that is below all of `broken`, and the lowest rate in `broken` that is above
-    all of `kept`, each None if it does not exist. `kept` and `broken` are the rates of runs that kept or broke the
-    promise.
+    all of `kept`. If there is no such rate, return None in its place. `kept` and `broken` are the rates of runs that
+    kept or broke the promise.
     """
     below = min(broken, default=inf)
     above = max(kept, default=0.0)
@@ -230,9 +236,10 @@ def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
 
 
 def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
-    """Return the rates of a search in rising order, including both ends. Between the ends, each is the highest whole
-    number that is at most half of `within` above the previous rate (in logarithms), or the next whole number if that
-    is higher.
+    """Return the rates of a search in rising order, including both ends.
+
+    Between the ends, each is the highest whole number that is at most half of `within` above the previous rate (in
+    logarithms), or the next whole number if that is higher.
     """
     return ramp(first, last, sqrt(1 + within) - 1)
 
@@ -261,8 +268,8 @@ def walk(rates: Sequence[float], rule: SearchRule, keeps: Callable[[float], bool
 
 @lru_cache(maxsize=64)
 def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
-    """Return the number of cells that a search without noise measures on average over all answers, and the most for any
-    search, assuming that each rate of the longest search takes all its repeats."""
+    """Return how many cells a search without noise measures on average over all answers. Also return the most that any
+    search measures, if each rate of the longest search takes all its repeats."""
     free = SearchRule(judged=1, held_out=0, most=1_000_000)
     visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
     ends = 2 * (min(LEAD, judged) - 1)

@@ -27,7 +27,7 @@ TURN = "wait_for_turn"
 """
 
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
-"""Records of an attempt that may be large. They are only found again by their places in the journal."""
+"""Records of an attempt that may be large. Memory holds only their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 """Records of an attempt that show how far it got."""
 
@@ -43,7 +43,7 @@ def is_refused(reason: str | None) -> bool:
 
 
 class Started(NamedTuple):
-    """The start of an attempt, with the threads and the target that a search has found for it.
+    """The start of an attempt, with the threads and the target that a search had found for it.
 
     `nodes` maps each host to the node that a scheduler had assigned by then.
     """
@@ -58,8 +58,9 @@ class Started(NamedTuple):
 class CellHistory:
     """A cell's attempts and verdicts.
 
-    `good` has the hashes of the cell's definitions for which it is good or not needed. `skipped` is the reason why the
-    cell was not needed, or, with `no_room`, was left out. `kept` has the places of each attempt's `Kept` records.
+    `good` has the hash of each definition of the cell for which it is good or not needed. `skipped` is the reason why
+    the cell was not needed or, if there was `no_room`, why it was left out. `kept` has the places of each attempt's
+    `Kept` records.
     """
 
     started: dict[int, Started] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class CellHistory:
 
     @property
     def attempt(self) -> int:
-        """Return the number of the last attempt that started; 0 if none has."""
+        """Return the number of the last attempt that started, or 0 if none has started."""
         return max(self.started, default=0)
 
     def start(self, record: j.CellStarted, nodes: Mapping[str, str]) -> None:
@@ -91,11 +92,11 @@ class CellHistory:
 
 @dataclass
 class Left:
-    """An attempt without a verdict, with how far its controller got before it was killed or stopped.
+    """An attempt without a verdict, and how far its controller got before it was killed or stopped.
 
-    `start` is the start of the controller that started the attempt. `over` has the steps that have ended, `collected`
-    has the stored outputs, by job and host, `readings` has the readings of server counters, and `said` has the texts of
-    its remarks.
+    `start` is the start of the controller that started the attempt. `over` has the steps that have ended. `collected`
+    has the stored outputs, by job and host. `readings` has the readings of server counters, and `said` has the texts of
+    the attempt's remarks.
     """
 
     cell: str
@@ -164,12 +165,12 @@ class ResetTook(NamedTuple):
 
 @dataclass
 class Pauses:
-    """The periods between an interruption and a resume in which no job ran, by the controller's clock. Whether a job
-    continued without its controller is known only after its output is collected."""
+    """The periods between an interruption and a resume in which no job ran, by the controller's clock. Only after a
+    job's output is collected is it known whether the job continued without its controller."""
 
     spans: list[tuple[float, float]] = field(default_factory=list)
     _ahead_s: dict[str, float] = field(default_factory=dict)
-    """How far each host's clock was ahead when it was last read."""
+    """How far each host's clock was ahead of the controller's when it was last read."""
 
     def read(self, clock: j.ClockRead) -> None:
         self._ahead_s[clock.host] = clock.offset_s
@@ -312,7 +313,7 @@ class LeftBehind:
     """What the last controller of a run may have left on its hosts.
 
     `attempts` are those without a verdict. `engines` are the databases whose facts that controller read, and `resumed`
-    the cells that it took over from an earlier controller.
+    are the cells that it took over from an earlier controller.
     """
 
     attempts: tuple[Left, ...] = ()
@@ -325,10 +326,10 @@ class RunRecord:
     """The contents of a run's journal. Each further record updates it.
 
     `hosts` and `engines` have the last facts of each host and engine; a host's facts are kept by place. `tools` has the
-    last tool that was found for each host and driver, and `tool_paths` all places where one was found. `remarks` has
-    the remarks on each cell's last attempt (None: on the run), in order of time. `warm` has the last attempt of each
-    cell that has not been followed by a cool-down, in order. `pauses` are the periods in which nothing ran, `last_at`
-    is the time of the last record, and `size` is how many bytes of the journal were read.
+    last tool that was found for each host and driver, and `tool_paths` has all places where one was found. `remarks`
+    has the remarks on each cell's last attempt, in order of time; those on the run are under None. `warm` has the last
+    attempt of each cell that has not been followed by a cool-down, in order. `pauses` are the periods in which nothing
+    ran, `last_at` is the time of the last record, and `size` is how many bytes of the journal were read.
     """
 
     starts: list[j.RunStarted] = field(default_factory=list)
@@ -383,8 +384,8 @@ class RunRecord:
 
     @property
     def skipped(self) -> int:
-        """Return how many cells were not needed, not counting candidates that adaptive ramps and searches did not
-        choose."""
+        """Return how many cells were not needed. Candidates that adaptive ramps and searches did not choose are not
+        counted."""
         skipped = (each.skipped for each in self.cells.values() if each.skipped is not None and not each.no_room)
         return sum(not is_candidate_left_out(reason) and not is_refused(reason) for reason in skipped)
 
@@ -410,7 +411,7 @@ class RunRecord:
         return LeftBehind(left, frozenset(self._engines_now), frozenset(self._resumed_now))
 
     def finished(self, plan: Plan) -> set[str]:
-        """Return the plan's cells whose last verdict is good, and those not needed.
+        """Return the plan's cells whose last verdict is good, and those that are not needed.
 
         A verdict counts only if the cell's definition has not changed since.
         """

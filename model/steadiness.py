@@ -2,9 +2,9 @@
 batches' mean.
 
 The load generator decides this while it runs, and writes down the batches on which it based its decision. This module
-has the same rule, to check that the decision follows from these batches; one that does not is no evidence. Sums are
-whole numbers, so both programs find the same cut (`loadgen/internal/steady`). Batches after the cut are assumed to be
-independent of each other.
+has the same rule, to check that the decision follows from these batches. If it does not, the run is no evidence. Sums
+are whole numbers, so both programs find the same cut (`loadgen/internal/steady`). Batches after the cut are assumed to
+be independent of each other.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ MOST_RANGE = 0.20
 MOST_TREND = 0.10
 
 FEWEST_PHASES = 3
-"""The fewest phases of a steady state. A line fits two phases exactly and adds nothing to their range, while three can
-tell drifts from jumps. SNIA's five would leave six phases hardly any choice."""
+"""The fewest phases of a steady state. A line fits two phases exactly and adds nothing to their range, but three phases
+can show whether the values drift or jump. SNIA requires five, which would leave hardly any choice in a run of six
+phases.
+"""
 
 ROUNDING = 1e-9
 """The share by which values may exceed the limits because of binary arithmetic."""
@@ -63,8 +65,8 @@ NOTED_BIAS = 0.02
 
 @dataclass(frozen=True)
 class Transient:
-    """An unsteady beginning of `seconds` out of `window_s`. Without it, the mean throughput is higher by the share
-    `bias`."""
+    """An unsteady beginning that takes `seconds` out of `window_s`. Without it, the mean throughput is higher by the
+    share `bias`."""
 
     seconds: float
     window_s: float
@@ -103,8 +105,8 @@ def _marginal_errors(rates: Sequence[float]) -> list[float]:
     """Return White's statistic for each possible cut: the sum of squared deviations of the rest from its mean, divided
     by the square of the rest's length.
 
-    The sums run from the end, so that the time is linear, because a day has thousands of batches. Values are relative
-    to the mean of all, so that no digits are lost.
+    The sums run from the end, which takes only linear time; a day has thousands of batches. Values are relative to the
+    mean of all, so that no digits are lost.
     """
     middle = fmean(rates)
     errors, total, squares = [], 0.0, 0.0
@@ -168,7 +170,8 @@ def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
 
 
 def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequence[Interval]:
-    """Return the intervals that end before a measurement's first event, whose effect does not count as unsteadiness."""
+    """Return the intervals that end before a measurement's first event, since its effect does not count as
+    unsteadiness."""
     until_s = min((event.at_s for event in events), default=math.inf)
     return [each for each in intervals if each.start_s + each.seconds <= until_s]
 
@@ -176,8 +179,8 @@ def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequ
 def judge_window(
     intervals: Sequence[Interval], remedy: str, events: Sequence[Event] = ()
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the findings of both rules on a measured window, up to its first event: warnings, and the numbers behind
-    them.
+    """Return the findings of both rules on a measured window, up to its first event. They consist of warnings and the
+    numbers behind them.
 
     `remedy` is the advice against a transient at the beginning.
     """

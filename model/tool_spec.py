@@ -19,15 +19,15 @@ from benchbrief.model.extension_spec import (
 from benchbrief.model.value_shapes import Flag, Key, Number, Text, Word
 
 Texts = Mapping[str, str]
-"""One sentence in each language, at least in "en"."""
+"""One sentence in each language. There is always one in "en"."""
 
 Setting = str | float | bool
 Settings = Mapping[str, Setting]
-"""Values of attributes by name. Amounts are in base units, shares from 0 to 1."""
+"""Values of attributes by name. Amounts are in base units, and shares are from 0 to 1."""
 
 Change = Literal["nothing", "updates", "inserts", "anything"]
-"""How a workload changes its data set, from the least to the most: it only reads; replaces records by others of the
-same size; adds records with new keys, and may update others; or deletes, or has unknown effects."""
+"""How a workload changes its data set, from the least to the most: it only reads; it replaces records by others of the
+same size; it adds records with new keys, and may update others; or it deletes records or has unknown effects."""
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
@@ -38,8 +38,8 @@ rate with bursts; at recorded times; or in a closed loop, as soon as a thread's 
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 
 Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
-"""The limits that a spec may set on a load: how many operations wait in the queue, which share the queue drops, the
-generator's own lateness, the time of an operation, the time without a success, and the time in which a closed loop
+"""The limits that a spec may set on a load: how many operations may wait in the queue, what share the queue may drop,
+the generator's own lateness, the time of an operation, the time without a success, and the time in which a closed loop
 stands still.
 """
 
@@ -59,12 +59,13 @@ def in_language(texts: Texts, language: str) -> str:
 class Attribute:
     """An attribute of a tool's workloads. Its value becomes a property of the workload in the plan.
 
-    `default` is the value if neither the spec nor the workload's `settings` set one, or None for no value. An attribute
-    that `needs` operations applies only to workloads with one of them. A `chosen` attribute applies only to workloads
-    that have it in their `settings`; a `required` one must be set there. A spec may give a `product_of` two attributes
-    instead of the second one. If the attribute's key has the `file` "spec", the attribute names a file beside the spec,
-    whose text is in the plan's `Workload.files`. `shapes_data` tells that another value makes other data. `briefly` is
-    the text that `bench plan` prints, with `{value}` for the value: "keys of {value}", or "" for none.
+    `default` is the value if neither the spec nor the workload's `settings` set one, or None if there is no such value.
+    An attribute that `needs` operations applies only to workloads with one of them. A `chosen` attribute applies only
+    to workloads that have it in their `settings`, and a `required` one must be set there. A spec may give a
+    `product_of` two attributes instead of the second one. If the attribute's key has the `file` "spec", the attribute
+    names a file beside the spec, whose text is in the plan's `Workload.files`. `shapes_data` tells that another value
+    makes other data. `briefly` is the text that `bench plan` prints, with `{value}` for the value: "keys of {value}".
+    If it is "", nothing is printed.
     """
 
     key: Key
@@ -110,10 +111,10 @@ class Limit:
 class WorkloadSpec:
     """A workload that a tool provides.
 
-    `operations` are its kinds of operations, and `writes` tells whether it changes the data. `existing` tells that it
-    needs a loaded data set, `timed` that it can run for a given time, and `parted` that each thread has its own part of
+    `operations` are its kinds of operations. `writes` tells whether it changes the data, `existing` whether it needs a
+    loaded data set, `timed` whether it can run for a given time, and `parted` whether each thread has its own part of
     the data. `changes` is the effect of a workload that writes: "updates", "inserts", or "anything" unless the spec
-    states less. For a tool with `shares`, `operations`, `writes` and `changes` are derived from the shares.
+    states less. If the tool has `shares`, `operations`, `writes` and `changes` are derived from the shares.
     """
 
     description: Texts
@@ -133,7 +134,7 @@ class FlagType:
     """The type of a flag's value. `minimum` and `maximum` bound an integer. If there are `words`, a text must be one of
     them.
 
-    `unit` is the unit of an integer ("us", "ms", "s" or "MiB"), or "" for none.
+    `unit` is the unit of an integer ("us", "ms", "s" or "MiB"), or "" if it has none.
     """
 
     kind: Literal["bool", "integer", "number", "text"]
@@ -145,12 +146,12 @@ class FlagType:
 
 @dataclass(frozen=True)
 class MeasuredAnew:
-    """A version of the tool since which an unchanged plan's cells are measured differently, with other commands or
-    times.
+    """A version of the tool that measures the cells of an unchanged plan in another way than before, with other
+    commands or times.
 
-    It affects only cells of the given `benchmarks`, with the given `arrivals`, and with `several_hosts`, as far as
-    these are set. Earlier results can't be reused for those cells. Numbers up to 6 are from a time when all tools
-    shared one number; new ones are above 6.
+    If they are set, it affects only cells of the given `benchmarks`, with the given `arrivals`, and with
+    `several_hosts`. Earlier results can't be reused for those cells. Numbers up to 6 are from a time when all tools
+    shared one number, and new ones are above 6.
     """
 
     version: int
@@ -182,7 +183,7 @@ class Flags:
     renamed: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, FlagType] = field(default_factory=dict)
     complete: bool = False
-    """Whether the program has no other flags than the `known` ones."""
+    """Whether the program has no flags other than the `known` ones."""
 
 
 @dataclass(frozen=True)
@@ -190,44 +191,51 @@ class ToolSpec(ExtensionSpec):
     """A load generator: its workloads and capabilities.
 
     `implementation` has the methods of `seams.Driver`. `label` is the tool's name for people. A tool without
-    `workloads` runs those of the tool that `runs` names; its `attributes` and everything about loading data are then
+    `workloads` runs those of the tool that `runs` names. Its `attributes`, and everything about loading data, are then
     that tool's.
 
-    `shares` are attributes that add up to 1, each the share of the operation with that name. The `writing` operations
-    change the data; among them, those `in_place` keep the records' keys and sizes, and the `inserting` ones add
-    records. `counted_twice` maps an operation to others that count it, too. `record` are the attributes whose values
-    add up to the bytes of a record. `records_per` names the attribute that gives a data set's size in another unit than
-    records, and how many records such a unit has. The operations `from_one_host` would be repeated if several hosts ran
-    at once.
+    `shares` are attributes that add up to 1. Each is the share of the operation with that name. The `writing`
+    operations change the data. Among them, those `in_place` keep the records' keys and sizes, and the `inserting` ones
+    add records. `counted_twice` maps an operation to others that count it, too. `record` are the attributes whose
+    values add up to the bytes of a record. `records_per` names the attribute that gives a data set's size in a unit
+    other than records, and tells how many records such a unit has. The operations `from_one_host` would be repeated if
+    several hosts ran them at once.
 
     `limits` are further bounds beyond those of single attributes. `block` is the attribute whose bytes must fit into
-    the database's size, for each thread if each thread has its own part.
+    the database's size, once for each thread if each thread has its own part.
 
-    Capabilities: `open_loop`, it can offer a load (`target`); `intended_latency`, it counts the latency of an offered
-    load from when an operation was due; `phases`, it has latencies for parts of a run; `mergeable`, it has latencies as
-    histograms, which can be merged over load generators and repeats; `time_series`, it reports the throughput of each
-    second (`Measurement.intervals`); `loads`, the loading of a data set can be measured (`load(a)`); `loads_in_parts`,
-    several hosts can load a data set together, each a range of its keys (`CellContext.loaded_range`); `whole_seconds`,
-    it runs only for whole seconds; `ends_when_steady`, it can end a run by itself at the first look that finds a steady
-    state, by the rule of `model/steadiness.py`, in which case its driver measures from the end of the transient
-    (`Measurement.steady`); `counted`, it does a number of operations and can't run for a time, so that its measured job
-    is a `counted_job`, which includes warm-up and measurement.
+    Capabilities:
 
-    With `threads_only_wait`, the threads of its workloads' closed loops do little but wait for operations. An import is
+    - `open_loop`: it can offer a load (`target`).
+    - `intended_latency`: it counts the latency of an offered load from when an operation was due.
+    - `phases`: it has latencies for parts of a run.
+    - `mergeable`: it has latencies as histograms, which can be merged over load generators and repeats.
+    - `time_series`: it reports the throughput of each second (`Measurement.intervals`).
+    - `loads`: the loading of a data set can be measured (`load(a)`).
+    - `loads_in_parts`: several hosts can load a data set together, each a range of its keys
+      (`CellContext.loaded_range`).
+    - `whole_seconds`: it runs only for whole seconds.
+    - `ends_when_steady`: it can end a run by itself at the first look that finds a steady state, by the rule of
+      `model/steadiness.py`. Its driver then measures from the end of the transient (`Measurement.steady`).
+    - `counted`: it does a number of operations and can't run for a time, so that its measured job is a `counted_job`,
+      which includes warm-up and measurement.
+
+    If `threads_only_wait`, the threads of its workloads' closed loops do little but wait for operations. An import is
     then refused if latencies fill far less time than the spec's threads have (Little's law).
 
     `stray_errors` is the share of failed operations that is accepted if the spec allows none. `arrivals` are the ways
-    in which it can space an offered load, its usual way first, or empty for a tool that does not tell. Every tool has
-    the `closed` loop. `bounds` are the limits that a spec may set on a load.
+    in which it can space an offered load, its usual way first. They are empty if this is not known. Every tool has the
+    `closed` loop. `bounds` are the limits that a spec may set on a load.
 
-    `measures` are numbers of its own, in addition to throughput and latencies; each name is the tool's name, a dot and
+    `measures` are numbers of its own, in addition to throughput and latencies. Each name is the tool's name, a dot and
     a word. The driver reports them in `Measurement.samples`.
 
-    `load_threads` names the attribute that sets how many threads load the data, over all load generators, and has the
-    number of threads on each of them by default.
+    `load_threads` names the attribute that sets how many threads load the data, over all load generators. It also has
+    the number of threads on each of them by default.
 
-    Estimates: `start_s` passes until the first operation. A load of nothing takes `load_start_s`, spent on
-    `load_start_is`. Data are loaded at `load_records_per_s` or `load_bytes_per_s`, with the usual number of threads.
+    Estimates: `start_s` passes until the first operation. A load of nothing takes `load_start_s`, which is spent on
+    `load_start_is`. Data are loaded at `load_records_per_s` or `load_bytes_per_s` if there is the usual number of
+    threads.
     """
 
     kind: ClassVar[str] = "tool"
@@ -272,22 +280,22 @@ class ToolSpec(ExtensionSpec):
     threads_only_wait: bool = False
     stray_errors: float = 0.0
     fewest_threads: int = 0
-    """The fewest threads that the tool needs on each host; 0 if it has no such limit."""
+    """The fewest threads that the tool needs on each host, or 0 if it has no such limit."""
     threads_are: Texts = field(default_factory=dict)
-    """The term for the tool's threads in figures and tables, by language, such as "Connections". Empty for
-    `Threads`."""
+    """The term for the tool's threads in figures and tables, by language, such as "Connections". It is empty if they
+    are called `Threads`."""
     most_threads: int = 0
-    """The most threads that the tool can have on one host; 0 if it has no such limit."""
+    """The most threads that the tool can have on one host, or 0 if it has no such limit."""
     most_rate: float = 0.0
-    """The most operations per second that the tool can offer from one host; 0 if it has no such limit."""
+    """The most operations per second that the tool can offer from one host, or 0 if it has no such limit."""
     measured_anew: tuple[MeasuredAnew, ...] = ()
 
     names: Mapping[str, Texts] = field(default_factory=dict)
-    """The names in a brief for properties that the tool's driver reports, by language, if the catalogue has none for
-    them."""
+    """The names in a brief for properties that the tool's driver reports and the catalogue does not name, by language.
+    """
 
     advice: Mapping[Capability, str] = field(default_factory=dict)
-    """Advice for users who want something that the tool can't do, such as "write `histogram = true`". Without it,
+    """Advice for users who want something that the tool can't do, such as "write `histogram = true`". If there is none,
     `bench check` suggests another of the engine's tools."""
 
     check: str = ""
@@ -306,7 +314,7 @@ class ToolSpec(ExtensionSpec):
     data: Texts = field(default_factory=lambda: {"en": "{records} records, loaded by the tool"})
     """The description of a data set's origin, with a hole for its `records`."""
     always: Texts = field(default_factory=dict)
-    """A sentence for every disclosure, such as how compressible the data are, or "" for none."""
+    """A sentence for every disclosure, such as how compressible the data are, or "" if there is none."""
     always_unless: str = ""
     """A database option that makes the sentence in `always` untrue."""
 
@@ -371,7 +379,7 @@ class ToolSpec(ExtensionSpec):
         self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
     ) -> float:
         """Estimate the seconds for loading the data set (its `records`, or else a database of that size) from a number
-        of hosts. `by` is another tool that loads the data for this one's workloads."""
+        of hosts. `by` is another tool, if one loads the data for this tool's workloads."""
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
         records, times = float(settings["records"]), self._load_speed_up(settings, hosts)

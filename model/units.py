@@ -13,14 +13,14 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 Dimension = tuple[tuple[str, int], ...]
-"""Base dimensions with their exponents, sorted by name; `()` for a plain number."""
+"""Base dimensions with their exponents, sorted by name. For a plain number, it is `()`."""
 
 DIMENSIONLESS: Dimension = ()
 """The dimension of a plain number."""
 
 
 class UnknownUnitError(ValueError):
-    """A unit is unknown. `part` is the unknown factor, `start` its offset in the text."""
+    """A unit is unknown. `part` is the unknown factor, and `start` is its offset in the text."""
 
     def __init__(self, text: str, part: str, start: int) -> None:
         super().__init__(f"unknown unit `{part}`")
@@ -226,7 +226,7 @@ def nearest_unit(text: str) -> str | None:
 
 @lru_cache(1 << 10)
 def parse_unit(text: str) -> Unit:
-    """Parse a unit such as `ops/s/W`, `USD/Mop`, `1/s`, `MB/s` or `%`; "" means a plain number. Divisions go from left
+    """Parse a unit such as `ops/s/W`, `USD/Mop`, `1/s`, `MB/s` or `%`. "" means a plain number. Divisions go from left
     to right. Raises UnknownUnitError."""
     result = Unit(DIMENSIONLESS, 1.0, "")
     if not text:
@@ -250,7 +250,7 @@ Amount = tuple[float, Dimension]
 
 
 def amount(value: float, unit: str) -> Amount | None:
-    """Return an amount in its base unit, rounded to 9 digits, and its dimension, or None if the unit is unknown."""
+    """Return an amount in its base unit, rounded to 9 digits, and its dimension. Return None if the unit is unknown."""
     try:
         found = parse_unit(unit)
     except UnknownUnitError:
@@ -267,10 +267,11 @@ _LARGER = {
 
 @lru_cache(1 << 10)
 def larger_units(text: str) -> tuple[tuple[float, str], ...]:
-    """Return larger units for the price or energy of a small thing: each factor with its unit, smallest first.
+    """Return larger units for the price or energy of a small thing: each factor with its unit, the smallest first.
 
     To convert a value in `text` to a larger unit, divide it by the factor. The price of an operation is shown for a
-    million operations or more, and the price of a second for an hour or a month. Other units have no larger ones.
+    million operations or more, and the price of a second is shown for an hour or a month. Other units have no larger
+    ones.
     """
     paid, _, of = text.partition("/")
     of = {"ops": "op"}.get(of, of)

@@ -41,7 +41,8 @@ class _Shape(ABC):
 
 @dataclass(frozen=True)
 class Text(_Shape):
-    """A quoted string of at most `longest` characters. With `holes` it may contain `{facts}` of the hardware."""
+    """A quoted string of at most `longest` characters. If it can have `holes`, it may contain `{facts}` of the
+    hardware."""
 
     holes: bool = False
     absolute: bool = False
@@ -54,7 +55,7 @@ class Text(_Shape):
 
 @dataclass(frozen=True)
 class Word(_Shape):
-    """One of a few words. A `quoted` word is written as a text."""
+    """One of a few words. A `quoted` word is written as a quoted text."""
 
     choices: tuple[str, ...]
     quoted: bool = False
@@ -156,7 +157,7 @@ Shape = Text | Word | Flag | Number | Fact | Login | Special
 
 @dataclass(frozen=True)
 class Key:
-    """One attribute. `only` names the engines, tools or probes that have it (empty for all).
+    """One attribute. `only` names the engines, tools or probes that have it, and is empty if all have it.
 
     `example` is a sample value for `usage`, if the shape alone provides none. `file` tells where the named file or
     folder is: beside the spec, on the controller, or on the hosts. `label` is the maximum length of the attribute's
@@ -192,9 +193,9 @@ class BlockSchema:
     """One kind of block.
 
     `open_keys` is the shape of keys that are not in the table (hardware may have any fact). A block has at most one
-    attribute of each `exclusive` set; if it overrides an attribute of a set, the others are dropped. `label` is the
-    maximum length of its label. Messages list the `listed` attributes, those of its engine or tool, and those of its
-    `inner` blocks.
+    attribute of each `exclusive` set. If an override gives an attribute of a set, the others are dropped. `label` is
+    the maximum length of its label. Messages list the `listed` attributes, those of its engine or tool, and those of
+    its `inner` blocks.
     """
 
     doc: str

@@ -1,9 +1,9 @@
 """Draws the pages of the examples' briefs: those with published figures, and those of a smoke profile's run.
 
-python -m tools.example_pages                          all: runs each smoke profile here, which takes two minutes each
-python -m tools.example_pages NAME...                  those of the named folders in examples/ python -m
-tools.example_pages NAME --smoke RUN         with the folder of an earlier smoke run, in place of a new run python -m
-tools.example_pages [NAME...] --published    of the published figures alone: nothing is run
+    python -m tools.example_pages                          all: runs each smoke profile here (two minutes each)
+    python -m tools.example_pages NAME...                  those of the named folders in examples/
+    python -m tools.example_pages NAME --smoke RUN         with the folder of an earlier smoke run, not a new run
+    python -m tools.example_pages [NAME...] --published    only those of the published figures, without a run
 
 They become examples/NAME/pages/published-1.png, smoke-1.png and so on, in place of those that were there. Nothing else
 is changed. A run with failed measurements changes nothing.
@@ -26,7 +26,8 @@ from tools.pictures import REPOSITORY, save
 EXAMPLES = REPOSITORY / "examples"
 _DPI = 80
 _SHOWN = 4
-"""The exit code of an `expect` that does not hold. This is visible in the brief."""
+"""The exit code if an `expect` does not hold. The pages are still drawn, since the brief shows that it does not hold.
+"""
 
 
 class NotDrawnError(Exception):
@@ -44,7 +45,7 @@ def bench(*words: str | Path) -> None:
 
 
 def draw(name: str, kind: str, run: str | Path, runs: Path) -> None:
-    """Make the brief of a run by the example's current spec, and draw its pages."""
+    """Make the brief of a run by the example's current spec, and draw the brief's pages."""
     folder = EXAMPLES / name / "pages"
     with tempfile.TemporaryDirectory() as made:
         spec = EXAMPLES / name / f"{name}.bench"

@@ -1,7 +1,9 @@
-"""Prints how the house is built: modules, lines of code, and how far a change in one module can reach.
+"""Prints how the code base (the house) is built: its modules, lines of code, and how far a change in one module can
+reach.
 
-python -m tools.house            the whole house, and each room python -m tools.house --names    class names that more
-than one module has python -m tools.house --joins    modules that only one other imports
+    python -m tools.house            the whole house, and each room (a top-level folder)
+    python -m tools.house --names    class names that more than one module has
+    python -m tools.house --joins    modules that only one other module imports
 """
 
 from __future__ import annotations

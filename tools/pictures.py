@@ -1,9 +1,9 @@
 """Draws the pictures of docs/reports.md, from docs/pictures/sample.bench and made-up values.
 
-python -m tools.pictures [NAME...]    all of them, or those of the named reports
+    python -m tools.pictures [NAME...]    all of them, or those of the named reports
 
-Each report of the sample is a picture: of a page, or of the parts of it that CROPS names. A picture remembers the text
-of its report, so that a test can say which are out of date.
+Each report of the sample gives one picture, of a page or of the parts of it that CROPS names. A picture stores a digest
+of its report's text, so that a test can tell which pictures are out of date.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ CROPS: dict[str, tuple[str, ...]] = {
     "slides": (f"{PAGE}figure",),
     "paper": (f"{PAGE}h1",),
 }
-"""The part shown in each picture: classes of the page, kinds of the PDF writer's boxes, or the whole page of one; by
-default a figure."""
+"""The parts of a page that each picture shows, given as classes of the page or kinds of the PDF writer's boxes. A
+picture may also show a box's whole page. Pictures that are not listed show a figure."""
 AS_FILE = "palette"
 """The report whose figure is also saved as the SVG that accompanies a brief."""
 _DPI, _PAGE_DPI = 132, 75
@@ -130,7 +130,7 @@ class Box:
 
 
 def find_box(document: Any, wanted: str) -> Box:
-    """Return the place of the first box of a class, or of a kind of the PDF writer's boxes."""
+    """Return the place of the first box that has a class of the page or is of a kind of the PDF writer's boxes."""
     for number, page in enumerate(document.pages, 1):
         sheet = page._page_box
         for box in sheet.descendants():
@@ -155,7 +155,7 @@ def drawn(pdf: Path, box: Box, dpi: int) -> Image.Image:
 
 
 def stacked(images: list[Image.Image], gap: int = 12) -> Image.Image:
-    """Return the pictures below each other on white."""
+    """Return the pictures, one below the other, on white."""
     height = sum(each.height for each in images) + gap * (len(images) - 1)
     whole = Image.new("RGB", (max(each.width for each in images), height), "white")
     top = 0
@@ -166,7 +166,7 @@ def stacked(images: list[Image.Image], gap: int = 12) -> Image.Image:
 
 
 def save(image: Image.Image, path: Path, colours: int = 48, **notes: str) -> None:
-    """Write a picture with few colours, which is a third as large."""
+    """Write a picture with few colours, which makes the file a third as large."""
     info = PngImagePlugin.PngInfo()
     for key, text in notes.items():
         info.add_text(key, text)

@@ -85,7 +85,7 @@ class DeclaredArrivals:
 
 
 def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArrivals | None:
-    """Return the declared arrivals, or None if the spec declares none or has a mistake in them."""
+    """Return the declared arrivals, or None if the spec declares none or declares them wrongly."""
     series = values.series("arrivals")
     if not series:
         return None
@@ -111,7 +111,8 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArriv
 
 
 def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
-    """Return the measured times of arrivals by `steps`, each step being a phase. Return None for other arrivals."""
+    """Return the measured times of arrivals by `steps`, in which each step is a phase. Return None for other
+    arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
         return Times()  # the mistake may hide the time
     if said is None or said.arrivals.kind != "steps":
@@ -128,7 +129,7 @@ def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader
 def check_arrivals(
     said: DeclaredArrivals | None, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
 ) -> Arrivals | None:
-    """Return the declared arrivals, or None to keep the tool's usual ones. Report arrivals that the tool can't offer.
+    """Return the declared arrivals, or None if the tool's usual ones apply. Report arrivals that the tool can't offer.
 
     `times` has the attributes that may set a warm-up, and the measured seconds.
     """

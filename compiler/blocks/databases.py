@@ -72,7 +72,7 @@ _TIME = parse_unit("s").dimension
 _SIZE = parse_unit("B").dimension
 _ONE = "one of them, in quotes"
 _PASSED = (_TIME, _SIZE)
-"""The kinds of values, time and size, that the tool gets in seconds or bytes although a flag may count in another unit.
+"""The kinds of values (times and sizes) that reach the tool in seconds or bytes, even if a flag counts in another unit.
 """
 
 
@@ -100,8 +100,8 @@ def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: 
 
 
 def _of_a_number(value: Constant, kind: FlagType) -> tuple[str, str]:
-    """For a number that the flag does not accept, return the accepted form and the text to write; both are "" for a
-    good number."""
+    """If the flag does not accept the number, return the form that it accepts and the text to write instead. Return two
+    empty texts if the number is good."""
     number = value.value
     if kind.kind == "bool":
         return ("", "") if value.bare and number in (0, 1) else (_wanted(kind), "`true` or `false`")
@@ -256,7 +256,8 @@ class EngineOptions:
         return option.words.get(value, value) if isinstance(value, str) else None
 
     def check_uri(self, string: ast.String, uri: plan.Template, places: Mapping[str, Span], reader: Reader) -> None:
-        """Report options that the URI sets too. The names of options in a connection string ignore case."""
+        """Report options that the URI sets too. A connection string does not distinguish upper and lower case in option
+        names."""
         text = "".join(part if isinstance(part, str) else "-" for part in uri)
         query = text.partition("?")[2]
         in_uri = {word.lower(): word for word in re.findall(r"(?:^|&)([A-Za-z]+)=", query)}
@@ -291,8 +292,8 @@ class EngineOptions:
         return equipment_errors.NoFlag(span, name, meant, flags.of, flags.complete) if wrong else None
 
     def _meant(self, flags: Flags, name: str) -> str | None:
-        """Return the flag that `name` most likely means. A longer name that starts like a known flag may be a newer
-        flag, and is left alone."""
+        """Return the flag that `name` most likely means. If `name` only adds characters to a known flag, return None,
+        since it may be a newer flag."""
         flag = did_you_mean(name, (*self.engine.options, *sorted(flags.known.difference(flags.reserved))))
         return flag if flag and not name.startswith(flag) else None
 
@@ -345,7 +346,8 @@ class Reset:
 
 
 def read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
-    """Return the reset. If the engine does not update records in place, `as_needed` becomes `after_writes`."""
+    """Return how the data are reset. `as_needed` becomes `after_writes` if the engine does not update records in
+    place."""
     found = _read_reset(values, engine, reader)
     if found.how == "as_needed" and not engine.updates_in_place:
         return Reset("after_writes")
@@ -405,8 +407,8 @@ def _commands(
 
 
 def _variables(expr: ast.Expr, reader: Reader) -> Iterator[tuple[str, str]]:
-    """Yield the environment variables that give a command the levels of the factors, such as `BENCH_CODEC` with
-    `lz4`."""
+    """Yield the environment variables that tell a command the levels of the factors, such as `BENCH_CODEC` with the
+    value `lz4`."""
     for item in listed((expr,)):
         value = reader.level(item)
         if value is None:
@@ -438,8 +440,8 @@ _WORDS = ("standalone", "sharded", "replica_set")
 
 @dataclass(frozen=True)
 class Topology:
-    """A declared topology. `text` is its text in the spec, or None without one. `members` and `shards` are None if not
-    given."""
+    """A declared topology. `text` is the topology as the spec writes it, or None if the spec gives none. `members` and
+    `shards` are None if they are not given."""
 
     text: str | None = None
     members: int | None = None
@@ -482,7 +484,7 @@ def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: 
 
 
 def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findings: Findings) -> None:
-    """Report a server to start whose topology does not fit its number of hosts."""
+    """Report a topology that does not fit the number of hosts on which the run starts the server."""
     problem = ""
     if topology.text in (None, "standalone") and hosts > 1:
         problem = 'one server runs on one host: write `topology = replica_set("rs0")` or `sharded`, or name one host'
@@ -664,9 +666,10 @@ def _read_database(entry: Entry, reader: Reader, schemas: dict[str, BlockSchema]
 
 
 def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
-    """Return the database's engine, even if its name is misspelt. Return None for an unusable or unknown engine.
+    """Return the database's engine, even if the attribute or the engine's name is misspelt. Return None if the engine
+    is unknown or unusable.
 
-    The table of the block reports the misspelt name.
+    The misspelling is reported elsewhere, when the block is read.
     """
     meant = (
         key for key in entry.attributes if key not in DATABASE.keys and did_you_mean(key, DATABASE.keys) == "engine"
@@ -706,7 +709,7 @@ def _require_path(entry: Entry, reader: Reader) -> None:
 
 
 def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
-    """Separate the options that hardware fills in from the others."""
+    """Separate the options that get their values from the hardware from all others."""
     if entry is None:
         return None, {}
     found = {

@@ -79,7 +79,7 @@ class ToolMismatch(CompileProblem):
     engine: str
     known: tuple[str, ...]
     in_database: bool = False
-    """Whether the database names the tool, so that there is no client."""
+    """Whether the tool is named in the database instead of a client."""
 
     @property
     def help(self) -> str:
@@ -232,7 +232,7 @@ class BadFlagValue(CompileProblem):
 
 
 class TopologyMismatch(CompileProblem):
-    """A started server whose hosts don't make up its topology. `problem` tells which numbers fit."""
+    """A server with a topology that does not fit its number of hosts. `problem` tells which numbers would fit."""
 
     code = "E0568"
     says = "`topology = {topology}` does not fit the {count:plural host} of hardware `{hardware}`"
@@ -247,7 +247,7 @@ class TopologyMismatch(CompileProblem):
 
 
 class ConfigNotOurs(CompileProblem):
-    """A configuration file with a setting that is not allowed for a server started for a run."""
+    """A configuration file with a setting that is not allowed if the run starts the server."""
 
     code = "E0570"
     says = "the configuration file `{name}` sets {why}"
@@ -264,7 +264,7 @@ _SNAPSHOTS = {
 
 
 class NoSnapshot(CompileProblem):
-    """A snapshot of a server that is not started for the run. A snapshot can be copied back only while the server is
+    """A snapshot of a server that the run does not start. A snapshot can be copied back only while the server is
     stopped."""
 
     code = "E0571"
@@ -315,7 +315,7 @@ class HalfALogin(CompileProblem):
 
 
 class AgedData(CompileProblem):
-    """Cells that use data changed by an earlier cell. `cells` are in running order."""
+    """Cells that use data changed by an earlier cell. `cells` has them in running order."""
 
     code = "W0210"
     says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"

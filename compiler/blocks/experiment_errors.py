@@ -11,7 +11,7 @@ from benchbrief.model.tool_spec import Bound
 
 
 class EventAfterEnd(CompileProblem):
-    """An event after the measured time, or so late in it that nothing can recover before the end."""
+    """An event after the measured time, or so late in it that a recovery would not be seen."""
 
     code = "E0590"
     says = "an event at {at_s:duration} leaves {left}: the measured time ends at {end_s:duration}"
@@ -93,7 +93,7 @@ class EventInLoad(CompileProblem):
 
 
 class NotPromised(CompileProblem):
-    """A promise on something other than latencies and errors."""
+    """A promise about something other than latencies and errors."""
 
     code = "E0555"
     says = "a promise limits the latency of an operation, or errors: `{what}` is neither"
@@ -144,7 +144,7 @@ class HighestOfThreads(CompileProblem):
 
 
 class OperationNotDone(CompileProblem):
-    """A promise on an operation that some workload of the experiment does not perform."""
+    """A promise about an operation that some workload of the experiment does not perform."""
 
     code = "E0560"
     says = "workload `{workload}` does no `{operation}`, so this promise can't be judged"
@@ -155,7 +155,7 @@ class OperationNotDone(CompileProblem):
 
 
 class TooFewJudging(CompileProblem):
-    """Fewer repeats than the lead that decides the vote on a rate."""
+    """Too few repeats to decide a vote on a rate, since fewer are made than one side must lead by."""
 
     code = "E0561"
     says = "{count:plural repeat} can't decide whether a rate keeps its promise"
@@ -176,7 +176,7 @@ class RuleBesidePromise(CompileProblem):
 
 
 class ServicePromise(CompileProblem):
-    """A promise on latency, measured by a tool that leaves out the time that late operations wait."""
+    """A promise about latency, measured by a tool that leaves out the time that late operations wait."""
 
     code = "W0510"
     says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"
@@ -286,7 +286,8 @@ class TimesOfSteps(CompileProblem):
 
 
 class BadTrace(CompileProblem):
-    """A trace with a bad `line`, which is not a due time or is earlier than the line before it."""
+    """A trace with a bad `line`. The line is not a due time, is out of order, follows a gap, or ends the trace too
+    early."""
 
     code = "E0584"
     says = "line {line} of `{file}` {why}"
@@ -301,7 +302,7 @@ class BadTrace(CompileProblem):
     line: int
     why: str
     instead: str = ""
-    """Advice for a trace whose lines are correct."""
+    """Advice for a trace that is correct but too short. It replaces the usual hint."""
 
 
 class BoundNotOfTool(CompileProblem):
@@ -347,7 +348,7 @@ class LoadingNotTimed(CompileProblem):
 
 
 _NAMED = 4
-"""The most names that a message lists. Any others are only counted."""
+"""The most names that a message lists. It only counts the others."""
 
 
 class TooFewRepeats(CompileProblem):
@@ -686,8 +687,8 @@ class MeterCount(CompileProblem):
 
 
 class NoMeter(CompileProblem):
-    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware has in
-    its place."""
+    """The probe `power` on hardware without a power meter. `declared` is the fact that the hardware declares
+    instead."""
 
     code = "E0538"
     says = "the probe `power` needs a power meter, and {names:ticked} {have} none"
@@ -790,8 +791,11 @@ class NoProbeOfEngine(CompileProblem):
 
 
 class ShortForProbe(CompileProblem):
-    """A measured time so short that a probe reads at most once, or that a load generator's intervals may leave out much
-    of that time. `consequence` is empty for a load generator. Times are in seconds."""
+    """A measured time that is too short for a probe.
+
+    A probe may read at most once in this time, or the intervals of a load generator may leave out much of it. For a
+    load generator, `consequence` is empty. Times are in seconds.
+    """
 
     code = "W0506"
     says = "experiment `{experiment}` measures for {measure_s:g} s: {read}"
@@ -820,7 +824,7 @@ class ShortForProbe(CompileProblem):
 
 
 class ClientsUnfit(CompileProblem):
-    """A list of clients that does not have one client for each hardware group, or whose clients have different tools
+    """A list of clients that does not have one client for each hardware group, or whose clients use different tools
     (`unlike`)."""
 
     code = "E0599"

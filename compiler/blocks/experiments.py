@@ -128,7 +128,7 @@ def _hosts_by_name(world: NamedHosts) -> Mapping[str, Sequence[str]]:
 
 
 def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Event, _Place, ast.Expr]]:
-    """Yield each event without hosts, the place where the event runs, and its time as written in the spec."""
+    """Yield each event before it is given hosts, the place where it runs, and its time as written in the spec."""
     for block in entry.all("at"):
         if block.base is None:
             continue
@@ -399,8 +399,8 @@ class PartChecks:
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
-        """Report blocks that do not fit into the database. If threads have parts of their own, there is one block for
-        each thread."""
+        """Report blocks of a workload that are larger than the database. If each thread has a part of its own, the
+        database must hold one block for every thread."""
         ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
         most = int(max(ramp.points, default=1)) if ramp else 1
         for load in loads:
@@ -512,10 +512,10 @@ _ON_FAILURE: Mapping[str, Literal["stop", "try_all"]] = {"stop": "stop", "try_al
 
 @dataclass(frozen=True)
 class Matrix:
-    """An experiment whose parts fit together. `clients` and `probes` are by hardware key.
+    """An experiment whose parts fit together. The keys of `clients` and `probes` are hardware keys.
 
-    `awaits` maps `threads` or `target` to the experiment that finds the knee to use. `knees` maps each hardware,
-    workload and levels to the search that finds the knee (see `compiler/resolve.py`).
+    `awaits` maps `threads` or `target` to the experiment that finds the knee to use. `knees` maps hardware, workload
+    and levels to the search that finds their knee (see `compiler/resolve.py`).
     """
 
     experiment: plan.Experiment
@@ -530,11 +530,12 @@ class Matrix:
     service_only: tuple[Span, str, tuple[str, ...]] | None
     unmerged: tuple[Span, str, str] | None
     clients: Mapping[str, plan.Client]
-    """Empty for a library engine, whose load is generated on the hosts under test."""
+    """The clients by hardware key. A library engine has none, since the hosts under test generate its load."""
     tool: plan.Tool
     tool_spec: ToolSpec
     threads: int | None
-    """The threads of a `target` ramp, or None if the threads are the ramp themselves or a search finds them."""
+    """The number of threads for a `target` ramp, or None if the ramp varies the threads or a search finds their number.
+    """
     awaits: Mapping[Axis, KneeReference]
     span: Span
     places: Mapping[str, Span] = field(default_factory=dict)
@@ -543,13 +544,13 @@ class Matrix:
     events: Events = field(default_factory=dict)
     factors: Factors = field(default_factory=Factors)
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The factors that each workload uses, by the workload's name; the key "" has the database's."""
+    """The factors that each workload uses, by the workload's name. The factors of the database have the key ""."""
     loads_at: Mapping[str, ReadWorkload] = field(default_factory=dict)
     """The workloads by their keys in a plan."""
 
     @cached_property
     def data_parts(self) -> dict[int, tuple[str, dict[str, object]]]:
-        """The properties of a database that its data sets depend on, by the database's `id()`; filled in by
+        """The properties of a database that its data sets depend on, by the database's `id()`. They are filled in by
         `expand.py`."""
         return {}
 
@@ -635,7 +636,7 @@ class _Experiment:
         self.groups: list[tuple[str, ...]] = []
         """The keys of the hardware that each item of `hardware` names."""
         self.uses: dict[str, tuple[str, ...]] = {}
-        """The factors that each workload uses, by the workload's name; the key "" has the database's."""
+        """The factors that each workload uses, by the workload's name. The factors of the database have the key ""."""
 
     def matrix(self) -> Matrix | None:
         """Return the experiment's matrix, or None if the spec has a mistake in it."""
@@ -740,8 +741,7 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
-        """Return the named hardware, or nothing if one name is wrong, since further messages would then be
-        wrong too."""
+        """Return the named hardware, or nothing if one name is wrong, since any further messages would be wrong too."""
         units: dict[str, HardwareUnit] = {}
         whole = True
         for item in self._items("hardware"):
@@ -761,7 +761,7 @@ class _Experiment:
         return tuple(self.reader.deref(item) for item in items)
 
     def _first(self, kind: str, name: str, span: Span) -> bool:
-        """Return whether the name is new, and report it otherwise."""
+        """Return whether the name has not occurred before. Report a repeated name."""
         earlier = self.places.setdefault((kind, name), span)
         if earlier is not span:
             self.reader.report(name_errors.NamedTwice(span, earlier, kind, name))
@@ -945,7 +945,8 @@ class _Experiment:
     # --- whether the parts fit -------------------------------------------------------------------------------------
 
     def _load_generator(self, database: DatabaseSpec) -> tuple[Mapping[str, plan.Client], plan.Tool | None]:
-        """Return the clients by hardware key, and their tool. The tool of a library engine is the database's."""
+        """Return the clients by hardware key, and their tool. For a library engine, the tool is the one that its
+        database names."""
         if database.tool is not None:
             if self.values.said("client"):
                 at, label = self.values.span("client"), database.engine.label

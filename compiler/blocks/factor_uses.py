@@ -26,7 +26,7 @@ RESERVED: Mapping[str, str] = {
     "host": "the variable `$BENCH_HOST` of commands",
     **{name: f"the dimension `{name}`" for name in DIMENSIONS},
 }
-"""Names that are reserved in every spec and so can't name a factor, each with what the name already means."""
+"""Names that can't name a factor because every spec reserves them. Each has its existing meaning."""
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations or the factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})
@@ -138,7 +138,7 @@ class _Places:
 
 
 def _is_setting(shape: Shape | None) -> bool:
-    """Return whether an attribute of this shape is a setting, unlike a time or a part of a login."""
+    """Return whether an attribute of this shape is a setting, rather than a time or a part of a login."""
     return not (isinstance(shape, Login | Special) or (isinstance(shape, Number) and shape.dimension == _TIME))
 
 

@@ -240,8 +240,8 @@ class _Levels:
         return _Level(plan.Level(key=word, label=word, value=value), {self.entry.name: Bound(expr, None)}, item.span)
 
     def _number(self, value: float, written: ast.Expr | None, place: Span, first: Constant) -> _Level:
-        """Return a level that is a number, either written in the spec or from a range. The text of `first` is its
-        unit."""
+        """Return a level that is a number, either written in the spec or from a range. Numbers from a range get their
+        unit from the text of `first`."""
         if written is not None:
             expr, constant = written, self.reader.constant(written)
         else:
@@ -308,7 +308,8 @@ def _first_number(expr: ast.Expr) -> ast.Expr:
 
 
 def _numbers(first: Constant, unit: str) -> Numbers:
-    """Return the rule that a factor's numbers are of the same kind as the first one, and have a unit if it has one."""
+    """Return the rule for a factor's numbers: they are of the same kind as the first one, and have a unit if it has
+    one."""
     low, high = (f"{number} {unit}".strip() for number in (8, 64))
     usage = f"`range({low}, {high}, factor: 2)`"
     shape = Number(base_unit(first.dimension), low, plain=first.bare, minimum=float("-inf"))
@@ -360,9 +361,9 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
     ) -> None:
         """`misused` are the kinds and names of blocks that use a factor in a place where none is allowed.
 
-        With `filled_later`, attributes are read one by one: to get a block at the levels of several factors, blocks
-        that were read at one level each are merged, unless one attribute uses several factors. Attributes in
-        `filled_later`, which the block keeps as they are written, may use several.
+        If `filled_later` is given, a block at the levels of several factors is merged from blocks that were each read
+        at one factor's level. This is possible only if no attribute uses several factors, apart from those in
+        `filled_later`, which the block keeps as they are written.
         """
         self._entries, self._factors, self._read = found.blocks[kind], factors, read
         self._reader = reader.at(factors.defaults)
@@ -374,7 +375,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         }
         self._found: dict[tuple[str, Levels], Item | None] = {}
         self._changes: dict[tuple[str, str, DimKey], dict[str, Any] | None] = {}
-        """For each field, the values at one level of a factor that differ from the defaults. For a table, only the
+        """For each field, the values at one level of a factor that differ from the defaults. A table has only its
         changed entries."""
         self._apart = {name for name in entries if filled_later is not None and self._is_apart(name, filled_later)}
         for name in entries:
@@ -471,7 +472,7 @@ def _names(entry: Entry) -> set[str]:
 
 
 def own_levels(used: tuple[str, ...], levels: Levels, factors: Factors) -> Levels:
-    """Return the levels of the used factors: the given levels, or else the defaults."""
+    """Return a level for each used factor: the given one, or else the default."""
     found = factors.own.get((used, levels))
     if found is None:
         keys = levels.keys
@@ -503,7 +504,7 @@ class Varied:
     levels: Mapping[str, tuple[DimKey, ...]]
     places: Mapping[str, Span]
     combinations: tuple[Levels, ...]
-    """The combinations of levels; a single one without levels if nothing is varied."""
+    """The combinations of levels. If nothing is varied, there is a single combination without levels."""
 
 
 def read_varied(values: Values, factors: Factors, reader: Reader) -> Varied | None:

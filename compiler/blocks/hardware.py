@@ -45,7 +45,7 @@ from benchbrief.model.extension_spec import NAME, SchedulerSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _MOST_FACTS = 300
-"""The most fact names to compare with each other. Beyond that, no name is taken as the usual one."""
+"""The most fact names to compare with each other. If a spec has more, no name is questioned."""
 _Own = Mapping[str, ast.Attribute]
 
 
@@ -170,7 +170,7 @@ _LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")
 
 @dataclass
 class HostTable:
-    """Every host of the plan, each once, however often the spec names it."""
+    """All hosts of the plan. Each host is listed once, however often the spec names it."""
 
     reader: Reader
     hosts: dict[str, plan.Host] = field(default_factory=dict)
@@ -321,7 +321,7 @@ class HardwareUnit:
     """The short name of the variant, or the name of the group if it has no variants."""
     imported: bool
     said: Mapping[str, ast.Expr]
-    """The expression for each fact in the spec, for database options that name the fact."""
+    """The spec's expression for each fact. Database options that name the fact use it."""
     meter_taken: bool = False
     """Whether the profile removes the unit's power meter."""
     meter_wrong: bool = False

@@ -8,9 +8,9 @@ import re
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 MAX_HOSTS = 1000
-"""The most hosts that one group may have. A longer range is a typing mistake."""
+"""The most hosts that one group may have. A longer range is taken for a typing mistake."""
 MAX_NAMED = 20_000
-"""The most hosts that all groups together may have: as many as a check can read in reasonable time."""
+"""The most hosts that all groups together may have. A check can still read this many in reasonable time."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
@@ -69,7 +69,7 @@ def expand(pattern: str) -> tuple[str, ...]:
 
 
 def _choices(text: str, start: int, end: int) -> tuple[int, list[str]]:
-    """Return how many numbers `[...]` means, and the numbers. Too many are refused before they are generated."""
+    """Return how many numbers `[...]` stands for, and the numbers. Too many are refused before they are generated."""
     ranges: list[tuple[int, int, int]] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())

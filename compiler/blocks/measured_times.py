@@ -28,13 +28,13 @@ _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
 _TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 _ANY_S = 60.0
-"""The time that replaces one with a mistake, so that mistakes in a report are still found."""
+"""The time that is used in place of a mistaken one, so that mistakes in a report are still found."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """How long the cells of an experiment are measured, in seconds (the longest time, with `until`), and in how many
-    phases.
+    """How many seconds the cells of an experiment are measured, and in how many phases. With `until`, it is the longest
+    time.
 
     `rule` is the place of the whole `until_steady(...)`, even if it has a mistake. `said` has the times as written,
     each with the name of its attribute or argument.
@@ -160,7 +160,7 @@ def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
 
 
 def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | None]:
-    """Return the largest number of repeats and the rule that ends them early. The rule is None after a mistake."""
+    """Return the largest number of repeats, and the rule that may end them early, or None for a rule with a mistake."""
     named = named_arguments(call, CONFIDENT_ARGUMENTS, reader)
     if named is None:
         return _UNKNOWN, None
@@ -235,6 +235,5 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
 
 
 def overlap_of(word: str | None) -> plan.Overlap:
-    """Return what may run beside a measurement: another measurement, unless the spec has the word "loading" or
-    "none"."""
+    """Return what may run during a measurement. Another measurement may, unless the spec says "loading" or "none"."""
     return "loading" if word == "loading" else "none" if word == "none" else "measuring"

@@ -42,8 +42,8 @@ class MeteredGroup:
 def read_power(
     series: Sequence[ast.Expr], group: MeteredGroup | None, reader: Reader
 ) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
-    """Return the meters of `power = ...`, whose watts are added up, or a declared number. Return None for a missing
-    value or after a mistake.
+    """Return the meters of `power = ...`, whose watts are added up, or a declared number. Return None if the value is
+    missing or has a mistake.
 
     Without a `group`, as for a profile's meter, the number of meters is not checked.
     """
@@ -89,8 +89,8 @@ def _is_recorded(meter: plan.PowerMeter) -> bool:
 
 
 def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
-    """Return the places that a meter reads: each address with a part or, without addresses, the command and its
-    parts."""
+    """Return the places that a meter reads. If it has addresses, these are the addresses with their parts; otherwise
+    there is one place, made of the command and its parts."""
     if not meter.addresses:
         return {(str(meter.options.get("command", "")), *meter.parts)}
     parts = meter.parts or ("",) * len(meter.addresses)
@@ -352,7 +352,7 @@ class _Meter:
         shared: bool,
         group: MeteredGroup | None,
     ) -> bool:
-        """Return whether each host has one meter or part. For a shared meter, one is enough."""
+        """Return whether each host has one meter or part. Hosts that share a meter need only one in all."""
         count = max(len(found), len(read))
         if {len(found), len(read)} - {1, count}:
             what = "object identifiers" if self._said("oid") else f"{self.schema.parts[-1]}s"

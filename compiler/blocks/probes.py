@@ -27,7 +27,7 @@ from benchbrief.model.value_shapes import Text
 
 _EVERY = PROBE.keys["every"].shape
 _SOME_S = 1.0
-"""The interval that replaces a wrong one, so that the probe's measures stay known."""
+"""The interval that replaces a wrong one, so that the probe's measures are still known."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ def _check_engine(spec: DeclaredProbe, engine: EngineSpec, reader: Reader) -> No
 def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float, reader: Reader) -> None:
     """Warn of probes that read at most once in the measured time.
 
-    A counter is read before and after that time and interpolated to its ends, so its only mean covers other times too.
-    A gauge has a value only at the moment of a reading. Warn, too, if a load generator's whole seconds may leave out so
-    much of that time that a brief mentions it.
+    The mean of a counter then also covers time before and after the measurement, since it comes from the nearest
+    readings outside. A gauge is known only at the moment of its reading. The warning also covers load generators whose
+    whole seconds may leave out enough of the measured time for a brief to mention it.
     """
     slowest = {probe.name: probe for probes in placed.probes.values() for probe in probes}
     for kind, probe in slowest.items():

@@ -43,7 +43,7 @@ _HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0
 _LATENCY = Number("s", "5 ms", above=True)
 _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
 _WRITTEN_IN_PERCENT = 0.01
-"""The share of errors from which on a number without `%` was more likely meant as a percentage."""
+"""The smallest share of errors that, written without `%`, was probably meant as a percentage."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class DeclaredPromise:
 def read_highest(
     key: str, call: ast.Call, shape: Number, reader: Reader
 ) -> tuple[tuple[float, ...], DeclaredPromise] | None:
-    """Return the candidates and the promise. Report a mistake and return None."""
+    """Return the candidates and the promise, or None after a mistake, which is reported."""
     if key != "target":
         return reader.refuse(wrong.HighestOfThreads(call.span))
     named = _search_arguments(call, reader)
@@ -145,8 +145,8 @@ def check_promise(
 ) -> None:
     """Report a promise that can't be judged.
 
-    The promise may be on an operation that no workload does or on a percentile of too few operations at the `lowest`
-    rate in the measured seconds, or the tool can't tell when operations were due.
+    It can't be judged if no workload performs its operation, if too few operations lie beyond its percentile (at the
+    `lowest` rate, in the measured seconds), or if the tool can't tell when operations were due.
     """
     for operation, span in promised.operations:
         for load in loads:
@@ -241,12 +241,12 @@ class _Limits:
 PER_DOUBLING = 4
 FEWEST_STEPS = 32
 _DIGITS = 3
-"""The significant digits of each candidate between the two ends."""
+"""The number of significant digits to which candidates between the two ends are rounded."""
 _SLACK = 1e-9
 """How far, as a share, the last step of a range may miss its end because of rounding."""
 ADAPTIVE_ARGUMENTS = ("points",)
 FEWEST_POINTS = 3
-"""Both ends and the middle. Fewer points show no bend."""
+"""The fewest points that can show a bend: both ends and the middle."""
 _USUAL_POINTS = 9
 _ADAPTIVE_USAGE = {"threads": "`adaptive(1..512, points: 9)`", "target": "`adaptive(1k ops/s..100k ops/s, points: 9)`"}
 _POINTS = Number("", "9", plain=True, integer=True, minimum=1.0, maximum=1000.0)
@@ -255,7 +255,7 @@ _POINTS = Number("", "9", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 def read_adaptive(
     key: str, call: ast.Call, shape: Number, reader: Reader
 ) -> tuple[tuple[float, ...], plan.Adaptive] | None:
-    """Return the candidates and how many of them are measured. Report a mistake and return None."""
+    """Return the candidates and how many of them are measured, or None after a mistake, which is reported."""
     unknown = next((a.key for a in call.arguments if a.key and a.key.text not in ADAPTIVE_ARGUMENTS), None)
     if unknown is not None:
         known = ADAPTIVE_ARGUMENTS
@@ -620,8 +620,8 @@ def _range(key: str, call: ast.Call, of: Numbers, reader: Reader) -> _Points | N
 def _stepped(
     key: str, expr: ast.Expr, ends: tuple[float, float], way: str, step: float, of: Numbers, reader: Reader
 ) -> _Points | None:
-    """Return the points of a range from its first end on, or None after a mistake. If `whole`, points that round to the
-    same number appear once."""
+    """Return the points of a range, starting at its first end, or None after a mistake. If `whole`, points that round
+    to the same number appear once."""
     first, last = ends
     if last < first:
         why = f"it runs from {of.shown(first)} down to {of.shown(last)}"

@@ -76,7 +76,7 @@ class SharedEquipment:
 
 
 def hosts_of(matrix: Matrix, unit: HardwareUnit) -> _Hosts:
-    """Return the hosts that the group's cells use: the hosts under test, and all that generate load."""
+    """Return the hosts that the group's cells use: the hosts under test, and all hosts that generate load."""
     client = matrix.clients.get(unit.hardware.key)
     return tuple(dict.fromkeys((*unit.hardware.hosts, *(client.hosts if client else ()))))
 
@@ -153,8 +153,8 @@ def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Grou
 
 
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
-    """Return the phrases for equipment shared by two groups of one lane. There are none for groups that are joined only
-    through others."""
+    """Return a phrase for each host and each piece of equipment that two groups share. There are none if the groups
+    must take turns only because of other groups."""
     clients = {host for client in matrix.clients.values() for host in client.hosts} - one.under_test - other.under_test
     hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

@@ -43,7 +43,7 @@ def wrong_value(
 ) -> CompileProblem:
     """Return the problem with a value that lacks the `wanted` form, or that misspells one of `words`.
 
-    With `numbers`, a number is allowed too. With `texts`, a text may be written for a word.
+    With `numbers`, a number is allowed too. With `texts`, a quoted text may take the place of a word.
     """
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr
@@ -154,7 +154,8 @@ def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
 
 @dataclass(frozen=True)
 class Constant:
-    """A computed number in base units. `text` is the number as the user wrote it, and `bare` means without a unit."""
+    """A computed number in base units. `text` is the number as the user wrote it, and `bare` tells that it has no
+    unit."""
 
     value: float
     dimension: Dimension
@@ -169,7 +170,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Bound:
-    """The value that replaces a factor's name at one level. If the value is a number, `constant` is that number."""
+    """The value that replaces a factor's name at one level. `constant` is set if the value is a number."""
 
     expr: ast.Expr
     constant: Constant | None
@@ -178,8 +179,8 @@ class Bound:
 Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
 
 
-"""The value of an attribute after reading. Its type depends on the shape: a text, a word, a flag, a number, a reference
-that the run reads, a text with holes, or a series."""
+"""The value of an attribute after reading. Depending on the attribute's shape, it is a text, a word, a flag, a number,
+a reference that the run reads, a text with holes, or a series."""
 
 
 def setting(value: Value | None) -> str | float | bool | None:
@@ -286,8 +287,8 @@ class Reader:
         return None
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
-        """Return the values of a block. Missing attributes are reported only if the block has to be `complete`, unlike
-        an override."""
+        """Return the values of a block. If the block has to be `complete`, which an override does not, report missing
+        attributes."""
         found: dict[str, Value] = {}
         meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():
@@ -320,8 +321,8 @@ class Reader:
         return Values(entry, found, frozenset(meant))
 
     def _of_block(self, entry: Entry, attribute: ast.Attribute, shape: Shape) -> Value | None:
-        """Return the value of an attribute. If a factor is allowed there, a list is taken for the factor's levels and
-        reported."""
+        """Return the value of an attribute. If a factor is allowed there, a list is reported, since the author probably
+        meant it as the levels of a factor."""
         written = attribute.values[0]
         if isinstance(written, ast.List) and entry.kind in _VARIED and not isinstance(shape, Special):
             found = (attribute.key.text, shape.described, described(written))
@@ -607,8 +608,8 @@ def _named(expr: ast.Expr) -> str:
 
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
-    """Return whether a fact is really a misspelt key: a required key that is missing, or a key whose value no fact can
-    have."""
+    """Return whether a fact is really a misspelt key, because that key is required and missing, or because no fact can
+    have such a value."""
     unsaid = [key for key in schema.keys if key not in entry.attributes]
     if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):
         return True
@@ -644,7 +645,7 @@ def _is_range(expr: ast.Expr) -> bool:
 
 
 def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
-    """Return the items of a list. Anything else counts as a list of one."""
+    """Return the items of a list. Any other expression counts as a list of one item."""
     items: list[ast.Expr] = []
     for expr in exprs:
         items.extend(expr.items if isinstance(expr, ast.List) else (expr,))

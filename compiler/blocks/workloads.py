@@ -1,4 +1,5 @@
-"""Reads workloads: a tool's workload with the changes that the spec makes, as settings for a driver."""
+"""Reads workloads. A workload is one of a tool's workloads with the spec's changes, turned into settings for a
+driver."""
 
 from __future__ import annotations
 
@@ -69,13 +70,14 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The label of `load(a)`. The two above are for a load that is the only workload, and for one of several."""
+"""The description of a load. The two labels above are for a load that is the spec's only workload, and for one of
+several."""
 
 
 @dataclass(frozen=True)
 class ReadWorkload:
-    """A workload. An `existing` workload needs a data set that is already loaded. `counted` is the place where the spec
-    gives the number of records, or None if the spec does not give it."""
+    """A workload. An `existing` workload needs data that are already loaded. `counted` is the place where the spec
+    gives the number of records, or None if it does not give it."""
 
     workload: plan.Workload
     family: ToolSpec
@@ -172,8 +174,8 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
 
 
 def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
-    """Report an unknown base, and return the base that it most likely means, if any, so that nothing else seems
-    wrong."""
+    """Report an unknown base. Return the base that it most likely means, if there is one, so that no further mistakes
+    seem to follow."""
     reader.report(problem)
     tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
     found = own_families().get(tool)
@@ -270,8 +272,8 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
 
 
 def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkload:
-    """Return the workload that measures loading, by inserting the records into an empty database. `alone` means that
-    the spec has no other workload to load."""
+    """Return the workload that measures loading by inserting the records into an empty database. `alone` tells that the
+    spec loads only this workload."""
     workload, label = load.workload, _LOADING_LABEL if alone else _ONE_LOADING_LABEL
     shape = {
         key: workload.properties[key]
@@ -298,7 +300,7 @@ def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkloa
 
 
 def with_records(load: ReadWorkload, size_bytes: float) -> ReadWorkload:
-    """Return the workload with as many records as fill a database of that size."""
+    """Return the workload with enough records to fill a database of that size."""
     properties = dict(load.workload.properties)
     properties["records"] = float(max(1, int(size_bytes / load.family.record_bytes(properties))))
     return replace(load, workload=load.workload.model_copy(update={"properties": properties}))

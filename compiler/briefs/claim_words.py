@@ -90,12 +90,12 @@ _SOME_MEASURE = r"(?:costs?|prices?|latency|p99|throughput|reads?|waits?)\b(?: [
 _OUTCOME = "(?:results?|values?|figures?|case|scores?|we (?:saw|measured)|observed|measured)(?: (?:is|was))?"
 _NEVER = r"(?:(?:never|not once|not even)\b[^.;:]*?|(?:not|\w+n['’]t)\b[^.;:,]{0,30}?)"
 _NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
-"""Words that say nothing reaches a number: `no workload gains less than`."""
+"""Words for a number that nothing reaches: `no workload gains less than`."""
 _AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
 _SO_FAR = r"[^.;。]*"
 _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
-"""What must follow words such as `at the highest` so that they name no load, price or other thing (unlike `at the
-highest load`)."""
+"""The text that may follow words such as `at the highest` when they do not name a load, a price or another thing,
+unlike `at the highest load`."""
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
     rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
@@ -238,7 +238,7 @@ EVERYWHERE = (
     r"|に(?:関係|かかわら|よら|左右され)[なず]"
     "|誰で?もが?|何であれ|(?:どんな|いかなる)(?:とき|時)(?:も|でも)"
 )
-"""Words which say that a number holds at each point."""
+"""Words that say that a number holds at each point."""
 ALL_OVER = (
     rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|\b{_EACH}{_BLANK}(?:{_HAS_IT})\b|(?:\A|[,;:] ){_EACH}[,:]"
     r"|\b(?:every|each|all|any) (?:\w+ )?(?:customers?|users?)\b"
@@ -488,8 +488,8 @@ _NEEDED = {
         LEFT: "to",
     }.items()
 }
-"""For each pattern, lower-case pieces of text, one of which occurs wherever the pattern can match. Most texts contain
-none of the pieces, so the pattern need not be compiled (which takes milliseconds)."""
+"""For each pattern, pieces of text in lower case. Wherever the pattern matches, one of them occurs. Most texts contain
+none, which saves compiling the pattern (milliseconds)."""
 
 # --- results that are written by hand ---
 
@@ -852,7 +852,8 @@ _RESULTS = (
     ),
 )
 """Results that are typed by hand: a multiple, a fraction or a percentage of a measure, or a number with its unit.
-Before each pattern come the parts, in small letters, that every matching text has. Most texts lack them, which saves
+
+Each pattern comes after the parts, in small letters, that every matching text has. Most texts lack them, which saves
 compiling the pattern (milliseconds).
 """
 

@@ -86,8 +86,8 @@ def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
 
 
 def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base, ...]]:
-    """Yield the bases of each comparison in an expression: keys in a divisor or a subtrahend that are missing in part
-    of the other side."""
+    """Yield the bases of each comparison in an expression. They are the keys on the right of a division or subtraction
+    that are not fixed throughout its left side."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return
@@ -151,7 +151,7 @@ _REDUCTIONS = ("max", "min", "mean", "median", "sum", "first", "last")
 
 
 _Leaf = Callable[[bool], float]
-"""A function from a leaf of an expression (True for a fact, False for a measure) to its assumed value."""
+"""A function that returns the value to assume for a fact (if called with True) or for a measure (False)."""
 
 
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
@@ -195,7 +195,7 @@ _LARGER = 1.1
 
 def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float, base: Sequence[_Base]) -> bool:
     """Return whether a comparison is biased, because it compares the best of one side with the worst or a single point
-    of the other. Even equal sides would then differ in favour of the better value."""
+    of the other. Even if both sides were equal, one would then seem better."""
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
@@ -215,8 +215,8 @@ def _assumed(
     level: int = 0,
     ends: Mapping[str, float] = MappingProxyType({}),
 ) -> float | None:
-    """Return the value of an expression for assumed values of its measures and facts, or None if a function in it makes
-    that unknown. A highest or lowest value is the assumed one times its factor in `ends`."""
+    """Return the value of an expression for assumed values of its measures and facts, or None if one of its functions
+    makes that impossible. A highest or lowest value is the assumed value times its factor in `ends`."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
@@ -307,10 +307,10 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """If a comparison has a highest or lowest value on one side, return the queries of both sides for each repeat and
-    each competing value, and whether the comparison must hold at every point or at any.
+    """If one side of a comparison is a highest or lowest value, return the queries of both sides for each repeat and
+    each competing value. Also return whether the comparison must hold at every point or only at one.
 
-    There are no queries if both sides are such values, or neither is.
+    There are no queries if both sides are such values, or if neither is.
     """
     found = [_points_of(typer, side) for side in sides]
     if len([each for each in found if each]) != 1:
@@ -434,14 +434,14 @@ def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
 
 
 def _judged(typer: Typer, value: ast.Expr) -> ast.Expr:
-    """Return the value that decides about a claim. For a range it is the better end, or the highest value if neither
+    """Return the value that a claim is judged by. For a range, this is the better end, or the highest value if neither
     end is better."""
     ends = ends_of_range(value)
     return ends[_better(typer, ends[0]) != "lower"] if ends else value
 
 
 def _is_range(value: ast.Expr) -> bool:
-    """Return whether the value that decides about a claim comes from `range(...)`."""
+    """Return whether the value that a claim is judged by comes from `range(...)`."""
     return isinstance(value, ast.Call) and value.function.span.text == "range"
 
 
@@ -451,8 +451,8 @@ def words_around(
     """Yield a problem for each rule that a claim keeps by itself, but breaks together with the words around its name in
     a text. Rules in `allowed` are skipped.
 
-    The problem is a warning; in a headline, it is the mistake that the same words would be in a claim. In prose, only
-    the claim's own sentence counts. Results that are typed into a title have a warning of their own.
+    The problem is a warning, except in a headline, where it is the same mistake as in a claim. In prose, only the
+    claim's own sentence counts. Results that are typed into a title have a warning of their own.
     """
     for at, part in enumerate(text.parts):
         said = claim_named(typer, part.expr) if isinstance(part, ast.Hole) else None
@@ -476,8 +476,8 @@ def words_around(
 def _other_bases_around(
     typer: Typer, claim_name: str, text: ast.String, at: int, allowed: Collection[str], *, is_prose: bool
 ) -> list[CompileProblem]:
-    """Return problems with words near a claim that name a base other than its number's. Words beyond another claim do
-    not count."""
+    """Return problems with words near a claim that name a base other than the base of its number. Words on the far side
+    of another claim do not count."""
     label = typer.scope.claims_by_name[claim_name].label
     is_claim = [isinstance(part, ast.Hole) and claim_named(typer, part.expr) is not None for part in text.parts]
     begin = max((index + 1 for index in range(at) if is_claim[index]), default=0)
@@ -509,7 +509,7 @@ def _contenders(typer: Typer, base: Sequence[_Base] = ()) -> dict[str, tuple[Dim
 
 
 def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence[_Base]) -> None:
-    """Report words that compare a value with another contender than its base."""
+    """Report words that compare a value with a contender other than its base."""
     if not words.compares(told := _told(typer, label.parts)):
         return
     known = {name.casefold(): place for name, place in _contenders(typer, base).items()}
@@ -525,8 +525,8 @@ def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence
 
 
 def _wrong_in(typer: Typer, name: str, label: ast.String, allowed: Collection[str]) -> list[CompileProblem]:
-    """Return the problems that a claim would have with this sentence. Rules that the claim or `allowed` permits to be
-    broken are skipped."""
+    """Return the problems that a claim with this sentence would have. Rules that the claim or `allowed` lets it break
+    are skipped."""
     block, outer = typer.scope.claims_by_name[name], typer.findings
     typer.findings = held_back = HeldBack()
     try:
@@ -558,8 +558,8 @@ _COUNTS = ("count", "p_value", "cv", "ci")
 
 
 def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
-    """Return whether a number counts points where something holds, tells how sure it is, or is computed from such
-    numbers only. It then need not be a claim."""
+    """Return whether a number counts points, tells how sure something is, or is computed from such numbers only. It
+    then need not be a claim."""
     value = _inlined(typer, value)
     if isinstance(value, ast.Call) and value.function.text in _COUNTS:
         return True
@@ -627,9 +627,10 @@ def _is_typed(typer: Typer, value: ast.Expr) -> bool:
 def _is_unclear_ratio(
     typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
 ) -> bool:
-    """Return whether the value for equal sides is unknown, or does not fit the multiple or share in the sentence.
+    """Return whether the value for equal sides is unknown, or does not fit the multiple or share that the sentence
+    states.
 
-    If one side doubles, a multiple or a share has to double or halve.
+    When one side doubles, a multiple or a share has to double or halve.
     """
     behind = _around_value(label)[1]
     is_multiple = bool(words.found_in(words.MULTIPLE, behind))
@@ -739,7 +740,7 @@ def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query
 
 
 def _label_of(base: Sequence[_Base]) -> plan.Label:
-    """Return the name of a base that includes a ramp's point, to be worded in the report's language, or "" for other
+    """If a base includes a point of a ramp, return its name, to be worded in the report's language. Return "" for other
     bases."""
     points = tuple((each.dim, each.key) for each in base if isinstance(each.key, float) and each.dim in AXIS_UNITS)
     names = tuple(each.label for each in base if (each.dim, each.key) not in points)

@@ -12,7 +12,7 @@ ACCENT = "#0072b2"
 """The accent colour of our own style."""
 GREY = "grey"
 _GREYS = ("#7a7a7a",), ("#8f8f8f", "#5c5c5c"), ("#9b9b9b", "#6e6e6e", "#3f3f3f")
-"""Shades of grey that can be told apart: one shade, two or three."""
+"""Shades of grey that can be told apart, for one, two and three shades."""
 _SHOWS = 3.0
 """The contrast that a bar or a line needs on white (WCAG 2.2, 1.4.11)."""
 NEAR = 0.06

@@ -1,8 +1,8 @@
 """The CSS that a house's style sheet may contain: rules for looks that can't hide or cover any part of the brief.
 
-The PDF writer's layout shows whether the notices can be seen. This holds for browsers only as far as they lay out
-alike, and a covered notice still counts as seen. So this module lists the allowed properties, functions, rules and
-selectors, and refuses all others with their lines.
+The PDF writer's layout shows whether the notices can be seen, but browsers may lay them out differently, and the layout
+does not show whether something covers them. So this module lists the allowed properties, functions, rules and
+selectors, and refuses all others, giving their lines.
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
-    """Warn, once for each experiment and measure, about a percentile over repeats that the tool's output does not allow
-    to merge."""
+    """Warn, once for each experiment and measure, about a percentile over repeats that can't be merged from the tool's
+    output."""
     for leaf in leaves(term):
         if not isinstance(leaf, Measure) or not leaf.kind.is_percentile or "repeat" not in leaf.offers - set(leaf.dims):
             continue
@@ -211,7 +211,7 @@ def sides_by_repeat(
 
 def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
     """Return the parameters that an expression names, directly or through other parameters, with their values as
-    written."""
+    written in the spec."""
     found: dict[str, str] = {}
     left = [expr]
     while left:
@@ -271,8 +271,8 @@ _LOGIC = {"and", "or"}
 def label_of(typer: Typer, expr: ast.Expr, *, exact: bool = False, shown: bool = True) -> Label:
     """Return the name of an expression. If it has too many parts, warn and return the expression's text.
 
-    If `exact`, the name includes the points of ramps that fix the expression, which matters only beside names that have
-    such points too. Without `shown` there is no warning, since the spec gives another name.
+    If `exact`, the name includes the points of ramps at which the expression is fixed. This matters only beside other
+    names with such points. If not `shown`, there is no warning, since the spec gives another name.
     """
     label = _label(typer, expr, exact=exact)
     if label is not None and sum(1 for _ in _parts(label)) <= _MOST_PARTS:
@@ -480,7 +480,7 @@ def labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKe
 
 
 def _compared(typer: Typer, expr: ast.Binary) -> Wording | None:
-    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b`, where `a` and `b` are the same quantity at two
+    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b` if `a` and `b` are the same quantity at two
     places."""
     form, above, below = "shared_ratio", expr.left, expr.right
     one: ast.Quantity | None = None

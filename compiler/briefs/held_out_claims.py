@@ -1,5 +1,5 @@
-"""Held-out repeats of a claim, which measure its winning points again: which points these are, and which of their
-values are read."""
+"""Finds the held-out repeats of a claim, which measure its winning points again, and the values that are read from
+them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def held_out(
     *,
     advised: bool,
 ) -> plan.HeldOut | None:
-    """Return the repeats that measure the value's extremes again, as `held_out` in the spec demands. Return None
-    without `held_out` or after a mistake. If `advised`, warn of too few repeats to decide whether there is a
+    """Return the repeats that measure the value's extremes again, as `held_out` in the spec demands. Return None if
+    there is no `held_out`, or after a mistake. If `advised`, warn of too few repeats to decide whether there is a
     difference.
     """
     if not said:
@@ -66,8 +66,8 @@ def held_out(
 
 
 def held_out_alike(claims: Iterable[plan.Claim]) -> tuple[plan.Claim, ...]:
-    """Give each claim the largest number of held-out repeats that any claim about the same number asks for, so that one
-    number has one verdict."""
+    """Give all claims about the same number the largest number of held-out repeats that any of them asks for, so that
+    the number has only one verdict."""
     found = tuple(claims)
     most: dict[str, plan.HeldOut] = {}
     for claim in found:

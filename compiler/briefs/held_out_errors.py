@@ -61,8 +61,8 @@ class FewHeldOut(CompileProblem):
 
 
 class HighestNotHeldOut(CompileProblem):
-    """A comparison of highest values, each perhaps the luckiest of several, that are not measured again. `advised` is
-    the number of held-out repeats needed, or 0 if none are possible."""
+    """A comparison of highest values that are not measured again, although each may be the luckiest of several.
+    `advised` is the number of held-out repeats needed, or 0 if none are possible."""
 
     code = "W0767"
     says = "`{value}` compares the best of several, chosen for its noise: without `held_out` the claim is not said"

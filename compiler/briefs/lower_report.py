@@ -124,7 +124,7 @@ def formula(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FormulaEle
 
 
 def _fixed(typer: Typer, block: ast.Block, name: str) -> Fixed | None:
-    """Return the keys that are fixed after `for`, () without a `for`, or None after a mistake."""
+    """Return the keys that are fixed after `for`, () if there is no `for`, or None after a mistake."""
     if not isinstance(block.base, ast.Index):
         return ()
     typed = typer.metric(name)
@@ -221,8 +221,8 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
     Without `planning`, the result has no queries and is cheaper, but the same mistakes are found. With the `memory` of
     the last check, only the mistakes are returned.
 
-    A file without experiments, made for others to use, has nothing to check its metrics against. Unless `whole`, some
-    experiments are missing because of mistakes, and only mistakes that do not depend on them are reported.
+    A file without experiments, made for others to use, has nothing to check its metrics against. If it is not `whole`,
+    mistakes have removed some of its experiments, so only mistakes that do not depend on experiments are reported.
     """
     if not scope.experiments and whole:
         return Lowered()
@@ -260,8 +260,9 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They stay valid until a change in something that expressions may refer to, or in a setting that a text names. The
-    mistakes of a report also need its block unchanged, but depend only on those metrics that the report reads.
+    They stay valid until a change in something that expressions may refer to, or in a setting that a text names. Those
+    of a report are valid only while its block is unchanged, but they depend on no metrics other than those that it
+    reads.
     """
 
     scope: Scope | None = None
@@ -500,7 +501,7 @@ def _texts(block: ast.Block) -> Iterator[tuple[ast.String, str]]:
 
 
 def _address(typer: Typer, head: Body) -> str:
-    """Return the published address of the disclosure, or "" without one or after a mistake."""
+    """Return the published address of the disclosure, or "" if there is none or after a mistake."""
     string = head.string("address")
     if string is None or _WEB.fullmatch(string.plain or ""):
         return (string.plain or "") if string else ""
@@ -573,7 +574,7 @@ def _headline(
 
 def _claims_named(typer: Typer, attribute: ast.Attribute, places: dict[str, Span]) -> list[plan.Said]:
     """Return the claims of `headline = efficiency` or `= [a, b]`, each once, and report anything that is not a claim.
-    `places` has the places of the claims that were named before."""
+    `places` has the places of claims that were named earlier."""
     said = []
     for value in attribute.values:
         for each in value.items if isinstance(value, ast.List) else (value,):
@@ -600,7 +601,7 @@ def _template(typer: Typer, head: Body) -> str:
 
 
 def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
-    """Return the language, with its words if the user has a catalogue beside the spec."""
+    """Return the language, with the user's own words if there is a catalogue beside the spec."""
     value = next(iter(head.values("language")), None)
     if not isinstance(value, ast.Name) or value.text in LANGUAGES or len(head.values("language")) > 1:
         return head.word("language", LANGUAGES), {}
@@ -695,7 +696,7 @@ def _count(items: Sequence[ast.Item]) -> int:
 
 
 def _watched(typer: Typer, place: FixedKeys, kind: str, make: Callable[[], _T | None]) -> _T | None:
-    """Return the result of `make`. Inside an `each`, drop an element that is not measured for the key, with a
+    """Return the result of `make`. Inside an `each`, an element that is not measured for the key is dropped with a
     warning."""
     outer, watched = typer.findings, HeldBack()
     typer.findings = watched

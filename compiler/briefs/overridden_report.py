@@ -23,9 +23,9 @@ _Slot: TypeAlias = tuple[str, str]
 def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
     """Return the report with its title, attributes and blocks replaced by those of the override.
 
-    An attribute replaces all attributes with its key, and the value `none` removes them, unless `none` is a proper
-    value there. A block changes the block of its kind and title in the same way, and one that is left empty is left
-    out. A formula, which has no title, replaces all formulas.
+    An attribute replaces all attributes with its key. The value `none` removes them, unless `none` is a proper value
+    there. A block changes the report's block of the same kind and title in the same way. If nothing is left in that
+    block, the block is removed. A formula has no title, so it replaces all formulas.
     """
     said: dict[_Slot, list[ast.Item]] = {}
     for item in override.body:

@@ -1,4 +1,5 @@
-"""`figure`, with bars, lines, curves and marks. Each visual channel shows one dimension, and each axis has one unit."""
+"""Plans a `figure` with bars, lines, curves and marks. Each visual channel shows one dimension, and each axis has one
+unit."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ SeriesMark = Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"
 
 @dataclass(frozen=True)
 class PlannedSeries:
-    """A series before it is converted for the plan. `along` names its axis; `x` is the other expression of a curve."""
+    """A series before it is converted for the plan. `along` names its axis. For a curve, `x` is the other
+    expression."""
 
     mark: SeriesMark
     expr: ast.Expr
@@ -213,7 +215,7 @@ def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension along which a number is a point, such as the ramp of a knee, or None for other numbers."""
+    """Return the dimension along which a number is a point (for a knee, its ramp), or None for other numbers."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]
@@ -490,7 +492,7 @@ def _in_per_cent(share: Typed) -> Typed:
 
 
 def _without_bars(attribute: ast.Attribute, drawn: Sequence[PlannedSeries]) -> CompileProblem | None:
-    """Return the mistake of a bracket in a figure without bars, or None if there is no such mistake."""
+    """If a figure has a bracket but no bars, return that mistake. Otherwise, return None."""
     if attribute.key.text != "bracket" or any(one.mark in ("bar", "range") for one in drawn):
         return None
     return wrong.NoBars(attribute.key.span)
@@ -506,10 +508,10 @@ def _shown(
     panels: bool = False,
     kind: str = "figure",
 ) -> Typed | None:
-    """Return the expression with only the dimensions of the figure, or None after a mistake.
+    """Return the expression reduced to the dimensions of the figure, or None after a mistake.
 
-    The other dimensions have the keys `around` it. `panels` means that small multiples could show a remaining
-    dimension.
+    Each other dimension is fixed at its only key or at one of the keys `around` the expression. `panels` tells that
+    small multiples could show a dimension that is left over.
     """
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
@@ -576,8 +578,8 @@ def _repeated(
 
 
 def _of_repeated_bar(typer: Typer, expr: ast.Expr, place: FixedKeys, shown: tuple[Dimension, ...]) -> Typed | None:
-    """Return the expression for each repeat of a bar, which shows how far the repeats scatter, or None without several
-    repeats."""
+    """Return the expression for each repeat of a bar, which shows how far the repeats scatter, or None if there is only
+    one repeat."""
     if "repeat" in shown:
         return None
     typed = _shown(typer, expr, place, (*shown, "repeat"))

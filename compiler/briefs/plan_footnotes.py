@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def footnotes(typer: Typer, block: ast.Block, place: FixedKeys) -> dict[str, plan.Prose]:
-    """Return the footnotes of a report by their names. Report marks without a footnote, and footnotes without a
+    """Return the footnotes of a report by their names. Report marks that have no footnote, and footnotes that have no
     mark."""
     found: dict[str, ast.String] = {}
     made: dict[str, plan.Prose] = {}

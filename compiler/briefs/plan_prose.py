@@ -194,14 +194,14 @@ def unit_said(follows: str) -> str:
 
 
 def is_scaled(typed: Typed) -> bool:
-    """Return whether a number must be printed with its unit, since its unit may be scaled and no metric
-    declares one."""
+    """Return whether a number must be printed with its unit, because no metric declares the unit, so that it may be
+    scaled."""
     return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
 
 
 def _meant(text: str) -> tuple[Unit | None, bool]:
-    """Return the unit that a text means, even as a name or misspelt (`seconds`, `KB`), and whether the text can mean
-    nothing else."""
+    """Return the unit that a text means, even if the text is the unit's name or misspelt (`seconds`, `KB`), and whether
+    the text can mean nothing else."""
     if text in _JAPANESE:
         return parse_unit(_JAPANESE[text]), text not in _UNSURE
     text = "percent" if text == "per cent" else text
@@ -257,7 +257,7 @@ def plain_parts(parts: Sequence[str | ast.Hole]) -> str:
 
 def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[str, plan.Prose | None]:
     """Return a text of the brief's head with an ellipsis for each computed number and, if there are such numbers, the
-    text with its numbers. After a mistake or without a text, the first result is empty."""
+    text with its numbers. If there is no text or a mistake in it, the first result is empty."""
     found = prose(typer, string, place, markdown=False) if string else None
     parts = found.parts if found else ()
     text = "".join(part if isinstance(part, str) else _sentence_of(typer, part) for part in parts)
@@ -298,7 +298,7 @@ def element_title(typer: Typer, block: ast.Block, place: FixedKeys) -> tuple[str
 
 
 def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str | None:
-    """Return a plain text. Its holes may only be names."""
+    """Return a title as plain text. Its holes may contain only names."""
     parts: list[str] = []
     failed = False
     for part in string.parts:
@@ -373,8 +373,8 @@ _Subject = tuple[Dimension, str | None, str]
 
 
 def subject_of(typer: Typer, expr: ast.Expr) -> _Subject | None:
-    """Return the dimension, key and field that an expression names, or None if it names none. A key of None means the
-    fixed one."""
+    """Return the dimension, key and field that an expression names, or None if it names none. A key of None stands for
+    the key that is fixed at the place."""
     word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
     if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
         return None
@@ -440,10 +440,10 @@ def ends_of_range(expr: ast.Expr) -> tuple[ast.Call, ...]:
 
 
 def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, around: tuple[str, str]) -> list[_Part] | _WithUnit | None:
-    """Return the number of a hole, in the unit behind the hole; the texts before and behind the hole are `around`.
+    """Return the number of a hole, in the unit behind the hole. `around` has the texts before and behind the hole.
 
-    Without such a unit, a number with a format is in the metric's own unit. That unit is printed for `u`, and wherever
-    a reader could not know it.
+    If no unit follows, a number with a format is in the metric's own unit. That unit is printed if the format ends with
+    `u`, and wherever a reader could not know it.
     """
     expr = hole.expr
     exprs: Sequence[ast.Expr] = ends_of_range(expr) or (expr,)
@@ -596,7 +596,7 @@ def read_attributes(
 def split_options(
     typer: Typer, values: Sequence[ast.Expr], known: tuple[str, ...]
 ) -> tuple[tuple[ast.Expr, ...], dict[str, ast.Option], bool]:
-    """Split a series into its expressions, its options (`color hardware`) by `_key`, and whether all
+    """Split a series into its expressions and its options, such as `color hardware`, by `_key`. Also return whether all
     options are known."""
     exprs: list[ast.Expr] = []
     options: dict[str, ast.Option] = {}
@@ -642,7 +642,8 @@ def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, pla
 
 
 def option_format(typer: Typer, options: Mapping[str, ast.Option], typed: Typed) -> tuple[str, Unit] | None:
-    """Return the format of a series' numbers ("" without one) and the unit that it prints, or None after a mistake."""
+    """Return the format of a series' numbers ("" if it has none) and the unit that the format prints, or None after a
+    mistake."""
     option = options.get("format")
     if option is None:
         return "", typed.unit

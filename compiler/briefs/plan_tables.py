@@ -1,5 +1,4 @@
-"""Plans `table` and `callout`, which have the keys of one dimension along one side and expressions or texts along the
-other."""
+"""Plans a `table` or a `callout`. One side has the keys of a dimension, and the other has expressions or texts."""
 
 from __future__ import annotations
 
@@ -51,8 +50,8 @@ from benchbrief.model.units import Unit
 
 
 def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
-    """Return whether each column is `... by hardware`, or by a factor that no workload uses. Other columns are
-    reported, since workloads and points of a ramp differ because of the load."""
+    """Return whether each column is for hardware (`... by hardware`), or for a factor that no workload uses. Other
+    columns are reported, since workloads and points of a ramp differ because of their load."""
     found: list[tuple[ast.Expr, list[str]]] = []
     for value in columns:
         if isinstance(value, ast.By) and value.keyword == "by":
@@ -113,8 +112,8 @@ class _Line:
     """A line that is made before its table's keys are known. `own` are the keys for which it has values, or None for
     all keys.
 
-    `make` returns the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
-    after `by`.
+    `make` returns the line for the keys of the whole table, or None after a mistake. `by` has the labels of the line's
+    own keys after `by`.
     """
 
     label: plan.Label
@@ -210,8 +209,8 @@ def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableEl
 
 
 def _has_block(block: ast.Block) -> bool:
-    """Return whether the block contains another block. This has been reported already, and may be the reason for
-    missing lines."""
+    """Return whether the block contains another block. That block has been reported already, and may be the reason why
+    lines are missing."""
     return any(isinstance(item, ast.Block) for item in block.body)
 
 
@@ -468,7 +467,7 @@ def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
 
 
 def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
-    """Return the lines. If no other line is a contender of a line, its own values are compared instead."""
+    """Return the lines, changed so that a line without another contender compares its own values instead."""
     sizes = Counter((each.tested.of, each.tested.at) for each in lines if each.tested and not each.tested.along)
     return [
         line.model_copy(update={"tested": line.tested.model_copy(update={"along": True})})
@@ -479,8 +478,9 @@ def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
 
 
 def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[plan.Line]) -> list[plan.Line]:
-    """Return the lines of a table that marks the best. Lines are judged against each other if they are contenders, or
-    else the values within each line. A line without a better direction is reported and left out."""
+    """Return the lines of a table that marks the best. If some lines are contenders, they are compared with each other;
+    otherwise the values in each line are. A line is reported and left out if neither higher nor lower is better for it.
+    """
     made = _without_lone_contenders(made)
     across = any(each.tested and not each.tested.along for each in made)
     found, refused = list[plan.Line](), set[ast.Expr]()

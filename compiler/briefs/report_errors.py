@@ -174,7 +174,7 @@ class BadFormat(CompileProblem):
     hint = "{instead}"
     format: str
     why: str
-    """Why the format can't print a value, or "" when it is not a format at all."""
+    """Why the format can't print a value, or "" if it is not a format at all."""
     instead: str
 
 

@@ -23,11 +23,11 @@ _SAID = {
     **{(kind, "note"): f"the note of a {kind}" for kind in ("figure", "table", "callout")},
     ("report", "legal"): "the legal text",
 }
-"""The attributes, by kind of block, whose texts state results like a title."""
+"""For each kind of block, the attributes whose texts state results as a title does."""
 _TYPED_ALONE = ("title of a", "note of a", "legal text")
 """Places where typed results are looked for, but not computed ones."""
 _ROWS = ("the column of a callout", "each ")
-"""Places whose text is written once for several keys. A claim is not possible there, so a range is enough."""
+"""Places whose text is written once for several keys. A claim is not possible there, so a range will do."""
 
 
 def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -> None:
@@ -137,7 +137,7 @@ def _is_plain(typer: Typer, text: ast.String) -> bool:
 
 
 def _names(typer: Typer, report: ast.Block) -> Iterator[str]:
-    """Yield new names for claims, each once. Neither the spec nor claims of other reports use them."""
+    """Yield new names for claims, each once. The spec and the claims of other reports do not use them."""
     stem = f"{report.name.text}_result" if report.name and len(typer.scope.reports) > 1 else "result"
     yield from (name for n in count(1) if not _is_taken(typer, name := f"{stem}_{n}" if n > 1 else stem))
 

@@ -202,10 +202,10 @@ def template_problems(part: str, text: str) -> Iterator[BrokenTemplate | Unknown
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    """Return an environment like the one in `reports/render/templating.py`, for parsing only.
+    """Return an environment like the one in `reports/render/templating.py`, but only for parsing.
 
-    It computes nothing: Jinja computes constants while it parses, but skips operators that a sandbox intercepts, and
-    filters and tests that need the context.
+    Jinja computes constants while it parses. It skips operators that a sandbox intercepts, and filters and tests that
+    need the context, so this environment computes nothing.
     """
     from jinja2 import pass_context
     from jinja2.sandbox import SandboxedEnvironment
@@ -364,10 +364,10 @@ def _css(typer: Typer, body: Body) -> plan.Asset | None:
 
 
 def what_loads(css: str) -> tuple[int, str] | None:
-    r"""Return the first address that a style sheet loads, with its line, or None when it loads nothing.
+    r"""Return the first address that a style sheet loads, with its line, or None if it loads nothing.
 
-    Reads escapes as CSS does: `\75rl(` is `url(`, and a comment starts only outside a string. This warns an author
-    early; the page's policy and the PDF writer's fetcher stop the rest.
+    Escapes are read as in CSS: `\75rl(` is `url(`, and a comment starts only outside a string. This check warns an
+    author early; the page's policy and the PDF writer's fetcher stop everything else.
     """
     text = _ESCAPE.sub(_unescaped, _STRING_OR_COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), css))
     loads = _LOADS.search(text)
@@ -430,7 +430,7 @@ _MACROS = (b"macroEnabled", b"vbaProject")
 
 
 def why_no_office(content: bytes, key: str) -> str:
-    """Return why a template of an office program can't be used, or "" when it can."""
+    """Return why a template of an office program can't be used, or "" if it can."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             sizes = {part.filename: part.file_size for part in packed.infolist()}
@@ -453,8 +453,8 @@ def why_no_office(content: bytes, key: str) -> str:
 
 
 def _outside(relations: bytes) -> list[str]:
-    """Return the targets outside of an office file in the relations of one of its parts, except links. Programs fetch
-    such targets when they open the file."""
+    """Return the targets outside an office file that the relations of one of its parts name, except links. Programs
+    fetch such targets when they open the file."""
     from xml.parsers import expat
 
     found: list[str] = []

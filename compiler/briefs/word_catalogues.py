@@ -19,7 +19,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 
 Entry: TypeAlias = str | dict[str, str]
-"""A text, or texts by CLDR plural category or by number (`=1`)."""
+"""A text, or several texts by CLDR plural category or by number (`=1`)."""
 
 CATEGORIES = ("zero", "one", "two", "few", "many", "other")
 LOCALE = "locale"

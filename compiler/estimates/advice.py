@@ -1,6 +1,6 @@
 """Advises how to make a plan shorter: changes of the spec, each with the time that it saves by itself.
 
-If a budget bounds the time, a change may save none, but let every point be measured more often within the budget.
+If a budget limits the time, a change may save no time but let every point be measured more often.
 
 Each change is made to the model, and the changed plan is estimated. Only changes that keep cells comparable are
 considered.
@@ -44,7 +44,7 @@ _Span = tuple[float, float]
 class HiddenLoad:
     """A load that runs while other hardware groups are measured.
 
-    Of the load's `seconds`, `hidden_s` pass beside measurements; `beside` are the cells that are measured then.
+    Of the load's `seconds`, `hidden_s` pass during measurements. `beside` are the cells that are measured meanwhile.
     """
 
     cell: str
@@ -112,7 +112,7 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""The most cells of a plan that gets advice, since each change has to be planned and estimated anew."""
+"""The most cells that a plan with advice may have, since each change has to be planned and estimated anew."""
 _MOST = 3
 _MOST_ORDERED = 6
 """The most experiments for which other orders are tried, since each order has to be planned and estimated anew."""
@@ -304,8 +304,8 @@ def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _places(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the move of an experiment before another one that replaces its data, for the experiment where this saves
-    the most time."""
+    """Find the one experiment that saves the most time if it is moved before another one that replaces its data, and
+    yield this move."""
     if len(matrices) > _MOST_ORDERED:
         return
     moved = [

@@ -50,7 +50,7 @@ class BudgetFit:
     times: int
     most: int
     passes: str = "each point once"
-    """The object of "to measure" in a sentence: what one pass measures."""
+    """A phrase for what one pass measures. It follows "to measure" in a sentence."""
 
     @property
     def fits(self) -> bool:
@@ -107,7 +107,7 @@ def without_budgets(plan: Plan) -> Plan:
 
 def budget_fits(plan: Plan, taken: Collection[str] = ()) -> tuple[BudgetFit, ...]:
     """Return how much fits in each budget of a plan, by the times of its steps. Learned times must be in the plan
-    already. Cells whose ids are in `taken` have results of earlier runs, and take no time."""
+    already. Cells whose ids are in `taken` have results from earlier runs, and take no time."""
     return tuple(_fits(plan, set(taken)))
 
 
@@ -169,9 +169,10 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
-    """Estimate the wall time in seconds of all cells that can begin within the budgets, or of those of one experiment.
+    """Estimate the wall time in seconds of all cells that can begin within the budgets, or of only one experiment's
+    cells.
 
-    Each group of hosts may use the whole budget, and its cells count as far as they fit. The time of all cells includes
+    Each group of hosts may use the whole budget, and counts as many of its cells as fit. The time of all cells includes
     the held-out repeats, since a budget leaves room for them.
     """
     left: dict[tuple[str, str], float] = {}
@@ -216,8 +217,8 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 def check_budgets(model: Model, findings: Findings) -> None:
     """Report each budget that is too short for the declared times of one pass, and warn of a budget that is too short
-    only with the estimated load times. A spec with very many cells is judged only before its run, to keep the checks in
-    editors fast.
+    only because of the estimated loads. A spec with very many cells is judged only before its run, to keep the checks
+    in editors fast.
     """
     found = _budgeted(model)
     if not found or unjudged_budgets(model):
@@ -240,8 +241,8 @@ def check_budgets(model: Model, findings: Findings) -> None:
 
 
 def unjudged_budgets(model: Model) -> bool:
-    """Return whether the spec has budgets that this check skips because of too many cells. A run judges them before it
-    begins."""
+    """Return whether the spec has budgets that this check skips because there are too many cells. A run judges them
+    before it begins."""
     return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > MOST_CHECKED_CELLS
 
 

@@ -23,8 +23,8 @@ from benchbrief.model.points import AtPoint, Curve
 from benchbrief.model.rate_search import NONE, SearchRule, SearchStep, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
-"""The most cells whose times a check estimates. Beyond that, only `bench plan` does, since making the cells takes too
-long at each keystroke in an editor."""
+"""The most cells whose times a check estimates. If there are more, only `bench plan` estimates them, since making the
+cells takes too long at each keystroke in an editor."""
 
 
 class _Cell(AtPoint, Protocol):
@@ -57,9 +57,9 @@ def counted_cells(
     """Return the ids of the cells that an estimate counts: the points that each adaptive curve measures, the usual
     number of cells for each search for a promise, and all other cells.
 
-    `begun` are the ids of cells that have started or finished. Their points are among those that count. A search under
-    way counts, by the `votes` of its cells, the candidates on the path to the middle of the rates that are still
-    possible.
+    `begun` are the ids of cells that have started or finished. Their points are among those that count. For a search
+    that has begun, the `votes` of its cells tell which rates are still possible; the estimate assumes that the middle
+    one will be the answer.
     """
     cells = list(cells)
     searches = {name for name, each in experiments.items() if each.promise}
@@ -91,8 +91,8 @@ def _searched(
 def _still_asked(
     cells: Sequence[_Cell], rates: tuple[float, ...], promise: Promise, votes: Mapping[str, Vote]
 ) -> set[str]:
-    """Return the cells that a search with these votes would ask for next, if its answer is the middle of the remaining
-    rates."""
+    """Return the cells that a search with these votes would ask for next, if its answer is the middle one of the
+    remaining rates."""
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     waiting: dict[tuple[float, bool], list[str]] = {}
@@ -182,8 +182,8 @@ _IN_TURN: tuple[StepKind, ...] = ("warm_up", "measure")
 class Slot:
     """The times at which a cell should run, in seconds since the beginning.
 
-    The cell's preparation starts at `begin`, and its data set is there at `ready`. `measured` has the beginning and end
-    of its warm-up and measurement. The cell ends at `end`; its hosts cool down until `free`.
+    The cell's preparation starts at `begin`, and its data set is ready at `ready`. `measured` has the beginning and end
+    of its warm-up and measurement. The cell ends at `end`, and its hosts cool down until `free`.
     """
 
     cell: Cell
@@ -270,7 +270,7 @@ def timetable(lanes: Iterable[Sequence[Cell]]) -> dict[str, Slot]:
 
 
 def seconds_of(cell: Cell, kinds: Sequence[StepKind]) -> float:
-    """Return the seconds of the cell's steps that are of these kinds."""
+    """Return how many seconds the cell's steps of these kinds take."""
     return sum(step.seconds for step in cell.steps if step.kind in kinds)
 
 
@@ -291,9 +291,9 @@ def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) ->
     if any(cell.turn for cell in cells):
         return max((slot.end for slot in slots(cells, lane_of).values()), default=0.0)
     free: dict[str, float] = {}
-    """The time at which each group of hosts is free."""
+    """The time from which each group of hosts is free."""
     ends: dict[str, float] = {}
-    """The time at which each group of hosts ends, without the last cool-down."""
+    """The time at which each group of hosts finishes, without the last cool-down."""
     over: dict[Curve, float] = {}
     """The time at which the cells of each experiment, hardware and workload end, since other cells may wait for them.
     """
@@ -510,8 +510,8 @@ def shares_points(plan: Plan, experiment: str) -> bool:
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return a phrase for the hosts and equipment that all cells hold. If there are none, those that the first two
-    cells hold."""
+    """Return a phrase for the hosts and equipment that all cells hold or, if there are none, for those that the first
+    two cells hold."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

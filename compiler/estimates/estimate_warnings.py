@@ -55,7 +55,7 @@ def _check_turns(model: Model, findings: Findings) -> None:
 
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """Return the factors with two levels that need different data in the same place, all else being equal."""
+    """Return the factors that have two levels which need different data in the same place, all else being equal."""
     unit = matrix.units[0]
     found: dict[str, None] = {}
     for workload in matrix.experiment.workloads:
@@ -145,8 +145,8 @@ def shared_places(
     databases: Mapping[DatabaseKey, Database],
     hosts: Mapping[str, Host],
 ) -> list[SharedPlace]:
-    """Return the shared places in the order of the cells. Loads count neither if a cell's own `reset` needs them, nor
-    after a cell that makes its own data."""
+    """Return the shared places in the order of the cells. A load does not count if the cell's own `reset` needs it, or
+    if it comes after a cell that makes its own data."""
     places: dict[str, str] = {}
     there: dict[str, str] = {}
     """The hash of the data set at each place, or "" for data that a benchmark has made itself."""
@@ -238,13 +238,13 @@ WAYS: Mapping[Reset, str] = {
 first.
 
 A snapshot by the file system is not listed, since `links` restores the same files in less time on any file system. A
-snapshot also needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those, and no plan
-knows whether this is so.
+snapshot also needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those, which no
+plan can know.
 """
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
-"""Ways to reset whose effect only the user knows. No other way is ever advised in their place."""
+"""Ways to reset whose effect only the user knows. No other way is ever advised instead of them."""
 ALIKE = 0.05
-"""The share of the best saving that a way may fall short of it and still be preferred for restoring more."""
+"""A way that restores more is preferred if it saves less than the best way by at most this share of the best saving."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:

@@ -1,4 +1,4 @@
-"""Computes the cost of each factor: the time that an experiment takes beyond the time for the factor's first level."""
+"""Computes the cost of each factor: how much longer an experiment takes than with only the factor's first level."""
 
 from __future__ import annotations
 

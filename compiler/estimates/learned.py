@@ -1,6 +1,7 @@
-"""Estimates from the times of earlier runs: loads, resets, start-up, rendering, and measuring until it is steady.
+"""Estimates from the times of earlier runs: for loads, resets, start-up, rendering, and measuring until the load is
+steady.
 
-A time from an earlier run counts only for the same hosts, database and tool. The built-in estimate is used otherwise.
+A time from an earlier run counts only for the same hosts, database and tool. Otherwise, the built-in estimate is used.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""How many times larger than a measured load, copy or undo another one may be for its time to be derived from the
-measured one."""
+"""The most times that a load, copy or undo may be larger than a measured one for its time to be derived from that one.
+"""
 _SHOWN_SHARE = 0.02
 """The smallest share of a load's time at which a part of it is shown."""
 _ROUNDED_S = 10.0
@@ -38,8 +39,8 @@ _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 class SeenStep:
     """How long a step took in a run, in seconds: the median over the run's cells.
 
-    For a load or a copy, `amount` is in records, or in bytes if the data set has no records. For an undo, it is for how
-    many seconds cells were planned to insert. It is 0 for other steps.
+    For a load or a copy, `amount` is the number of records, or of bytes if the data set has no records. For an undo, it
+    is the number of seconds that cells were planned to insert. For other steps, it is 0.
     """
 
     seconds: float
@@ -100,8 +101,10 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount to which the time of one way to reset is proportional, or 0 if the time is independent of
-        amounts. `planned_s` is used for an undo: how long cells insert, as planned without earlier runs."""
+        """Return the amount to which the time of one way to reset is proportional, or 0 if the time does not depend on
+        an amount. For an undo, the amount is `planned_s`, the seconds that cells are planned to insert without regard
+        to earlier runs.
+        """
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
 
@@ -230,8 +233,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
 
 
 def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
-    """Return the seconds for an amount in proportion to a measured one, or None if the measured one is too small.
-    `fixed_s` of the seconds pass for any amount."""
+    """Return the seconds for an amount in proportion to a measured one, or None if the measured one is too small. Of
+    the seconds, `fixed_s` pass whatever the amount is."""
     if amount == seen.amount:
         return seen.seconds
     if not seen.amount or amount > MOST_TIMES * seen.amount:

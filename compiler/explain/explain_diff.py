@@ -130,7 +130,9 @@ def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
 
 def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, dim: str = "") -> str:
     """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` is the dimension that distinguishes the cells,
-    if known. A search or an adaptive ramp counts with the most cells that it may measure, as in all totals."""
+    if there is one. For a search or an adaptive ramp, the line counts the most cells that it may measure, as all totals
+    do.
+    """
     count, up_to = most_of(plan, cells), "up to " if most_of(plan, whole) < len(whole) else ""
     if len(cells) == len(whole):
         every = ("all of " if up_to else "all ") if count > 1 else ""
@@ -141,7 +143,7 @@ def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, d
 
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
-    """Return the first dimension with a key that only this cell has, such as a new workload."""
+    """Return the first dimension in which only this cell has its key, such as a new workload."""
     return next((dim for dim, values in seen.items() if values and _key(dim, cell) not in values), "")
 
 

@@ -152,7 +152,8 @@ def some(names: Sequence[str]) -> str:
 
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
-"""The units for a total time, each with the number of seconds from which it is used, its own seconds, and its name."""
+"""The units for a total time. Each has the number of seconds from which it is used, its own length in seconds, and its
+name."""
 _BAR = 24
 """The width, in columns, of a bar for the whole time."""
 
@@ -220,7 +221,8 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
 
 
 def _unit(total_s: float) -> tuple[float, str]:
-    """Return the unit for the numbers of all rows, so that they can be compared, as its seconds and its name."""
+    """Return one unit for the numbers of all rows, so that they can be compared, by its length in seconds and its
+    name."""
     return next(((seconds, name) for least, seconds, name in _UNITS if total_s >= least), (1.0, "s"))
 
 
@@ -240,7 +242,7 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
 
 
 def _sources(sources: Iterable[TimesSource], page: Page) -> None:
-    """Add the source of each estimate: first those from earlier runs, then the built-in ones."""
+    """Add the source of each estimate: first the estimates from earlier runs, then the built-in ones."""
     page.heading("Estimates")
     by_run: dict[str, list[TimesSource]] = {}
     for each in sorted(sources, key=lambda each: (not each.run, ACTIVITIES.index(each.activity))):
@@ -302,7 +304,8 @@ def explain(
     fits: Sequence[BudgetFit] | None = None,
 ) -> str:
     """Return lines of at most `width` columns, unless a word is longer, with ANSI colours on request. `estimated` is
-    the plan with times of earlier runs (None for built-in estimates), and `fits` compares it with each budget."""
+    the plan with times of earlier runs (or None to use built-in estimates), and `fits` compares it with each budget.
+    """
     page = Page(max(40, width), color)
     plan = (estimated := estimated or with_history(plan, {})).plan
     fits = budget_fits(plan) if fits is None else fits
@@ -513,7 +516,7 @@ def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
 
 
 def _split(cells: Sequence[Cell]) -> str:
-    """Return a text of the hosts that generate the load, if a client has several, or else ""."""
+    """Return a text about the hosts that generate the load if a client has several of them, or else ""."""
     most = max(cells, key=lambda cell: len(cell.load_hosts))
     if most.client is None or len(most.load_hosts) < 2:
         return ""

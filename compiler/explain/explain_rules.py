@@ -89,7 +89,7 @@ def _share(rule: UntilSteady) -> str:
 
 
 _TIMES = {"timeout": "timeout_s", "give_up": "give_up_s"}
-"""Maps the bounds that are times to their fields."""
+"""Maps each bound that is a time to its field."""
 
 
 def describe_arrivals(arrivals: Arrivals) -> str:

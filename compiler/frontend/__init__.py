@@ -1,1 +1,1 @@
-"""Files, declarations and names: the things that a spec declares, and the things that its names refer to."""
+"""Files, declarations and names: what a spec declares, and what its names refer to."""

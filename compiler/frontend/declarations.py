@@ -87,10 +87,10 @@ _NO_SCHEMA = BlockSchema("", {}, named=False)
 
 @dataclass(frozen=True)
 class Entry:
-    """A block. `head` is its keyword and name; `base` is the part of its `from` that is left after inheritance
+    """A block. `head` is its keyword and name. `base` is the part of its `from` that is left after inheritance
     (`ycsb.a`).
 
-    `subject` is the kind that an `override` changes.
+    `subject` is the kind of block that an `override` changes.
     """
 
     kind: str
@@ -201,7 +201,7 @@ def _keep(
 
 def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
     """Return the kind of a block. A misspelt kind is reported and corrected, since otherwise each use of the block's
-    name would cause a further mistake."""
+    name would be a further mistake."""
     kind = block.keyword.text
     if kind in allowed:
         return kind
@@ -257,8 +257,11 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
 
 
 def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
-    """Lay `above` over `below`, and merge sub-blocks of the same name. With `keep_base`, the result has the name of
-    `below`, and the label of `above` only if the spec gives one; otherwise it has the name of `above`."""
+    """Lay `above` over `below`, and merge sub-blocks of the same name.
+
+    With `keep_base`, the result has the name of `below`, and the label of `above` only if the spec gives one. Otherwise
+    it has the name of `above`.
+    """
     schema = BLOCKS.get(below.kind, _NO_SCHEMA)
     attributes = dict(below.attributes)
     for rivals in schema.exclusive:

@@ -1,4 +1,5 @@
-"""Reads a spec and the files that it uses, each once. A used file is read before its user, and circles are refused."""
+"""Reads a spec and the files that it uses, each once. A file is read before those that use it, and circles are
+refused."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_ga
 MAX_FILES = 100
 
 _MANY_WORDS = 50_000
-"""The most tokens of a spec with syntax errors that is checked further, since recovery takes time."""
+"""The most tokens that a spec with syntax errors may have to be checked further, since recovery takes time."""
 
 
 class Files(Protocol):
@@ -47,7 +48,7 @@ class SpecFiles:
 
 @dataclass(frozen=True)
 class SpecFile:
-    """A file. `name` is relative, as the user typed it. A file is `imported` unless it is the spec itself."""
+    """A file. `name` is a relative path, as the user typed it. A file is `imported` unless it is the spec itself."""
 
     name: str
     tree: ast.File

@@ -84,7 +84,7 @@ class MustChoose(CompileProblem):
     experiment: str
     known: tuple[str, ...]
     family: str = ""
-    """The family of the experiment's workloads, such as `ycsb` or `db_bench`, or "" when unknown."""
+    """The family of the experiment's workloads, such as `ycsb` or `db_bench`, or "" if it is unknown."""
 
     @property
     def count(self) -> str:
@@ -184,7 +184,7 @@ class ParamCycle(Circle):
 
 
 class TooManyFiles(CompileProblem):
-    """Too many files or, with `words`, too many tokens in all files together."""
+    """Too many files or, if `words` is set, too many tokens in all files together."""
 
     code = "E0605"
     says = "a spec can {what} at most"
@@ -233,7 +233,7 @@ class Unused(CompileProblem):
 
 
 class OddFact(CompileProblem):
-    """A fact whose name is nearly the same as `meant`, which is an attribute or another fact, as `what` says."""
+    """A fact whose name is nearly the same as `meant`. `what` tells whether `meant` is an attribute or another fact."""
 
     code = "W0202"
     says = "fact `{name}` looks like the {what} `{meant}`"
@@ -375,7 +375,7 @@ class BrokenCheck(CompileProblem):
 
 
 class UntranslatedExtension(CompileProblem):
-    """A report in a language that some extension lacks words in."""
+    """A report in a language for which some extension has no words."""
 
     code = "W0212"
     says = (

@@ -47,9 +47,10 @@ _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
 
 @dataclass(frozen=True)
 class Symbol:
-    """A declared thing. The name of a variant includes its group's (`box.small`); the names of a level (`codec.lz4`)
-    and of a bundle's setting (`tuning.cache`) include their factor's. Facts with the same name on all hardware are one
-    symbol, and so is a setting at all levels.
+    """A declared thing. Facts with the same name on all hardware are one symbol, and so is a setting at all levels.
+
+    The name of a variant includes its group's (`box.small`). The names of a level (`codec.lz4`) and of a bundle's
+    setting (`tuning.cache`) include their factor's.
     """
 
     kind: Kind
@@ -57,7 +58,7 @@ class Symbol:
 
     @property
     def word(self) -> str:
-        """The name as declared: for a variant, without its group's name; for a level, without its factor's."""
+        """The name as declared. The names of variants and levels do not include their group or factor here."""
         return self.name.rpartition(".")[2]
 
 
@@ -75,8 +76,8 @@ Node = ast.Block | ast.Metric | ast.Param | ast.Attribute
 
 @dataclass
 class NameIndex:
-    """The places at which names are declared and used. `nodes` maps each symbol to its first declaration. All
-    attributes that declare a fact or a setting are in `occurrences`."""
+    """The places at which names are declared and used. `nodes` maps each symbol to its first declaration. For a fact or
+    a setting, `occurrences` has all attributes that declare it."""
 
     occurrences: list[Occurrence] = field(default_factory=list)
     nodes: dict[Symbol, Node] = field(default_factory=dict)
@@ -241,7 +242,7 @@ class _Uses:
                 self.block(item, item.keyword.text)
 
     def factor(self, block: ast.Block, factor: str) -> None:
-        """Walk a factor. `default` names one of its levels; the values of the levels are like any others."""
+        """Walk a factor. Its `default` names one of its levels. The values of its levels may be any expressions."""
         for item in block.body:
             if isinstance(item, ast.Block):
                 self.block(item, "level")
@@ -286,8 +287,7 @@ class _Uses:
             self._use(wanted or "factor", name)
 
     def hole_of_value(self, expr: ast.Expr) -> None:
-        """Record the use in a hole of a database's path or options, which names a fact (`{cache}`) or a factor
-        (`{codec}`)."""
+        """Record the use of a fact (`{cache}`) or a factor (`{codec}`) in a hole of a database's path or options."""
         match expr:
             case ast.Name():
                 _ = self._use("fact", expr) or self._use("param", expr) or self._use("factor", expr)
@@ -319,7 +319,8 @@ class _Uses:
         return symbol is not None
 
     def _levels_of(self, factor: ast.Name, levels: Iterable[ast.Expr]) -> None:
-        """Walk the expressions that a factor is compared with or indexed by: names of its levels, or others."""
+        """Walk the expressions that a factor is compared with or indexed by. These may be names of its levels or other
+        expressions."""
         for level in levels:
             if not self._level(factor.text, level):
                 self.expression(level)

@@ -39,8 +39,8 @@ class HardwareKey:
 
 @dataclass(frozen=True)
 class WorkloadKey:
-    """A workload, as expressions see it. `operations` are the operations that it performs (read, update, ...), in the
-    words of `model/measurement.py`."""
+    """A workload, as expressions see it. `operations` are the operations that it performs (read, update, ...), named as
+    in `model/measurement.py`."""
 
     key: str
     label: str
@@ -55,7 +55,7 @@ class WorkloadKey:
 @dataclass(frozen=True)
 class LevelKey:
     """A level of a factor. `key` is its name, or its number in the base unit. `facts` are the attributes of a bundle,
-    and `units` are the units that the spec gives for numbers among them."""
+    and `units` are the units in which the spec gives numbers among them."""
 
     key: DimKey
     label: str
@@ -65,9 +65,10 @@ class LevelKey:
 
 @dataclass(frozen=True)
 class FactorKey:
-    """A factor, as expressions see it. If all levels are bare numbers, `unit` is their unit as written ("" without
-    one); otherwise, it is None. `of_load` is true if a workload uses the factor, so that its levels are different
-    loads.
+    """A factor, as expressions see it.
+
+    If all levels are plain numbers, `unit` is their unit as written, or "" if they have none; otherwise, it is None.
+    `of_load` is true if a workload uses the factor, since its levels are then different loads.
     """
 
     key: str
@@ -80,13 +81,15 @@ class FactorKey:
 
 @dataclass(frozen=True)
 class ExperimentKey:
-    """An experiment, as expressions see it. `levels` are the combinations of levels that it measures; () if it varies
-    no factor. `axis` is None if the experiment's only point has not been found yet; `unknown` maps such dimensions to
-    their searches.
+    """An experiment, as expressions see it.
 
-    `phase_s` is the length of a phase in seconds, or of the whole measurement when there are no phases. `length` is the
-    warm-up, the shortest and the longest measured time, in seconds. `unmerged` has the place of repeats whose tool
-    prints percentiles only, and that tool.
+    `levels` are the combinations of levels that it measures, or () if it varies no factor. `axis` is None if the
+    experiment's only point has not been found yet. `unknown` maps the dimensions of such points to the searches for
+    them.
+
+    `phase_s` is the length of a phase in seconds, or of the whole measurement if there are no phases. `length` is the
+    warm-up, the shortest and the longest measured time, in seconds. If a tool prints only percentiles, `unmerged` has
+    the place of the repeats, the tool, and the remedy.
     """
 
     key: str
@@ -133,7 +136,8 @@ class Scope:
     """The factors, in the order of the spec."""
     profile: str | None = None
     blocks: tuple[Entry, ...] = field(default=(), compare=False)
-    """All blocks except claims and reports, with inherited attributes; used for `settings`, not for expressions."""
+    """All blocks except claims and reports, with inherited attributes. Only `settings` uses them; expressions do not.
+    """
 
     @cached_property
     def settings(self) -> frozenset[units.Amount]:
@@ -151,7 +155,7 @@ class Scope:
 
     @cached_property
     def claimed_numbers(self) -> int:
-        """How many different numbers the claims state. The same number in two languages counts once."""
+        """How many different numbers the claims state. A number that is stated in two languages counts once."""
         said = {
             tuple(text_of(value) for value in item.values)
             for claim in self.claims
@@ -186,8 +190,8 @@ class Scope:
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """For each dimension whose keys are words, the keys by all of their names. If two keys have one name, the first
-        counts."""
+        """For each dimension whose keys are words, the keys by all of their names. If two keys share a name, the first
+        one counts."""
         hardware: dict[str, str] = {}
         for each in self.hardware:
             for name in (each.key, *each.aliases):
@@ -206,7 +210,7 @@ class Scope:
 
     @cached_property
     def shares(self) -> Mapping[str, Mapping[str, float]]:
-        """The share of each operation, by workload."""
+        """Each operation's share, by workload."""
         return {each.key: dict(each.shares) for each in self.workloads}
 
     @cached_property
@@ -230,7 +234,8 @@ def _amounts_of_block(block: Entry) -> Iterator[units.Amount]:
 
 
 def _amounts(expr: ast.Expr, usual: str) -> Iterator[units.Amount]:
-    """Yield the amounts in an expression, in base units. A number without a unit is taken to be in the `usual` unit."""
+    """Yield the amounts in an expression, in base units. A number without a unit is assumed to be in the `usual`
+    unit."""
     left: list[object] = [expr]
     while left:
         node = left.pop()

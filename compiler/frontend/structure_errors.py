@@ -29,7 +29,7 @@ _ELSEWHERE = {
     "resource": "declare machines with `hardware some_name { hosts = ... }`",
     "output": "compute a value from the results with `metric some_name = expression`",
 }
-"""Advice on how to write blocks that other infrastructure languages have."""
+"""Advice for authors who write blocks as other infrastructure languages do."""
 NO_FACTS = {
     "tool": "a load generator is the `tool` of a `client`, or of a database without a server: "
     f"`tool = {sample_tool_in_process()}`",
@@ -55,7 +55,7 @@ _WRITTEN_OTHERWISE = {
     ("figure", "kind"): "the attribute itself is the kind: `line`, `bars` or `curve`",
     ("figure", "type"): "the attribute itself is the kind: `line`, `bars` or `curve`",
 }
-"""Advice on how to write attributes that other languages have, by the kind of the block."""
+"""Advice for authors who write attributes as other languages do, by the kind of the block."""
 _BLOCKS = frozenset((*DECLARATIONS, *INNER_BLOCKS, "at"))
 _OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
 """Options that follow the values of a figure."""
@@ -205,7 +205,7 @@ class HostConflict(Again):
 
 
 class SameMachine(Again):
-    """One machine with two names, so that its cells would not wait for each other."""
+    """One machine with two names, so that the cells of one name would not wait for those of the other."""
 
     code = "E0530"
     says = "`{host}` and `{other}` are the same machine"

@@ -25,7 +25,7 @@ _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 
 class UnknownUnit(CompileProblem):
-    """A unit that does not exist. `meant` is the right unit for a common mistake (`KB`, `sec`), if known."""
+    """A unit that does not exist. `meant` is the right unit if this is a common mistake (`KB`, `sec`)."""
 
     code = "E0301"
     stands_alone = True
@@ -159,7 +159,7 @@ class AgainstLimit(CompileProblem):
 
 
 class BlockTooLarge(CompileProblem):
-    """Blocks that do not fit into a database of the given size."""
+    """Blocks of a workload that do not fit into the database."""
 
     code = "E0420"
     says = "{needs} do not fit into the size of database `{database}`, {size}"
@@ -284,7 +284,7 @@ class NotConstant(CompileProblem):
     says = "expected a value, found {found}"
     found: str
     written_as: Literal["phases", "count", ""] = ""
-    """Whether the expression has the form of phases (`6 x 10 min`), or of a count of things (`2 x 16 cores`)."""
+    """Whether the expression has the form of phases (`6 x 10 min`) or of a count of things (`2 x 16 cores`)."""
 
     @property
     def help(self) -> str:

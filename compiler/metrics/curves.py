@@ -1,7 +1,7 @@
 """Functions of a whole curve (`knee`, `saturation`, `usl`, `time_to_steady`), functions of repeats, and the condition
 `steady`.
 
-An unknown result is missing. `compiler/metrics/lower_to_sql.py` computes the functions.
+If a result is unknown, it is missing. `compiler/metrics/lower_to_sql.py` computes the functions.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FEWEST_POINTS = 3
 """The fewest points of a curve with a knee: one before the knee, one at it, and one behind it."""
 
 FEWEST_LOADS = 4
-"""The fewest points for a fit of the Universal Scalability Law: one more than its parameters."""
+"""The fewest points for a fit of the Universal Scalability Law, which is one more than the law has parameters."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
 
@@ -83,7 +83,7 @@ ABSENT = {
 
 
 def why_absent(term: Term) -> tuple[str, ...]:
-    """Return the codes of possible reasons why a term has no value although all its measures were measured."""
+    """Return the codes of possible reasons why a term has no value even though all its measures were measured."""
     return tuple(ABSENT[word] for word in dict.fromkeys(_unreached(term)))
 
 
@@ -207,7 +207,7 @@ def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
 
 
 def _at(typer: Typer, expr: ast.Call) -> float | None:
-    """Return the ratio in `at: 95 %`, the default ratio without it, or None after a mistake."""
+    """Return the ratio in `at: 95 %`, the default ratio if there is no `at`, or None after a mistake."""
     function = expr.function.text
     known = ARGUMENTS.get(function, ())
     ratio: float | None = KEEPS_UP

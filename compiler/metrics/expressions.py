@@ -1,6 +1,6 @@
 """Types expressions: names become measures, indices become keys, and every part gets dimensions and a unit.
 
-Mistakes go to the findings. A wrong expression becomes None, and expressions around it report nothing.
+Mistakes go to the findings. A wrong expression becomes None, and the expressions around it report nothing further.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
 
 
 def disjoint_parts(term: Term) -> Apart | None:
-    """Return a dimension along which two parts of a term share no point, with the points of each part, or None if every
-    dimension has a shared point.
+    """Return a dimension along which two parts of a term share no point, with the points of each part, or None if the
+    parts share a point in every dimension.
 
-    A term with such parts never has a value. Points that only the results have (of a search, nodes, times) count as
-    shared.
+    A term with such parts never has a value. Points that are known only from results (those of searches, nodes and
+    times) count as shared.
     """
     return next(_apart(term), None) if _may_be_apart(term) else None
 
@@ -122,7 +122,7 @@ def _apart(term: Term) -> Iterator[Apart]:
 
 
 def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[ExperimentKey, ...]:
-    """Return the experiments of different lengths that an operation in the term combines, or () if there are none.
+    """Return the experiments of different lengths that the term combines in one operation, or () if there are none.
 
     The length of an experiment is its warm-up and its measured time.
     """
@@ -155,7 +155,8 @@ def _operations(term: Term) -> Iterator[OperationTerm]:
 
 
 def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:
-    """For each point along `dims` where every measure has runs, yield the sides limited to the runs at that point."""
+    """Yield the sides for each point along `dims` at which every measure has runs. Each side is limited to the runs at
+    that point."""
     if not dims:
         yield sides
         return
@@ -181,7 +182,7 @@ _MOST_METRICS = 1_000
 
 
 def reserved_for(name: str) -> str:
-    """Return what a name is reserved for and so can't name a metric, or "" for a free name."""
+    """Return what a metric's name is reserved for, such as "a measure", or "" if a metric may have this name."""
     if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"
     if name == "steady":
@@ -428,7 +429,8 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
 def _over_the_same_points(
     typer: Typer, expr: ast.Call, reduced: Typed, operand: Term, over: tuple[Dimension, ...]
 ) -> Typed:
-    """Return a reduction. If it covers only some combinations, warn, and note those that are left out."""
+    """Return a reduction. If it covers only some combinations, warn, and record the factors whose combinations are
+    incomplete."""
     term = reduced.term
     found = left_out((operand, *((term.when,) if isinstance(term, Reduction) and term.when else ())), over)
     if not found or not isinstance(term, Reduction):
@@ -441,7 +443,7 @@ def _over_the_same_points(
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:
-    """Repeat an axis, or a declared number, for each key of the other dimensions in the condition.
+    """Repeat an axis, or a declared number, for each key of the condition's other dimensions.
 
     `max(target over target, when latency.p99[read] < 5 ms)` is then the largest offered load that meets the condition,
     for each of those keys.
@@ -517,8 +519,8 @@ def _reduced(
 
 
 def _has_other_counts(typer: Typer, measure: Measure, over: tuple[Dimension, ...]) -> bool:
-    """Return whether a mean latency along `over` combines different numbers of operations. The phases of an even
-    offered load have equal numbers."""
+    """Return whether a mean of latencies along `over` combines different numbers of operations. Only the phases of an
+    even offered load are sure to have equal numbers."""
     if measure.kind.view != "latency" or measure.kind.statistic != "mean":
         return False
     places = typer.scope.experiments_by_name
@@ -536,7 +538,8 @@ _NOTHING: Demanded = frozenset()
 
 
 class ReadMetrics(Mapping[str, ast.Metric]):
-    """The metrics of a spec by name. `read` are those that were looked up; comparing names does not count."""
+    """The metrics of a spec by name. `read` are the metrics that were looked up; a comparison of names does not
+    count."""
 
     def __init__(self, metrics: Mapping[str, ast.Metric]) -> None:
         self._metrics = metrics
@@ -559,8 +562,8 @@ class Typer:
     """Types the expressions of one spec."""
 
     def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
-        """`runs` are the planned runs. Passing the same ones to several typers shares the results computed
-        from them."""
+        """`runs` are the planned runs. Several typers that are given the same object share the results computed from
+        it."""
         self.scope = scope
         self.planning = planning
         self.findings = findings
@@ -570,13 +573,13 @@ class Typer:
         )
         self.facts: dict[str, Typed | None] = {}
         self.amounts: dict[Amount, bool] = {}
-        """The amounts in texts that were looked up in the spec's settings, and whether each was found there."""
+        """The amounts in texts that were looked up among the spec's settings, and whether each was found."""
         self._has_lengths = len({each.length for each in scope.experiments}) > 1
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
-        """A cache, by text, of expressions without a mistake or a warning, since many occur in several places. The key
-        of a call includes the function, as the text alone does not distinguish the two ends of a `range`."""
+        """A cache of expressions without a mistake or a warning, by their text, since many occur in several places. The
+        key of a call includes the function, as the text alone does not distinguish the two ends of a `range`."""
         self._reported = 0
         self._open: list[str] = []
         self._depth = 0
@@ -657,13 +660,13 @@ class Typer:
         return self._typed_metrics[key]
 
     def by_repeat(self, name: str) -> Typed | None:
-        """Return a metric with a value for each repeat, or None if it has only one. Reports nothing."""
+        """Return a metric with a value for each repeat, or None if it has only one value. Mistakes are not reported."""
         typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
         return typed if typed and has_repeats(typed.term) else None
 
     def side_by_repeat(self, expr: ast.Expr, demanded: Iterable[Dimension] = ("repeat",)) -> Typed | None:
         """Return a side of a comparison, with a value for each repeat if it has repeats, or None after a mistake.
-        Reports nothing."""
+        Mistakes are not reported."""
         return self._silently(lambda: self.number(expr, frozenset(demanded)))
 
     def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
@@ -675,8 +678,8 @@ class Typer:
             self.findings, self._typed_metrics = findings, known
 
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
-        """Return whether the term can be computed, and report why not: a latency lacks its operation, or nothing is
-        planned. The latter message includes `where`."""
+        """Return whether the term can be computed. If not, report the reason, such as a latency without its operation,
+        or a value that nothing measures. The message about that value includes `where`."""
         if self.full():
             return False
         self.parts += typed.term.size
@@ -706,7 +709,8 @@ class Typer:
         return True
 
     def _warn_of_lengths(self, term: Term, expr: ast.Expr) -> None:
-        """Warn of a number from measurements of several lengths. A metric gets this warning only at its declaration."""
+        """Warn of a number that combines measurements of several lengths. A metric gets this warning only at its
+        declaration."""
         found = of_other_lengths(term, self.scope.experiments) if self._has_lengths else ()
         if not found or any(self._is_of_other_lengths(name) for name in {each.text for each in names_in(expr)}):
             return
@@ -714,7 +718,8 @@ class Typer:
         self.report(metric_errors.OtherLengths(expr.span, text_of(expr), lengths))
 
     def _is_of_other_lengths(self, name: str) -> bool:
-        """Return whether a name is a metric from measurements of several lengths. Reports nothing."""
+        """Return whether a name is a metric that combines measurements of several lengths. Mistakes are not
+        reported."""
         typed = self._silently(lambda: self.metric(name)) if name in self.metrics else None
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
@@ -840,8 +845,8 @@ class Typer:
         )
 
     def _declared_unit(self, metric: ast.Metric) -> Unit | None:
-        """Return the unit that the metric declares, or None if it declares none. Report an unknown unit and return
-        None."""
+        """Return the unit that the metric declares, or None if it declares none or an unknown one, which is
+        reported."""
         if metric.unit is None:
             return None
         try:
@@ -884,8 +889,8 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 
 def _unsummed(term: Term) -> bool:
-    """Return whether the term has percentiles. A sum of two percentiles does not count, since it has been warned about
-    already."""
+    """Return whether the term has percentiles, unless it is a sum of two percentiles, for which there has already been
+    a warning."""
     summed = isinstance(term, OperationTerm) and term.operator == "+" and all(map(holds_percentiles, term.operands))
     return holds_percentiles(term) and not summed
 
@@ -902,8 +907,8 @@ def _is_bare(expr: ast.Expr) -> bool:
 
 
 def _is_plain(typed: Typed) -> bool:
-    """Return whether the expression is a number without a unit, so that a product with it keeps the kind of the other
-    factor."""
+    """Return whether the expression is a number without a unit. Multiplying a value by such a number does not change
+    the value's kind."""
     return isinstance(typed.term, NumberTerm) and typed.term.unit == DIMENSIONLESS
 
 

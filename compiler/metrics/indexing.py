@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | None:
     """Return `base` with the index's dimensions fixed, and the keys, or None after a mistake.
 
-    Words are looked up before numbers, since the points of a ramp depend on the workload and the hardware.
+    Words are looked up before numbers, because the points of a ramp depend on the workload and the hardware.
     """
     base_text = " ".join(expr.base.span.text.split())
     keys: dict[Dimension, DimKey] = {}
@@ -69,8 +69,8 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
 
 
 def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKind | None:
-    """Return `intended` or `service` if the argument selects a kind of latency, or else None. A name in the spec takes
-    precedence."""
+    """Return `intended` or `service` if the argument selects a kind of latency, or else None. If the spec uses the word
+    as a name, the name takes precedence."""
     word = word_of(argument.value) if argument.key is None else None
     found = next((kind for kind in get_args(LatencyKind) if kind == word), None)
     if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in typer.scope.named):
@@ -80,7 +80,7 @@ def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKi
 
 
 def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:
-    """Return the key in a dimension of the spec that has this word as one of its names."""
+    """Return the key that this word names in a dimension of the spec."""
     return scope.names[dim].get(word) if dim in scope.names else None
 
 
@@ -104,7 +104,7 @@ def yet_to_be_found(term: Term, dim: str) -> str:
 
 
 def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, DimKey]) -> bool:
-    """Return whether an earlier argument fixes the same dimension. If so, it is reported."""
+    """Return whether an earlier argument fixes the same dimension, and report the argument if so."""
     if argument.key is not None:
         dims = {argument.key.text}
     else:
@@ -182,7 +182,7 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
 def _is_off_the_profile(
     typer: Typer, expr: ast.Expr, dim: Dimension, key: DimKey, offered_here: tuple[DimKey, ...]
 ) -> bool:
-    """Return whether the profile does not measure a point or a level. If so, a warning is given."""
+    """Return whether the profile leaves out a point or a level, and warn if so."""
     profile, factor = typer.scope.profile, typer.scope.factors_by_name.get(dim)
     if profile is None or not (factor or dim in ("threads", "target")):
         return False
@@ -194,7 +194,7 @@ def _is_off_the_profile(
 
 
 def point_text(scope: Scope, dim: Dimension, key: DimKey) -> str:
-    """Return the text of a key for a message. A number that is a factor's level is given by the level's label."""
+    """Return the text of a key for a message. For a number that is a factor's level, it is the level's label."""
     if isinstance(key, str):
         return key
     return scope.labels.get(dim, {}).get(key) or f"{key:,g}"

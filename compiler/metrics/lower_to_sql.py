@@ -1,8 +1,8 @@
 """Converts typed expressions to SQL over the store's `measure` views (see `results/store/measure_views.py`).
 
 Every measure starts from `measure.cells`, so that each planned point has a row, with NULL for a missing measurement.
-Missing stays missing: arithmetic with NULL and dividing by zero give NULL, and so does a reduction if one of its
-planned points is missing. Gaps between samples (node, time) are skipped, because they are not missing results.
+Missing values stay missing: arithmetic with NULL gives NULL, and so do a division by zero and a reduction that lacks
+one of its planned points. Gaps between samples (node, time) are skipped, because they are not missing results.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def key_literal(key: DimKey) -> str:
 
 
 def _key(dim: Dimension, key: DimKey) -> str:
-    """Return a key as a literal of its column's type in the store. A factor's numbers are DOUBLE."""
+    """Return a key as a literal of its column's type in the store. Numbers of factors are of the type DOUBLE."""
     literal = key_literal(key)
     return literal if isinstance(key, str) or dim in DIMENSIONS else f"CAST({literal} AS DOUBLE)"
 
@@ -217,12 +217,13 @@ def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
 
 
 def _same(dim: Dimension) -> str:
-    """Return the operator that matches two keys of a dimension, which differs for dimensions that some cells lack."""
+    """Return the operator that matches two keys of a dimension. It is a different one for dimensions that some cells
+    lack."""
     return "IS NOT DISTINCT FROM" if dim == "target" or dim not in DIMENSIONS else "="
 
 
 def read(measure: Measure, runs: Runs) -> Read:
-    """Return, for the plan, which results a measure reads, namely those of the cells that `_where` selects."""
+    """Describe for the plan which results a measure reads. These are the results of the cells that `_where` selects."""
     kind = measure.kind
     keys: dict[Dimension, tuple[DimKey, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
@@ -237,7 +238,8 @@ def read(measure: Measure, runs: Runs) -> Read:
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:
-    """Return the SQL conditions for a measure's fixed keys, and for its runs if they are not all runs at these keys."""
+    """Return the SQL conditions for a measure's fixed keys. If the measure does not use all runs at these keys, return
+    conditions for its runs, too."""
     fixed = dict(measure.fixed)
     matched = [*_matched(measure, runs), "repeat"]
     conditions = [f"c.{column(dim)} = {key_literal(fixed[dim])}" for dim in matched if dim in fixed]
@@ -247,8 +249,8 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
 
 
 def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
-    """Return the experiments and workloads to which a probe, an operation or an axis limits the measure, or {} if there
-    is no limit."""
+    """If a probe, an operation or an axis limits the measure to some experiments and workloads, return these by
+    dimension. Return {} if there is no limit."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
     named = [dim for dim in fixed if (dim in NAMED and dim != "operation") or dim not in DIMENSIONS]
@@ -265,16 +267,16 @@ def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...
 
 
 _DECIMALS = 9
-"""The decimals to which a knee's height is rounded, since smaller differences are rounding errors."""
+"""The number of decimals to which a knee's height is rounded, since smaller differences are rounding errors."""
 
 
 def steady(term: SteadyTerm, source: str) -> str:
     """Return SQL for whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the
     operand.
 
-    The steady state begins with the first phase from which the rule holds over all phases to the last. A missing value,
-    or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. The
-    steady state can't begin at a phase that is followed by too few others.
+    The steady state begins at the first phase from which the rule holds through the last phase. It can't begin at a
+    phase that too few others follow. A missing value, or a mean that is not above 0, makes the result unknown for the
+    phases before it, unless the steady state has begun by then.
     """
     others, all_columns = _without(term.operand.dims, "phase"), columns_of(term.operand.dims)
     limits = [f"{number_literal(limit)} * (1 + {number_literal(ROUNDING)})" for limit in (MOST_RANGE, MOST_TREND)]
@@ -309,8 +311,8 @@ def steady(term: SteadyTerm, source: str) -> str:
 
 
 def onset(term: Reduction, source: str) -> str:
-    """Return SQL for the first phase at which a condition holds. It is NULL if the condition never holds, or may hold
-    at a phase without a known value."""
+    """Return SQL for the first phase at which a condition holds. The result is NULL if the condition never holds, or if
+    an earlier phase without a known value might be the first."""
     value = "CASE WHEN NOT bool_or(value IS NULL) THEN CAST(min(phase) FILTER (WHERE value) AS DOUBLE) END"
     return _grouped(term.dims, value, source)
 
@@ -320,8 +322,8 @@ def knee(term: Reduction, source: str) -> str:
 
     This is Kneedle on the points themselves: V. Satopaa, J. Albrecht, D. Irwin, B. Raghavan, "Finding a 'Kneedle' in a
     Haystack", ICDCSW 2011. Both axes are scaled to [0, 1], and the largest y - x is taken, at the first of equally high
-    points. The result is NULL with fewer than three points or a missing one, on a level curve, and if no later point
-    lies above.
+    points. The result is NULL if there are fewer than three points, if a point is missing, if the curve is level, and
+    if no later point lies above the line.
     """
     (along,) = term.over
     axis = column(along)
@@ -347,13 +349,13 @@ def knee(term: Reduction, source: str) -> str:
 
 
 def saturation(term: Reduction, source: str) -> str:
-    """Return SQL for the highest throughput of a ramp that ends beyond saturation; NULL for other ramps.
+    """Return SQL for the highest throughput of a ramp that ends beyond saturation. The result is NULL for other ramps.
 
-    The system keeps up with an offered load when its total throughput reaches the share `at` of the load. At the end of
-    the ramp it must not keep up, so that a dip in the middle does not count as saturation. The highest throughput on
+    The system keeps up with an offered load if its total throughput reaches the share `at` of the load. It must not
+    keep up at the end of the ramp, so that a dip in the middle does not count as saturation. The highest throughput on
     such a ramp is a system's nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991).
-    `saturation.target` is the highest load that the system kept up with. `source` has the operand's `value`, and the
-    `total` throughput, which decides.
+    `saturation.target` is the highest load with which the system kept up. `source` has the operand's `value`, and the
+    `total` throughput, which decides whether the system keeps up.
     """
     ratio = number_literal(term.at if term.at is not None else 1.0)
     beyond = f"last(total ORDER BY target) < {ratio} * max(target)"
@@ -364,8 +366,8 @@ def saturation(term: Reduction, source: str) -> str:
 
 
 def usl(term: Reduction, source: str) -> str:
-    """Return a number of the Universal Scalability Law fitted to the curve by a function of the store
-    (`results/store/store.py`), or NULL if a point is missing."""
+    """Return a number of the Universal Scalability Law, or NULL if a point is missing. A function of the store fits the
+    law to the curve (`results/store/store.py`)."""
     (axis,) = term.over
     field = term.function.partition(".")[2].replace("lambda", "ideal")
     points = f"list(CAST({axis} AS DOUBLE) ORDER BY {axis}), list(value ORDER BY {axis})"
@@ -567,7 +569,8 @@ class _Tables:
     def _scalar(
         self, term: Term, values: dict[Term, str], where: dict[Dimension, str] | None = None, above: int = 0
     ) -> str:
-        """Return the term over the joined tables' columns, in parentheses if it binds less tightly than `above`."""
+        """Return the term as an expression over the joined tables' columns, in parentheses if it binds less tightly
+        than `above`."""
         if term in values:
             return values[term]
         match term:
@@ -660,7 +663,7 @@ def _values(dim: str, rows: str) -> str:
 
 
 def _sources(term: Term) -> Iterator[Term]:
-    """Return the parts of a term that have tables of their own, which are all parts below its arithmetic."""
+    """Return the parts of a term that have tables of their own, which are the operands of its arithmetic."""
     match term:
         case OperationTerm():
             for operand in term.operands:

@@ -20,7 +20,7 @@ from benchbrief.model.units import Dimension as UnitDimension
 
 
 class FewRepeats(CompileProblem):
-    """A statistic over repeats, although the measurement is made only once."""
+    """A statistic over the repeats of a measurement that is made only once."""
 
     code = "W0720"
     says = "`{function}` needs at least two repeats, and there is one: its value will be missing"
@@ -54,7 +54,7 @@ class MeanOfPercentiles(CompileProblem):
     says = "a {function} of {what} of anything"
     function: str
     over: tuple[str, ...]
-    """The reduced dimensions, or empty for a sum by `+`."""
+    """The reduced dimensions. It is empty for a sum by `+`."""
     ratios: bool = False
 
     @property
@@ -187,7 +187,7 @@ class SingleRun(CompileProblem):
 
 
 class PassesOver(CompileProblem):
-    """An `expect` over cells although some of them lack the judged measure."""
+    """An `expect` over cells of which some lack the judged measure."""
 
     code = "W0402"
     says = "this `expect` does not judge {dim} {missing_keys:ticked}"
@@ -237,8 +237,8 @@ class RaggedPoints(CompileProblem):
 class FewBeyond(CompileProblem):
     """A percentile of so few operations that its value depends on chance.
 
-    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even` means that the rate is constant,
-    and not a mean over bursts, steps or a trace.
+    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even` tells that the rate is constant,
+    rather than a mean over bursts, steps or a trace.
     """
 
     code = "W0709"
@@ -282,8 +282,8 @@ class FewBeyond(CompileProblem):
 
     @property
     def ways(self) -> str:
-        """A phrase with ways to get enough operations. The last one is the highest percentile that has enough
-        operations beyond it."""
+        """A phrase that lists the ways to get enough operations. The last way is to ask for the highest percentile with
+        enough operations beyond it, if there is one."""
         more = self.times_more * (1 - 1e-9)
         times = f"{ceil(10 * more) / 10:g} times as"
         ways = [f"measure for {enough_time(self.seconds * more)}", f"offer {ceil(self.rate * more):,} ops/s"]
@@ -299,8 +299,8 @@ _NUMERAL = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
 
 
 def unit_words(unit: Unit | UnitDimension | None) -> str:
-    """Return a description of a term: "in `ops/s`", "a plain number", "a condition". A dimension alone has its base
-    unit."""
+    """Describe the unit or the kind of a term: "in `ops/s`", "a plain number", "a condition". A dimension alone has its
+    base unit."""
     if unit is None:
         return "a condition"
     dimension, text = (unit.dimension, unit.text) if isinstance(unit, Unit) else (unit, base_unit(unit))
@@ -346,8 +346,7 @@ class UnitMismatch(CompileProblem):
 
 
 class WrongUnit(CompileProblem):
-    """A metric whose expression has a unit that differs from the declared one. `parts` are the units of its
-    operands."""
+    """A metric whose expression does not have the declared unit. `parts` are the units of its operands."""
 
     code = "E0707"
     stands_alone = True
@@ -379,7 +378,7 @@ class WrongUnit(CompileProblem):
 
 
 class WrongKind(CompileProblem):
-    """A condition in the place of a number, or a number in the place of a condition."""
+    """A condition where a number is needed, or a number where a condition is needed."""
 
     code = "E0708"
     stands_alone = True
@@ -391,7 +390,8 @@ class WrongKind(CompileProblem):
 
 
 class BareShare(CompileProblem):
-    """A number without a unit next to a percentage, although -5 means -500 %."""
+    """A number without a unit that is combined with a percentage. An author who writes -5 probably means -5 %, but it
+    is -500 %."""
 
     code = "W0707"
     says = "`{text}` is {percent:g} %, and the other side is shown in %"
@@ -433,7 +433,7 @@ class UnknownPercentile(UnknownQuantity):
 
 
 class NotANumber(CompileProblem):
-    """A name of something other than a number: a hardware group, a text, a family of measures."""
+    """A name that is not the name of a number, but of a hardware group, a text or a family of measures."""
 
     code = "E0702"
     says = "`{word}` is {what}, not a number"
@@ -543,7 +543,7 @@ class DimensionAbsent(CompileProblem):
 
 
 class PointNotKnown(CompileProblem):
-    """A key in a dimension whose only point has not been found yet."""
+    """A key of a dimension whose only point has not been found yet."""
 
     code = "E0723"
     says = "`{dim}` of `{expr}` is `{search}`, which is not known before the run"
@@ -713,7 +713,7 @@ class NeedsPromise(CompileProblem):
 
 
 class DeclaredNotSampled(CompileProblem):
-    """The name of a measure that no experiment samples, but that hardware also declares as a quantity."""
+    """The name of a measure that no experiment samples, although hardware declares a quantity of that name."""
 
     code = "W0711"
     says = "`{name}` is the declared number of hardware {hardware:ticked} here: no experiment samples `{name}`"

@@ -18,8 +18,8 @@ from benchbrief.model.points import CURVE
 class PlannedRun:
     """One workload on one hardware at one combination of levels in one experiment, with its ramp.
 
-    `axis` is None without a ramp of known points. `unknown` maps dimensions whose point is not yet known to the
-    searches for it.
+    `axis` is None if there is no ramp of known points. `unknown` maps each dimension whose point is not known yet to
+    the search for it.
     """
 
     experiment: str
@@ -39,8 +39,8 @@ class PlannedRun:
     levels: Levels = Levels()
 
     def keys(self, dimension: Dimension) -> tuple[DimKey, ...]:
-        """Return the planned keys of a dimension. There are no planned keys of node and time, since only samples have
-        these dimensions."""
+        """Return the planned keys of a dimension. None are planned for node and time, since only samples have these
+        dimensions."""
         match dimension:
             case "experiment" | "hardware" | "workload":
                 return (getattr(self, dimension),)
@@ -78,15 +78,15 @@ class Runs(tuple[PlannedRun, ...]):
         return super().__hash__()
 
     def keys(self, dim: Dimension) -> tuple[DimKey, ...]:
-        """Return the planned keys of a dimension, each once. There are no planned keys of node and time, since only
-        samples have these dimensions."""
+        """Return the planned keys of a dimension, each once. None are planned for node and time, since only samples
+        have these dimensions."""
         if dim not in self._keys:
             self._keys[dim] = unique(self._each(dim))
         return self._keys[dim]
 
     def _each(self, dim: Dimension) -> Iterable[DimKey]:
-        """Return the keys of every run in turn. If a dimension has one key per run, this is fast, since there may be
-        100,000 runs."""
+        """Return the keys of every run in turn. This has to be fast, since there may be 100,000 runs, so dimensions
+        with one key for each run take a short cut."""
         if dim in CURVE:
             return map(attrgetter(dim), self)
         if dim not in DIMENSIONS:
@@ -129,8 +129,8 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def with_promise(self) -> Runs:
-        """Return the runs that search for the highest rate of a promise, without their rates, since the search has one
-        result for all of them."""
+        """Return the runs that search for the highest rate of a promise. They are returned without their rates, since
+        the search has one result for all rates."""
         return Runs(replace(run, axis=None, points=()) for run in self if run.promise)
 
     @cached_property
@@ -164,7 +164,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def lone_hardware(self) -> DimKey | None:
-        """The hardware of all runs if they share one and factors are compared instead, or else None."""
+        """The hardware of all runs if they share one and compare factors, or else None."""
         keys = self.keys("hardware")
         return keys[0] if self.factors and len(keys) == 1 else None
 
@@ -184,7 +184,7 @@ class Runs(tuple[PlannedRun, ...]):
     # --- what was found already ---
 
     def _part(self, key: Hashable, kept: Callable[[PlannedRun], bool]) -> Runs:
-        """Return the runs for which `kept` is true. If all of them remain, return this object, which has cached
+        """Return the runs for which `kept` is true. If that is all of them, return this object, which has cached
         results."""
         if key not in self._some:
             part = Runs(filter(kept, self))

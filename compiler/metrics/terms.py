@@ -70,9 +70,9 @@ class NumberTerm(_Leaf):
 class Measure(_Leaf):
     """A base measure over its planned `runs`, with some dimensions fixed.
 
-    `demanded` are dimensions that are kept on demand: phase, node, a factor with a single level. `counted` is the kind
-    of latency: "intended" counts from when an operation was due, "service" from when it was sent, and "" is the kind
-    that `latency` means at the cell.
+    `demanded` are dimensions that are kept only on demand: phase, node, and a factor with a single level. `counted` is
+    the kind of latency: "intended" counts from when an operation was due, "service" from when it was sent, and "" is
+    the kind that `latency` means for the cell.
     """
 
     kind: MeasureKind
@@ -108,7 +108,7 @@ class Measure(_Leaf):
         return [*self.runs.factors, *several, *self.kind.on_demand]
 
     def keeping(self, dims: Iterable[Dimension]) -> Measure:
-        """Return the measure with those of `dims` added that it has only on request."""
+        """Return the measure with those of `dims` that it has only on request."""
         kept = self.offers.intersection(dims, self._on_demand)
         if kept <= self.demanded:
             return self
@@ -190,9 +190,9 @@ class Reduction(_Whole):
 
     A function of a curve (`curves.py`) goes over one dimension. These functions are `knee`, `saturation` and
     `saturation.target` (with their ratio in `at`), `usl.peak` and the like, and `onset`, which is the first phase where
-    the operand, a truth value, holds. `list` keeps the values apart, for functions that need all of them. `axis` is the
-    unit of the dimension, for functions that return a point of it. `ragged` are the factors whose combinations are not
-    all measured, so that the reduction covers different points at different keys.
+    the operand is true. `list` keeps the values apart, for functions that need all of them. If a function returns a
+    point of the dimension, `axis` is the dimension's unit. `ragged` are the factors whose combinations are not all
+    measured, so that the reduction covers different points at different keys.
     """
 
     function: str
@@ -222,9 +222,10 @@ class Reduction(_Whole):
 
 @dataclass(frozen=True)
 class SpreadTerm(_Whole):
-    """A term without `dim` that is repeated for each key of it, such as a constant line across a figure.
+    """A term without the dimension `dim` that is repeated for each key of `dim`, such as a constant line across a
+    figure.
 
-    If only the results have the keys (node, time), the keys are those at which the terms `beside` it have values.
+    If only the results have the keys (node, time), the keys are those at which the terms in `beside` have values.
     """
 
     operand: Term
@@ -294,8 +295,8 @@ def offers(term: Term) -> frozenset[Dimension]:
 
 
 def left_out(operands: Sequence[Term], over: Dims) -> Dims:
-    """Return the factors with unmeasured combinations, which make a joint reduction of `operands` cover different
-    points at different keys. Return () if the points are the same everywhere."""
+    """If some combinations of factors are not measured, a joint reduction of `operands` may cover different points at
+    different keys. Return the factors if it does, or () if the points are the same everywhere."""
     measures = [leaf for each in operands for leaf in leaves(each) if isinstance(leaf, Measure)]
     if all(measure.runs.is_whole or not measure.runs.factors for measure in measures):
         return ()
@@ -366,8 +367,7 @@ def at_unmeasured(term: Term, dim: Dimension, key: DimKey) -> Term:
 
 
 def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
-    """Return the term at `key` of `dim`. Parts without the dimension, and parts that fix or reduce it, stay
-    unchanged."""
+    """Return the term at `key` of `dim`. Parts that lack the dimension, fix it, or reduce it stay unchanged."""
     if dim not in offers(term):
         return term
     match term:
@@ -387,7 +387,7 @@ def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
 
 
 def counted(term: Term, kind: LatencyKind) -> Term:
-    """Return the term with all its latencies of one kind: from the time when an operation was due, or from when it was
+    """Return the term with all its latencies of one kind: either from when an operation was due, or from when it was
     sent."""
     if isinstance(term, Measure):
         return replace(term, counted=kind) if term.kind.view == "latency" else term
@@ -398,7 +398,7 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
     """Return the term with each measure limited to its runs that have a ramp along one of `dims` and a level of each
     factor in `dims`. Measures without such runs are not limited.
 
-    An index by `target` means the experiments that offer a load, even if others measure the same.
+    An index by `target` thus means the experiments that offer a load, even if others measure the same.
     """
     if not dims:
         return term
@@ -411,8 +411,9 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
     """Prepare two terms to be joined, since only values of the same experiment and the same levels belong together.
-    Each term is limited to runs with a level of each factor that the other term always has, and keeps the other term's
-    dimensions that it has on request.
+
+    Each term is limited to runs that have a level of each factor that the other term always has. It also keeps those of
+    the other term's dimensions that it has only on request.
     """
     left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)
@@ -479,8 +480,8 @@ def leaves(term: Term) -> tuple[Measure | FactTerm | AxisValue, ...]:
 
 
 def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
-    """Return the keys of `dim` with planned values, or None for node and time, whose keys only the results have. A key
-    counts if each operand with the dimension has it, since operands are joined."""
+    """Return the keys of `dim` with planned values, or None for node and time, whose keys are known only from results.
+    If several operands have the dimension, a key counts only if all of them have it, since they are joined."""
     match term:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)
@@ -507,7 +508,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
 
 
 def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
-    """Return the first part that has no planned values, or None. With such a part, the whole term never has a value."""
+    """Return the first part that has no planned values, or None. If there is one, the whole term never has a value."""
     for leaf in leaves(term):
         match leaf:
             case Measure() if not leaf.runs:
@@ -545,7 +546,7 @@ Demanded = frozenset[Dimension]
 
 @dataclass(frozen=True)
 class Typed:
-    """A term, and the unit in which to show it if the spec gives one (a metric's `in unit`)."""
+    """A term, and the unit in which to show it if the spec gives one, as `in unit` does for a metric."""
 
     term: Term
     display: Unit | None = None

@@ -37,17 +37,17 @@ ANY: Range = (-math.inf, math.inf)
 NEVER_BELOW_0: Range = (0.0, math.inf)
 SHARE: Range = (0.0, 1.0)
 _AMONG = frozenset({"mean", "median", "min", "max", "first", "last", "list", "saturation"})
-"""Reductions whose result lies between the lowest and the highest reduced value."""
+"""Reductions whose result lies between the lowest and the highest value that they reduce."""
 _SIZES = frozenset({"count", "sd", "onset", "knee", "saturation.target", "usl.peak_load"})
 """Reductions whose result is a number of points, a width, or a place on an axis."""
 _TEMPERATURE = parse_unit("degC").dimension
 
 
 def value_range(term: Term) -> Range:
-    """Return the lowest and the highest possible value in base units, either of which may be infinite.
+    """Return the lowest and the highest possible value in base units. Either may be infinite.
 
-    Of benchbrief's own measures, only temperatures may be below 0. A measure of another package may be below 0 too; the
-    caller finds that out from the values.
+    Of benchbrief's own measures, only temperatures may be below 0. A measure of another package may be, too; the caller
+    finds that out from the values.
     """
     match term:
         case NumberTerm():
@@ -113,9 +113,9 @@ _WHERE: tuple[Dimension, ...] = ("workload", "experiment")
 
 
 def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
-    """Warn of single runs, and of cells that the expectation passes over. Return the cells.
+    """Warn of single runs and of cells that the expectation does not judge, and return these cells.
 
-    `warned` are the experiments without repeats that have had a warning already; further ones are added.
+    `warned` are the experiments without repeats that have already had a warning. Further ones are added to it.
     """
     measures = [leaf for leaf in leaves(term) if isinstance(leaf, Measure)]
     runs = (run for measure in measures for run in measure.runs)
@@ -130,8 +130,8 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
-    """Yield the workloads and experiments that an index passes over, because it neither names nor excludes them
-    although they lack the operation or the probe.
+    """Yield a warning for each kind of workload or experiment that an index neither names nor excludes, although some
+    of them lack the operation or the probe, so that they are not judged.
 
     Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """
@@ -151,11 +151,11 @@ def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesO
 
 
 def warn_of_few_operations(typer: Typer, term: Term) -> None:
-    """Warn if a percentile rests on too few operations at the lowest load that the term reads. There is one warning
+    """Warn if a percentile depends on too few operations at the lowest load that the term reads. There is one warning
     for each measure, experiment and workload.
 
-    Searches for a promise are left out, since they have their own warning, and so are closed loops, whose number of
-    operations is not known in advance.
+    Two kinds of load are left out: searches for a promise, which have their own warning, and closed loops, whose number
+    of operations is not known in advance.
     """
     experiments, shares = typer.scope.experiments_by_name, typer.scope.shares
     for leaf in leaves(term):

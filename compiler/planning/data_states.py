@@ -13,8 +13,8 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return the kinds of changes after which a data set can be used by the next cell without being
-    loaded or restored."""
+    """Return the kinds of changes after which the next cell can use a data set that has not been loaded or restored
+    again."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
@@ -24,7 +24,7 @@ def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
 
 
 def worse(one: Change, other: Change) -> Change:
-    """Return that one of two changes that leaves less of a data set intact."""
+    """Return the worse of two changes, which leaves less of a data set intact."""
     return max(one, other, key=CHANGES.index)
 
 
@@ -44,7 +44,7 @@ def writes(workload: Workload, events: Iterable[Event]) -> bool:
 
 
 def record_bytes(workload: Workload) -> float:
-    """Return the bytes of a record before compression, as its load generator counts them, or 0 if unknown."""
+    """Return the bytes of a record before compression, as its load generator counts them, or 0 if they are unknown."""
     family = TOOL_SPECS.usable(workload.family)
     return family.record_bytes(workload.properties) if family else 0.0
 
@@ -55,7 +55,8 @@ COPIED_BYTES_PER_S = 500e6
 
 @dataclass(frozen=True)
 class _State:
-    """The data set at a place, its changes since the load, and for how many seconds cells have inserted into it."""
+    """The data set at a place, its changes since the load, and how many seconds cells have spent on inserting into
+    it."""
 
     dataset: str
     changes: Change = "nothing"
@@ -76,7 +77,7 @@ LINKED_S = 0.5
 
 @dataclass
 class DataStates:
-    """The data set at each place, after all cells that have been added."""
+    """The data set at each place, as left by all cells that have been added."""
 
     _held: dict[str, _State] = field(default_factory=dict)
 
@@ -85,7 +86,7 @@ class DataStates:
         self._held.pop(place, None)
 
     def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
-        """Return how the next cell at `place` gets its data set, whose hash is `dataset`."""
+        """Return how the next cell at `place` gets its data set. `dataset` is the data set's hash."""
         found = self._held.get(place)
         there = found if found and found.dataset == dataset and reset != "drop_and_load" else None
         fit = there and there.changes in tolerated(reset, engine)

@@ -1,6 +1,6 @@
 """Everything in a plan that does more than measure: commands that it runs, hosts and programs that it names, texts that
-it passes to programs, secrets that it reads, and folders that it fills. A person who runs a stranger's plan decides on
-each of them.
+it passes to programs, secrets that it reads, and folders that it fills. A person who runs a stranger's plan decides
+about each of them.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Brought:
 
 
 def brought_by(plan: Plan, own: Collection[str] = ()) -> list[Brought]:
-    """Return everything that a plan brings along, each once and in the order of the plan, except the reader's `own`
-    hosts."""
+    """Return everything that a plan brings along, each once and in the order of the plan, except hosts that are the
+    reader's `own`."""
     return list(dict.fromkeys((*_hosts(plan, own), *_all(plan))))
 
 
@@ -152,7 +152,7 @@ def _server(database: Database, start: ServerStart) -> Iterator[Brought]:
 
 
 def _options(options: Mapping[str, object], of: str, origin: Origin) -> Iterator[Brought]:
-    """Yield the options that are texts. Only the program that gets them knows which of them name files."""
+    """Yield the options that are texts. Only the program that receives them knows which of them name files."""
     for key, value in options.items():
         if isinstance(value, str):
             yield Brought("option", f"{key}={value}", f"is given to {of}", str(origin))

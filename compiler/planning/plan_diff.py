@@ -1,7 +1,7 @@
 """The difference between two plans: new, changed, equal and gone cells, and their changed parts.
 
-Cells with equal content hashes are equal, even under another name. All others are matched by name. The result is data,
-which `explain_diff.py` puts into words.
+Cells with equal content hashes are equal, even if they have different names. All other cells are matched by name. The
+result is data, which `explain_diff.py` puts into words.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Kind = Literal["new", "changed", "same", "gone"]
 
 @dataclass(frozen=True)
 class ChangedPart:
-    """A named part of a cell's identity, with its values in base units, or None for an absent value.
+    """A named part of a cell's identity with its old and new values in base units. An absent value is None.
 
-    `owner` is the block of the part, such as `workload a`; it is empty for the experiment itself.
+    `owner` is the block that the part belongs to, such as `workload a`. It is empty for the experiment itself.
     """
 
     owner: str
@@ -32,8 +32,8 @@ class ChangedPart:
 
 @dataclass(frozen=True)
 class CellDiff:
-    """A cell of both plans or of only one. `cell` comes from the newer plan unless it is gone there, and `was` is its
-    counterpart in the older one.
+    """A cell of one plan or of both. `cell` comes from the newer plan unless it is gone there, and `was` is its
+    counterpart in the older plan.
 
     `parts` are the cell's changed parts. There are none if only the hash differs, because an older benchbrief computed
     it in another way.
@@ -111,7 +111,7 @@ def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
 
 
 def _same(before: Plan, after: Plan) -> dict[str, Cell]:
-    """Return the older cell with the same measurement, by the newer cell's id."""
+    """Return the older cell with the same measurement for each newer cell's id."""
     olds = {cell.id: cell for cell in before.cells}
     found = {cell.id: old for cell in after.cells if (old := olds.get(cell.id)) and old.hash == cell.hash}
     free: dict[str, list[Cell]] = {}
@@ -160,7 +160,7 @@ def _plain(value: object) -> object:
 
 
 def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
-    """Return the block that a part belongs to, and its name there in users' words, as far as possible."""
+    """Return the block that a part belongs to, and the part's name there, in users' words as far as possible."""
     first, *rest = path
     match first:
         case "hosts" | "prepare":
@@ -215,7 +215,7 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
 
 
 _FOLLOWING = ("origin", "divides", "keys", "ranges")
-"""Fields that are not compared, since they give a place in the spec, or follow from the expression and the cells."""
+"""Fields that are not compared, because they are places in the spec or follow from the expression and the cells."""
 
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
 """The kinds of things that can be added or removed without affecting any cell."""

@@ -2,8 +2,8 @@
 
 Cells that share a host or equipment belong to one lane. So do cells that affect each other while they run: cells that
 take turns at measuring, cells that take a number from a search, cells whose failure ends the run, and cells of a budget
-that depends on expectations. A lane has a number, which follows from the plan alone, and the names of its hardware
-groups. Each group is in only one lane.
+that depends on expectations. A lane has a number, which depends only on the plan, and the names of its hardware groups.
+Each group is in only one lane.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Database, Plan
 
 ONE_BY_ONE = "experiment "
-"""The prefix of the lock's name for cells that allow nothing beside their measurements. The experiment's name follows.
-"""
+"""The prefix of a lock's name for cells that let nothing run during their measurements. The experiment's name follows
+it."""
 
 
 def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
@@ -66,8 +66,8 @@ def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
 
 
 def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
-    """Return the number of the lane with this number or hardware group, or None if there is none. `lanes` has the
-    hardware of each lane, in the order of their numbers."""
+    """Return the number of the lane with this number or hardware group, or None if there is no such lane. `lanes` has
+    the hardware of each lane, in the order of the lanes' numbers."""
     numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
     return next(numbers, None)
 
@@ -102,7 +102,8 @@ def _own(cell: Cell) -> str:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
-    """Yield everything that may tie a cell to others. Cells that share one of these things belong to one lane."""
+    """Yield everything that may tie a cell to others. Cells that have one of these things in common belong to one
+    lane."""
     experiment = plan.experiments[cell.experiment]
     yield from (f"holds {held}" for held in cell.holds)
     if cell.turn:
@@ -123,8 +124,8 @@ def open_hosts(plan: Plan) -> list[str]:
 
 
 def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
-    """Return the plan with nodes' names in place of hosts, also in the addresses of databases. Hosts that remain
-    unassigned belong to other lanes and are dropped."""
+    """Return the plan with nodes' names in place of hosts, also in the addresses of databases. Hosts without a node
+    belong to other lanes and are dropped."""
     named = {
         key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
     }

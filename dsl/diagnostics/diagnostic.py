@@ -34,7 +34,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Suggestion(Edit):
-    """A correction that an editor could make. If it takes several edits, `also` has the further ones."""
+    """A correction that an editor could make. If it takes several edits, `also` has all but the first."""
 
     also: tuple[Edit, ...] = ()
 
@@ -123,14 +123,14 @@ class Problem:
 
     code: ClassVar[str]
     severity: ClassVar[Severity] = "error"
-    """Warning if the code begins with W, otherwise error."""
+    """This is "warning" if the code begins with W, and "error" otherwise."""
     says: ClassVar[Prose] = ""
     mark: ClassVar[Prose] = ""
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """The text that corrects the mistake, or None if there is no correction. A field of None in the text also means no
-    correction."""
+    """The text that corrects the mistake, or None if there is no correction. There is none either if the text needs a
+    field that is None."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:

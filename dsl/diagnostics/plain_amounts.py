@@ -39,7 +39,8 @@ def enough_time(seconds: float) -> str:
 
 
 def enough_time_in_words(seconds: float) -> str:
-    """Return `enough_time`, followed by the time in two units if that is easier to read: `183 min (3 h 3 min)`."""
+    """Return the result of `enough_time`, followed by the time in two units if that is easier to read: `183 min (3 h 3
+    min)`."""
     least, size = enough_time(seconds), _enough(seconds)[0]
     worded = duration(math.ceil(seconds / size) * size)
     return least if worded == least else f"{least} ({worded})"

@@ -16,7 +16,7 @@ Paint = Callable[[str, str], str]
 
 
 def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
-    """Return all diagnostics as one text, with a blank line between each two and no line end after the last."""
+    """Return all diagnostics as one text, separated by blank lines, and without a line end after the last one."""
     return "\n\n".join(render(diagnostic, colour=colour) for diagnostic in diagnostics)
 
 

@@ -27,7 +27,7 @@ _SYNONYMS = {
     "abstract": "text", "body": "text", "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip
-"""Our words by the names that other tools use, without `_`. A word is suggested only if it is also a candidate."""
+"""Maps words of other tools, without `_`, to our words. A word is suggested only if it is also a candidate."""
 
 _DOUBLED = re.compile(r"(.)\1+")
 
@@ -35,9 +35,9 @@ _DOUBLED = re.compile(r"(.)\1+")
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that `word` most likely misspells, or None if no candidate is near enough.
 
-    Case, `-` instead of `_`, missing separators and a plural s count for almost nothing. Two parts of a word that
-    changed places, and a swap of neighbouring letters, count as one slip. About one slip is allowed for every three
-    letters. If two candidates are equally near, the one that shares the longer beginning with `word` is chosen.
+    Case, `-` instead of `_`, missing separators and a plural s count for almost nothing. Two exchanged parts of a word
+    count as one slip, and so do two swapped letters. About one slip is allowed for every three letters. If two
+    candidates are equally near, the one that shares the longer beginning with `word` is chosen.
     """
     if not word or len(word) > _LONGEST:
         return None
@@ -47,8 +47,8 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
-    """Return the candidate that other tools call `word`, or None if `nearest` is a better guess, less than one slip
-    away."""
+    """Return the candidate that other tools call `word`, or None. Return None, too, if `nearest` is less than one slip
+    away, which makes it a better guess."""
     family, dot, field = word.rpartition(".")
     meant = _SYNONYMS.get(_plain(field))
     if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):
@@ -136,7 +136,8 @@ def _cost(word: str, candidate: str) -> float | None:
 
 @lru_cache(1 << 14)
 def _forms(word: str) -> tuple[str, str, str]:
-    """Return a word without case and separators, then also without a plural s, and without doubled letters."""
+    """Return three forms of a word: without case and separators, then also without a plural s, then without doubled
+    letters."""
     plain = _plain(word)
     return plain, plain.rstrip("s"), _DOUBLED.sub(r"\1", plain)
 
@@ -164,9 +165,9 @@ def _distance(a: str, b: str) -> int:
     """Return how many insertions, deletions, replacements and swaps of neighbours separate two words (optimal string
     alignment).
 
-    The computation is bit-parallel: a column of the table of distances is kept as the bits of whole numbers, one number
-    each for the steps up, down and neither (Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit
-    Distances, 2003).
+    The computation is bit-parallel. A column of the table of distances is kept as the bits of whole numbers: one for
+    steps up, one for steps down, and one for neither (Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and
+    Damerau Edit Distances, 2003).
     """
     if not a:
         return len(b)

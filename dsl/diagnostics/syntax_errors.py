@@ -57,7 +57,7 @@ class HoldsNul(Problem):
 
 
 class TooLarge(Problem):
-    """A file with more bytes, or with `words` more words and signs, than `limit`."""
+    """A file with more than `limit` bytes or, if `words` is set, with more than `limit` words and signs."""
 
     code = "E0006"
     says = "`{name}` {much}, the limit for a spec"
@@ -74,7 +74,7 @@ class TooLarge(Problem):
 
 
 class WrongSign(Problem):
-    """A sign with another meaning here. `where` says what the sign `wanted` is for."""
+    """A sign that is wrong in its place. `wanted` is the right sign, and `where` tells what that sign is for."""
 
     code = "E0107"
     says = "`{found}` in place of `{wanted}`"
@@ -275,7 +275,7 @@ class MissingEquals(Problem):
 
 
 class StrayOption(Problem):
-    """An option of a series, such as `log y`, without a series and a comma before it."""
+    """An option of a series, such as `log y`, that does not follow a series and a comma."""
 
     code = "E0106"
     says = "`{word}` is an option of a series, not an attribute"
@@ -429,7 +429,7 @@ class BadName(Problem):
 
 
 class MisspeltWord(Problem):
-    """A misspelt word of the grammar. With `meant` in its place, the parser can continue."""
+    """A misspelt word of the grammar. The parser can continue if `meant` replaces the word."""
 
     code = "E0124"
     says = "`{word}` has no meaning here"

@@ -80,7 +80,7 @@ class Attr:
 
 @dataclass(frozen=True)
 class Argument:
-    """A positional argument (with a `key` of None) or a named one: `96`, `threads: 96`, `user: env("X")`."""
+    """An argument: `96`, `threads: 96`, `user: env("X")`. The `key` of a positional argument is None."""
 
     span: Span
     key: Name | None
@@ -92,9 +92,9 @@ class Call:
     """A call: `ycsb("/opt/ycsb")`, `range(200 ops/s, 120k ops/s, steps: 25)`, and reductions: `max(throughput over
     threads, workload)`, `mean(throughput over phase, when steady)`.
 
-    `over` has the reduced dimensions, and `when` has the condition; both are empty for a plain call. The first of a
-    reduction's `arguments` is the expression that is reduced. Named arguments follow the dimensions: `over target, at:
-    95 %`.
+    `over` has the reduced dimensions, and `when` has the condition. Both are empty for a plain call. In a reduction,
+    the first of the `arguments` is the expression that is reduced, and named arguments follow the dimensions: `over
+    target, at: 95 %`.
     """
 
     span: Span
@@ -136,8 +136,8 @@ class Binary:
 
 @dataclass(frozen=True)
 class Every:
-    """A probe with its interval, `disk every 1 s on device`: `subject` is sampled each `interval`, on the device named
-    by `target`, if any."""
+    """A probe with its interval: `disk every 1 s on device`. `subject` is sampled at each `interval`, on the device
+    that `target` names, if any."""
 
     span: Span
     subject: Expr
@@ -149,7 +149,7 @@ class Every:
 class By:
     """Items with dimensions: `throughput by threads`, `a by workload and hardware`, `curve = a, b along threads`.
 
-    `keyword` is "by" or "along". `subject` is the last item before the keyword (`b`); the other items are in the
+    `keyword` is "by" or "along". `subject` is the last item before the keyword (`b`). The other items are in the
     series.
     """
 
@@ -173,7 +173,7 @@ Expr: TypeAlias = Name | Quantity | String | List | Attr | Call | Index | Unary 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A key with values, `key = value, value, ...`, possibly with a label, `column "Improvement" = "..."`.
+    """A key with values, `key = value, value, ...`. It may have a label: `column "Improvement" = "..."`.
 
     The action of an event, `command("...")`, is also an attribute: its key is the function, and its only value is the
     whole call. So is `note "The disks are full" at threads: 96`, whose value is a call of `at`.

@@ -23,16 +23,18 @@ from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
 """A step that combines several values into one. It has the number of values, the combining function, the rule's name,
-and the next state (if known) by the state below. A step that takes a token is just a state's number."""
+and the next state (if known) for each state below. A step that takes a token is only the number of a state."""
 Token = re.Match[str]
 """A piece of the text, with its place."""
 Matcher = Callable[[str, int], Token | None]
 
 
 class GrammarRule(TypedDict):
-    """A rule of the grammar. `kept` describes the values that are passed to the node: for each, its index, whether it
-    is a list whose items are passed one by one, and how many absent values come before it. `absent` is how many absent
-    values come last. A rule that `stays` passes on its only value.
+    """A rule of the grammar.
+
+    `kept` describes the values that are passed to the node: the index of each, whether it is a list whose items are
+    passed one by one, and how many absent values come before it. `absent` is how many absent values come last. A rule
+    that `stays` passes on its only value.
     """
 
     name: str
@@ -44,8 +46,8 @@ class GrammarRule(TypedDict):
 
 
 class Tables(TypedDict):
-    """The parser's tables by state, which is a number. They give the next state for a terminal or rule, the rule to
-    reduce by for a terminal, and the terminals that may come next, in the order of trial."""
+    """The parser's tables. For each state, which is a number, they give the next state for a terminal or rule, the rule
+    to reduce by for a terminal, and the terminals that may come next, in the order in which they are tried."""
 
     grammar: int
     """The CRC-32 of the grammar's text."""
@@ -83,12 +85,12 @@ class ParserStopped(Exception):
 
 
 class HiddenValues(list[Any]):
-    """The values of a rule with a name in `_`. They are passed one by one to the surrounding rule."""
+    """The values of a rule whose name begins with `_`. They are passed one by one to the surrounding rule."""
 
 
 class _Scanners(dict[int, Matcher]):
-    """Patterns for the next token, by state. They are compiled at their first use, since a short spec passes few
-    states."""
+    """Patterns for the next token, by state. They are compiled at their first use, since a short spec needs only a
+    few."""
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
@@ -229,7 +231,7 @@ class ParserDriver:
         return state
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
-        """Return the terminals that could be read at `at`, where the text has none of them."""
+        """Return the terminals that could have been read at `at`, where the text has none of them."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
         if self._scanners.matcher(tables["everywhere"])(text, at):  # the text there is allowed elsewhere
@@ -380,8 +382,9 @@ def _parser() -> tuple[ParserDriver, _Builder]:
 class _Builder:
     """Builds the syntax tree. For each rule of the grammar, a method makes a node from its children.
 
-    `offset` is where the text that is being parsed starts in the source; it is not 0 for a hole in a string. `depths`
-    are the levels of the expressions so far, by identity. Each expression is kept alive until its text is parsed.
+    `offset` is where the text that is being parsed starts in the source. It is not 0 for a hole in a string. `depths`
+    are the levels of the expressions so far, by their identity, so each expression is kept alive until its text is
+    parsed.
     """
 
     source: Source = Source("", "")

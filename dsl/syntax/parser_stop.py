@@ -49,8 +49,8 @@ def comments(source: Source) -> tuple[Span, ...]:
 def declaration_starts(text: str) -> list[int]:
     """Return places for cutting the text so that each part probably has one declaration. The first place is 0.
 
-    These are the words at the margin that begin a declaration in the grammar, outside texts and comments. A word inside
-    a bracket counts, too, because the bracket should most likely have been closed before that word.
+    The places are those of words at the margin that begin a declaration in the grammar, outside texts and comments. A
+    word inside a bracket counts, too, because the bracket should most likely have been closed before it.
     """
     starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
     first = starts[1:2]
@@ -89,7 +89,7 @@ def check_depth(source: Source, start: int, end: int) -> None:
 
 
 def _is_shallow(text: str) -> bool:
-    """Return whether a text's brackets are in pairs and not deeply nested, and it has no long row of signs."""
+    """Return whether a text's brackets are paired and not deeply nested, and the text has no long row of signs."""
     if _TWO_SIGNS.search(text) and _SIGNS.search(text):
         return False
     brackets = "".join(_BRACKET.findall(text))
@@ -181,7 +181,7 @@ _BEFORE = 8  # pieces before the place that are looked at
 
 @dataclass(frozen=True)
 class Piece:
-    """A string, number, word or sign of the text, as `kind` says."""
+    """A string, number, word or sign of the text. `kind` tells which of these it is."""
 
     kind: str
     span: Span
@@ -254,7 +254,7 @@ class ParserStop:
 
     @cached_property
     def head(self) -> tuple[Piece, ...]:
-        """The keyword, name and label of a block, as far as the parser has read them. Empty outside the head of a
+        """The keyword, name and label of a block, as far as the parser has read them. It is empty outside the head of a
         block."""
         if not self.in_head:
             return ()

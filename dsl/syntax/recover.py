@@ -2,8 +2,8 @@
 
 The text is cut where declarations begin at the margin. In a part with a mistake, the smallest possible thing around the
 mistake is corrected or left out: the wrong sign, the value of the attribute, the attribute, or the declaration. The
-replacement has the same length, so that every other place remains the same. The parser is past a mistake when it can
-continue to read.
+replacement has the same length, so that all other places remain the same. The parser has got past a mistake if it can
+read on.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[D
 
 
 def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
-    """Return the result for a text that could not be read at all."""
+    """Return the result for a text of which nothing could be read."""
     whole = (0, len(source.text))
     lost = UnreadParts(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
     return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))
@@ -204,7 +204,7 @@ class _Recovery:
         return read
 
     def _lose_attempt(self, attempt: _Attempt, start: int, end: int) -> None:
-        """Note the place and the words that an attempt leaves out of [start, end)."""
+        """Record the place and the words that an attempt leaves out of [start, end)."""
         text, begin, stop = attempt.text, start + attempt.start, start + attempt.end
         self.lost.places.append((begin, max(stop, begin + 1)))
         if text.startswith("param"):

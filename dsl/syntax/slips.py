@@ -114,7 +114,7 @@ _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, s
 
 
 def what_to_write(stop: ParserStop, piece: Piece) -> str:
-    """Return advice for a value that continues at `piece` although the parser took it to end before."""
+    """Return advice for a value that continues at `piece`, although the parser thought that it had ended."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)
@@ -556,8 +556,10 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
 
 
 def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
-    """Yield places to read a part of the text from, the nearest first, each with text to put before it. The first is
-    the line of the nearest block's head, read as if inside a block; the second is the line of the nearest declaration.
+    """Yield places from which to read a part of the text, the nearest first, each with text to put before it.
+
+    The first is the line of the nearest block's head, which is read as if it were inside a block. The second is the
+    line of the nearest declaration.
     """
     for pattern, opened in ((_HEAD, "block {\n"), (_DECLARED, "")):
         for match in deque(pattern.finditer(source.text, start, at), 1):
@@ -657,7 +659,7 @@ def _comparison(stop: ParserStop) -> Problem | None:
 
 
 def _argument_sign(stop: ParserStop) -> Problem | None:
-    """Explain `f(a = 1)` for `f(a: 1)`. If there is a comma before the argument, the parser stops at that comma."""
+    """Explain `f(a = 1)` for `f(a: 1)`. If a comma precedes the argument, the parser stops at that comma."""
     if stop.bracket not in ("(", "["):
         return None
     sign = stop.matches(r"(?:,\s*)?(?:[^\W\d]\w*\s*)?=(?!=)")
@@ -802,7 +804,7 @@ def _point(stop: ParserStop) -> Problem | None:
 
 
 _LIST = 500
-"""The longest list of probes, in characters."""
+"""The most characters that are searched backwards for the beginning of a list of probes."""
 
 
 def _every(stop: ParserStop) -> Problem | None:

@@ -1,4 +1,5 @@
-"""Writes docs/reference and the pages of our extensions: `python -m tools.reference`. `--check` names stale ones."""
+"""Writes docs/reference and the pages of our extensions: `python -m tools.reference`. `--check` names the pages that
+are out of date."""
 
 from __future__ import annotations
 

@@ -65,5 +65,5 @@ def heading(name: str, block: BlockSchema, level: int) -> str:
 
 
 def exclusive(block: BlockSchema) -> str:
-    """Say which attributes exclude each other."""
+    """Tell which attributes exclude each other."""
     return "\n\n".join(f"Of {code(*keys)}, a block says at most one." for keys in block.exclusive)

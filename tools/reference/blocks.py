@@ -62,7 +62,7 @@ def _blocks() -> Iterator[str]:
 
 
 def _rules(name: str, block: BlockSchema) -> str:
-    """Describe the possible contents of a block, and what may be made from it."""
+    """Describe what a block may contain, and what may be made from it."""
     said = []
     if block.blocks:
         said.append(f"Blocks in it: {code(*block.blocks)}.")

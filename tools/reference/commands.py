@@ -58,7 +58,8 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _epilog(epilog: str) -> Iterator[str]:
-    r"""Yield the paragraphs of an epilog. Those after a `\b` keep their lines, and are examples if they say so."""
+    r"""Yield the paragraphs of an epilog. Paragraphs after a `\b` keep their lines. If they announce examples, they are
+    shown as examples."""
     for paragraph in inspect.cleandoc(epilog).split("\n\n"):
         literal, _, rest = paragraph.partition("\n") if paragraph.startswith("\b") else ("", "", paragraph)
         if not literal:

@@ -1,4 +1,4 @@
-"""The page of the journal's records and of output with --json, from the code that writes them."""
+"""Makes the page of the journal's records and of output with --json, from the code that writes them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _PLAIN = {str: "text", int: "integer", float: "number", bool: "true or false", N
 
 
 def _words(hint: Any) -> str:
-    """Return a type in the words of JSON."""
+    """Describe a type in the words of JSON."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return _PLAIN[hint]

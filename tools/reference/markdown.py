@@ -20,7 +20,7 @@ def page_of(plural: str, name: str) -> str:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Join the parts of a page, without empty ones."""
+    """Join the parts of a page, leaving out empty ones."""
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
@@ -30,7 +30,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(*words: str) -> str:
-    """Return each word as code, with commas between."""
+    """Return the words as code, separated by commas."""
     return ", ".join(f"`{word}`" for word in words)
 
 

@@ -56,7 +56,7 @@ _TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", bool: "BOOLEAN", datet
 
 
 def _type(annotation: object) -> str:
-    """Return the type in SQL's words."""
+    """Return the name of the type in SQL."""
     parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     words = [_TYPES.get(part, "list of `lo_s`, `hi_s`, `count`") for part in parts if part is not NoneType]
     return ", ".join([*words, *(["may be NULL"] if NoneType in parts else [])])

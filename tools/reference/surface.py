@@ -53,7 +53,7 @@ def kind_of(made: object) -> str:
 
 
 def line_on(door: ModuleType, name: str) -> str:
-    """Return the first sentence of a name's docstring, or for a value, of the string after it. Raises KeyError."""
+    """Return the first sentence of a name's docstring or, for a value, of the string after it. Raises KeyError."""
     made = getattr(door, name)
     said = _texts_of(door.__name__).get(name) or _behind(door, name)
     if kind_of(made) != "value" and not (made.__doc__ or "").startswith(f"{made.__name__}("):  # as dataclasses write
