@@ -1,1 +1,1 @@
-"""Runs a plan: everything from the plan to a journal and raw results."""
+"""Runs a plan, which results in a journal and raw results."""

@@ -10,12 +10,12 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
 
 _LEAST_RECORDS = 1000
-"""The number of records per host below which one host loads the whole data set."""
+"""If each host would load fewer records than this, one host loads the whole data set."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The way from the load to the system under test: a URI (MongoDB), or a directory on the load generator's host
+    """How the load reaches the system under test: by a URI (MongoDB), or in a directory on the load generator's host
     (RocksDB)."""
 
     uri: Secret | None = None
@@ -24,10 +24,10 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell as seen by one of its load generators, with the plan's objects that it names and with findings at run
-    time.
+    """A cell as seen by one of its load generators, together with the plan's objects that it names and with what was
+    found out at run time.
 
-    `load_host` is that load generator's host, or None when the cell has only one load generator.
+    `load_host` is that load generator's host, or None if the cell has only one load generator.
     """
 
     plan: Plan
@@ -38,13 +38,14 @@ class CellContext:
 
     @property
     def threads(self) -> int:
-        """Return this load generator's number of threads. Raises RunnerError when a search has not found it yet."""
+        """Return this load generator's number of threads. Raises RunnerError if a search has not found the number
+        yet."""
         return self._threads_of(self.part)
 
     @property
     def target(self) -> float | None:
-        """Return this load generator's offered load in ops/s, as a whole number when there are several load
-        generators."""
+        """Return this load generator's offered load in ops/s. If there are several load generators, it is a whole
+        number."""
         if self.cell.target is None or len(self.cell.load_hosts) == 1:
             return self.cell.target
         return float(len(self.range_of(round(self.cell.target))))
@@ -61,8 +62,8 @@ class CellContext:
     def loaded_range(self, unit: int = 1) -> range:
         """Return the records of the data set that this load generator loads.
 
-        The parts of all `loading_hosts` are adjacent, and together they cover the data set. The size of every part but
-        the last is a multiple of `unit`, unless the data set has less than one `unit` for each host.
+        The parts of all `loading_hosts` are adjacent, and together they cover the data set. The size of every part
+        except the last is a multiple of `unit`, unless the data set has less than one `unit` for each host.
         """
         hosts = loading_hosts(self.cell)
         total = self.cell.dataset.records if self.cell.dataset else 0
@@ -109,8 +110,8 @@ class CellContext:
 
 
 def loading_hosts(cell: Cell) -> tuple[str, ...]:
-    """Return the hosts that load a cell's data set: all its load generators if the tool can share the load, else the
-    first."""
+    """Return the hosts that load a cell's data set: all its load generators if the tool can share the load, otherwise
+    only the first one."""
     tool, records = TOOL_SPECS.usable(cell.tool.driver), cell.dataset.records if cell.dataset else 0
     together = tool is not None and tool.loads_in_parts and records >= _LEAST_RECORDS * len(cell.load_hosts)
     return cell.load_hosts if together else cell.load_hosts[:1]

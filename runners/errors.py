@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
 
 class RunnerError(BenchError):
-    """The base of the errors that a run raises. Masks this process's secrets in the message and in the hint."""
+    """The base of the errors that a run raises. Hides this process's secrets in the message and in the hint."""
 
     code = "run"
     by_plan = False
-    """Whether the plan itself is the cause, so that it would fail in the same way again."""
+    """Whether the plan itself is the cause, so that a new attempt would fail in the same way."""
     by_host = False
-    """Whether a host is the cause, so that the same plan succeeds once the host is fixed."""
+    """Whether a host is the cause, so that the same plan will succeed once the host is fixed."""
     is_server_lost = False
-    """Whether the lane's server, or the connection to it, is no longer reliable."""
+    """Whether the lane's server, or the connection to it, can no longer be relied on."""
     is_worth_another_attempt = False
-    """Whether another attempt at the cell may succeed, assuming that the plan is not the cause."""
+    """Whether another attempt at the cell may succeed, provided that the plan is not the cause."""
     refused_by: Refused = ""
-    """The cause of refused numbers, or "" if the cause is unrelated to the offered load."""
+    """Why the numbers were refused: "generator" if the load generator was late, "system" if the system did not serve
+    its load, and "" for any other error."""
     is_tried_once_more = False
     """Whether this error gives the cell one more attempt than its experiment's `retries`."""
 
@@ -54,7 +55,7 @@ class HostError(RunnerError):
 
 
 class HostBusy(HostError):
-    """Another run claims the host. `while_waiting` names things to do besides waiting for that run."""
+    """Another run claims the host. `while_waiting` is advice on what to do besides waiting for that run."""
 
     code = "host_busy"
     is_worth_another_attempt = False
@@ -68,26 +69,25 @@ class NoHost(HostError):
 
 
 class Outdated(RunnerError):
-    """Other runs have ended while this run waited for its hosts, so that this run, which has not begun, may reuse their
-    results."""
+    """Other runs ended while this run waited for its hosts. This run has not begun and might reuse their results."""
 
     code = "outdated"
 
 
 class OneMachine(HostError):
-    """Two host names of a plan lead to one machine, where two cells would be measured at the same time."""
+    """Two host names of a plan lead to one machine, so two cells would be measured there at the same time."""
 
     code = "one_machine"
 
 
 class ConnectionLost(HostError):
-    """The connection to a host broke. A job that ran there still runs."""
+    """The connection to a host broke. A job that was started there continues."""
 
     code = "connection_lost"
 
 
 class Damaged(RunnerError):
-    """A file of a run was changed or cut off after it was written."""
+    """A file of a run was changed or cut after it was written."""
 
     code = "damaged"
 
@@ -99,7 +99,7 @@ class ToolMissing(RunnerError):
 
 
 class NoTool(RunnerError):
-    """Hosts of a run lack tools that its cells need, so the run does not begin."""
+    """The hosts of a run lack tools that its cells need, so the run does not begin."""
 
     code = "no_tool"
     ends_with = ExitCode.CELL_FAILED
@@ -113,7 +113,7 @@ class BadOutput(RunnerError):
 
 
 class BeganLate(BadOutput):
-    """A tool's first operation came so late that too little of the measured time was left."""
+    """A tool's first operation came so late that not enough of the measured time was left."""
 
     code = "began_late"
     is_tried_once_more = True
@@ -134,7 +134,7 @@ class GeneratorLate(BadOutput):
 
 
 class EventFailed(BadOutput):
-    """An event of the measurement failed, or did not run at its time."""
+    """An event of the measurement failed, or did not run on time."""
 
     code = "event_failed"
 
@@ -154,7 +154,7 @@ class PlanRefused(RunnerError):
 
 
 class NoKnee(RunnerError):
-    """A search that other cells wait for has measured all its points and found no usable knee."""
+    """A search that other cells wait for has measured all its points without finding a usable knee."""
 
     code = "no_knee"
     by_plan = True
@@ -176,8 +176,8 @@ class ServerFailed(RunnerError):
 
 
 class TeardownFailed(RunnerError):
-    """A teardown command that a database declares has failed. The database's cells keep their results, and the run
-    reports the failure."""
+    """A teardown command that a database declares failed. The database's cells keep their results, and the run reports
+    the failure."""
 
     code = "teardown_failed"
 
@@ -195,7 +195,7 @@ class DiskFull(NotKept):
 
 
 class FolderMoved(NotKept):
-    """A run's folder was moved or removed while its controller ran, so outputs would be written to another folder."""
+    """A run's folder was moved or removed while its controller ran, so outputs would end up in another folder."""
 
     code = "folder_moved"
 

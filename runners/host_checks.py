@@ -1,5 +1,5 @@
-"""Checks what is missing on a spec's hosts, and how to get it, by connecting to each host and asking each tool for its
-version."""
+"""Checks what a spec's hosts lack, and tells how to get it. For this it connects to each host and asks each tool for
+its version."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from benchbrief.runners.world.unsupported import try_meters
 
 @runtime_checkable
 class TriesOut(Protocol):
-    """A driver that can try on a host whether its tool supports a cell's requirements."""
+    """A driver that can try on a host whether its tool supports what a cell requires."""
 
     def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
         """Return the trials to make with the tool at `path`. They leave nothing behind and change no data."""
@@ -65,14 +65,14 @@ _KERNEL, _EMPTY = "kernel", "empty"
 A run that had no room for its load leaves such a directory.
 """
 _WORTH_A_WORD = 1 << 20
-"""The size in bytes from which a directory's contents are shown in addition to the free bytes."""
+"""The size in bytes from which a directory's contents are mentioned besides the free bytes."""
 _COMPRESSED_AT_MOST = 10
-"""The largest factor by which a loaded data set may be smaller than its uncompressed data."""
+"""The largest factor by which compression may make a loaded data set smaller."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `hint` says how to fix a problem.
+    """The result of one check. `hint` tells how to fix a problem.
 
     `ours` is False if the cause is outside the run. `needed` is False if the run can do without the thing that was
     checked.
@@ -90,8 +90,8 @@ class Finding:
 def check_hosts(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
     """Check for every host of a plan that it answers, has its tools, and has writable directories.
 
-    Starts nothing and changes nothing. Yields each finding as soon as it is known, in the plan's order, as a host may
-    be slow.
+    Starts nothing and changes nothing. A host may be slow, so each finding is yielded as soon as it is known, in the
+    plan's order.
     """
     for each in find_unset(plan):
         detail = f"is not set, and {each.needed_by} ({each.origin}) needs it"
@@ -135,7 +135,7 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield the host's jobs and claims without a living run, and the claims of living runs."""
+    """Yield the host's jobs and claims that belong to no living run, and the claims of living runs."""
     try:
         listed = list_leftovers(hosts[host_id], foreign=True)
         found = strays_among(hosts[host_id], listed)
@@ -155,7 +155,7 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield findings on the host's present load, for the user to judge."""
+    """Yield findings about the host's present load, for the user to judge."""
     at = hosts[host_id]
     try:
         busy = other_load(at, os.getpid() if is_on_controller(at.host) else None)
@@ -181,8 +181,8 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
 
 
 def _copied(at: Transport, tool: Driver, configured: str | None) -> str:
-    """Return a sentence on the program that a run would copy to a host, or "" if none. Raises RunnerError if the host
-    can't run the program."""
+    """Return a sentence about the program that a run would copy to a host, or "" if it would copy none. Raises
+    RunnerError if the host can't run the program."""
     program = tool_discovery.to_ship(at, tool, configured)
     if program is None or tool_discovery.is_there(at, tool) or shipped(at, program):
         return ""
@@ -264,7 +264,7 @@ def _as_bytes(kib: str) -> int:
 
 
 def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
-    """Yield each database once for each hardware and path, with the keys that the database has there at its levels."""
+    """Yield each database once for each hardware and path, and the keys that the database has there at its levels."""
     found: dict[tuple[str, str, str | None], list[DatabaseKey]] = {}
     for key, database in plan.databases.items():
         found.setdefault((key.database, key.hardware, database.path), []).append(key)
@@ -272,9 +272,11 @@ def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
 
 
 def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> list[tuple[Room, Cell]]:
-    """Return how much room the load of each data set needs, the largest first, with a cell that uses the data set.
+    """Return how much room the load of each data set needs, each with a cell that uses the data set. The largest comes
+    first.
 
-    The needed room is the amount below which the engine refuses the load, or else the size of the data themselves.
+    The needed room is the amount below which the engine refuses the load or, if there is none, the size of the data
+    themselves.
     """
     cells = {
         (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database in databases and cell.dataset
@@ -289,7 +291,8 @@ def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> li
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether the directory with `kept` bytes may already contain the data set, so that nothing needs loading.
+    """Return whether the directory, which has `kept` bytes, may already contain the data set, so that nothing needs
+    loading.
 
     Only a run can tell which data set is there, as that also depends on the load generator's build.
     """

@@ -1,7 +1,7 @@
 """Opens files that may come from strangers, in runs and shared stores. Only plain files up to a maximum size are
 opened.
 
-Anything else raises an OSError that says why the file is refused, as for any file that can't be read.
+For anything else, raises an OSError that tells why the file is refused, as for any file that can't be read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 
 SMALL = 64 << 20
-"""The most bytes of a file that is read as a whole. Every such file except a plan has fewer."""
+"""The most bytes of a file that is read as a whole. All such files except plans are smaller."""
 _HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _KINDS = {
     stat.S_IFLNK: "it is a link, and links are not followed",
@@ -26,12 +26,12 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """A path that is not a plain file, is behind a link, or is too large."""
+    """A path that is not a plain file, is reached through a link, or is too large."""
 
 
 def why_not_plain(found: os.stat_result) -> str:
-    """Return what a path is if it is not a plain file, or "" for a plain file. Pass a result of `lstat`, which follows
-    no link."""
+    """Return what a path is if it is not a plain file, or "" for a plain file. Pass a result of `lstat`, which does not
+    follow links."""
     return _KINDS.get(stat.S_IFMT(found.st_mode), "")
 
 
@@ -78,8 +78,8 @@ def _open(path: Path | str, inside: Path | None) -> int:
 
 
 def _refused(path: Path | str, error: OSError) -> OSError:
-    """Return the error for a path that can't be opened. It is NotPlain if the path is not a plain file or is behind a
-    link."""
+    """Return the error for a path that can't be opened. It is NotPlain if the path is not a plain file or is reached
+    through a link."""
     for each in (path, *Path(path).parents):
         try:
             found = os.lstat(each)
@@ -92,7 +92,7 @@ def _refused(path: Path | str, error: OSError) -> OSError:
 
 
 def own_folder(above: Path, name: str) -> Path:
-    """Return a folder inside a run, to write into. Raises NotPlain for a link, since its target does not belong to the
+    """Return a folder inside a run to write into. Raises NotPlain for a link, since its target does not belong to the
     run."""
     folder = above / name
     if folder.is_symlink():
@@ -101,7 +101,7 @@ def own_folder(above: Path, name: str) -> Path:
 
 
 def why_not_kept(path: Path, inside: Path) -> str:
-    """Return why a folder lacks a plain file (such as "is missing"), or "" if it has the file."""
+    """Return why a folder does not have a plain file (such as "is missing"), or "" if it has the file."""
     try:
         open_plain(path, inside).close()
     except FileNotFoundError:

@@ -33,7 +33,7 @@ Spec = TypeVar("Spec", bound=ExtensionSpec)
 
 
 def driver(name: str) -> Driver:
-    """Return the driver of that name. Raises RunnerError when there is none, or when it can't be loaded."""
+    """Return the driver of that name. Raises RunnerError if there is none, or if it can't be loaded."""
     return cast(Driver, create(TOOL_SPECS, name, Driver))
 
 
@@ -67,8 +67,8 @@ def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments:
 
 
 def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = object) -> object:
-    """Return the class that the extension's spec names. Raises RunnerError if it does not implement the seam, or lacks
-    the methods for a reset that it offers."""
+    """Return the class that the extension's spec names. Raises RunnerError if the class does not implement the seam, or
+    lacks the methods for a reset that it offers."""
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
@@ -97,7 +97,8 @@ def find_misfit(made: object, seam: type) -> str:
 
 
 def find_private(made: object) -> str:
-    """Return a sentence on a private name of a benchbrief class that its subclass also uses, or "" if there is none."""
+    """Return a sentence about a private name of a benchbrief class that its subclass also uses, or "" if there is
+    none."""
     if not isinstance(made, type):
         return ""
     theirs: dict[str, str] = {}
@@ -111,7 +112,7 @@ def find_private(made: object) -> str:
 
 
 def _private_names(owner: type) -> set[str]:
-    """Return the names with a leading underscore that a class has, or that its methods set in its objects."""
+    """Return the names with a leading underscore that a class has, or that its methods set on its objects."""
     names = {*vars(owner), *vars(owner).get("__annotations__", {})}
     for value in vars(owner).values():
         code = getattr(value, "__code__", None) or getattr(getattr(value, "fget", None), "__code__", None)
@@ -138,7 +139,7 @@ def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
 
 
 def spec_of(registry: Registry[Spec], name: str) -> Spec:
-    """Return the spec of the extension of that name. Raises RunnerError when the extension can't be used."""
+    """Return the spec of the extension of that name. Raises RunnerError if the extension can't be used."""
     found = registry.find(name)
     if isinstance(found, RefusedExtension):
         raise RunnerError(f"the {found.kind} `{name}` of {found.source} can't be used: {found.why}", found.hint)
@@ -153,7 +154,7 @@ def spec_of(registry: Registry[Spec], name: str) -> Spec:
 
 @contextmanager
 def _guarded(kind: str, name: str, target: str) -> Iterator[None]:
-    """Turn any error from an extension's code, while it is loaded, into a RunnerError."""
+    """Turn any error that an extension's code raises while it is loaded into a RunnerError."""
     try:
         yield
     except RunnerError:

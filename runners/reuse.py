@@ -1,7 +1,8 @@
 """Results of earlier runs that are reused for cells of a new run, and whether they are still valid.
 
 The raw outputs of such results are linked (or copied) into the new run's directory. Their records come first in the new
-run's journal, each cell's after a record of its source. After that, the new run does not need the old one.
+run's journal. The records of each cell follow a record of their source. After that, the new run does not need the old
+one.
 
 A cell's hash covers what the spec says. Only a look at the host shows which machine it is, and which versions of tools
 and servers it has. A measurement on another machine with the same name, or with another version, is another
@@ -41,7 +42,7 @@ _ATTEMPT = 1
 
 @dataclass(frozen=True)
 class Carried:
-    """The good attempt at an earlier run's cell `was`, which can be used for the new plan's `cell` because it is the
+    """The good attempt at an earlier run's cell `was`. It can be used for the new plan's `cell`, because that is the
     same measurement.
 
     The run `run_id` measured it, as the cell `as_cell`. It is taken from the run in `run_dir`, which may itself have
@@ -66,7 +67,7 @@ class Carried:
         return all(isinstance(record, j.CellSkipped) for record in self.records)
 
     def own_records(self) -> Iterator[j.AnyRecord]:
-        """Yield the attempt's records, changed to be records of the new run's cell."""
+        """Yield the attempt's records, changed so that they are about the new run's cell."""
         for record in self.records:
             changes: dict[str, object] = {"cell": self.cell.id}
             if not isinstance(record, j.Remark | j.CellSkipped):
@@ -150,7 +151,7 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
 
 
 def subject(fact: Facts) -> tuple[str, ...]:
-    """Return the key of what the facts are about. Newer facts with the same key replace older ones."""
+    """Return a key for the subject of the facts. Newer facts with the same key replace older ones."""
     if isinstance(fact, j.HostFacts):
         return (fact.type, fact.host)
     if isinstance(fact, j.EngineFacts):
@@ -173,14 +174,15 @@ _AT_ONCE = 8
 
 @dataclass
 class Rechecked:
-    """Results that are no longer valid: `changed` has what has changed, by cell. `warnings` do not prevent reuse."""
+    """Results that are no longer valid. `changed` tells what has changed, by cell. `warnings` do not prevent reuse."""
 
     changed: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 def recheck(plan: Plan, carried: Sequence[Carried]) -> Rechecked:
-    """Check on the hosts whether earlier results are still valid, looking only at what they depend on.
+    """Check on the hosts whether earlier results are still valid. Only the things on which the results depend are
+    looked at.
 
     A host that can't be reached only causes a warning.
     """

@@ -30,22 +30,24 @@ from benchbrief.runners.jobs.commands import quote, read_script, shell_line, wit
 from benchbrief.runners.jobs.tasks import Job, JobFile, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
-"""The seconds after which a loop ends by itself, as it does when its directory is removed, so that none stays behind.
-"""
+"""After how many seconds a loop ends by itself, so that none is left behind. It also ends if its directory is
+removed."""
 _MAX_LINE = 10_000
 _STEPPED_S = 0.25
-"""The difference in seconds from the time since boot above which the clock was set. The kernel's slewing affects both
-alike. The time since boot is known to hundredths of a second, and a busy host may pause between the two readings."""
-_SLOW_S = 1.0
-"""How far apart two readings may always be, in seconds, since a busy host may be late without having missed a reading.
+"""The clock counts as set if it differs from the time since boot by more than this many seconds. The kernel's slewing
+affects both alike. The time since boot is known to hundredths of a second, and a busy host may pause between the two
+readings.
 """
+_SLOW_S = 1.0
+"""How many seconds two readings may be apart in any case, since a busy host may be late without having missed a
+reading."""
 
 _LOOP = read_script(__file__, "sampling_loop.sh")
 
 
 def is_count(word: str) -> bool:
-    """Return whether the text is a number that the kernel may print: digits, but not thousands of them, which Python
-    refuses."""
+    """Return whether the text is a number that the kernel may print. It must be digits, but not thousands of them,
+    which Python refuses."""
     return len(word) <= 20 and word.isdecimal()
 
 
@@ -53,8 +55,8 @@ def is_count(word: str) -> bool:
 class FileReads:
     """The kernel's files that a probe reads, each with an awk statement that prints the wanted parts of its lines.
 
-    `header` is a shell script that prints everything that does not change. When it fails, its output explains the
-    probe's failure. A missing file is left out.
+    `header` is a shell script that prints everything that does not change. If it fails, its output explains the probe's
+    failure. A missing file is left out.
     """
 
     files: Mapping[str, str]
@@ -63,7 +65,7 @@ class FileReads:
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A kind of probe that can share its loop with others, since its parser recognizes its own lines."""
+    """A kind of probe that can share its loop with others, since its parser recognizes the lines that belong to it."""
 
     def reads(self, probe: Probe) -> FileReads: ...
 
@@ -78,9 +80,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class SampleStep:
-    """Two consecutive readings with the time between them partly or wholly inside the window.
+    """Two consecutive readings. The time between them lies partly or wholly inside the window.
 
-    `time` is the end of the part inside the window, in seconds from the window's start, and `inside` is its length.
+    `time` is the end of the part inside the window, in seconds from the window's start, and `inside` is the length of
+    that part.
     """
 
     before: Reading
@@ -103,7 +106,7 @@ def sampling_job(
     figures: tuple[str, ...] = (),
     counts: bool = False,
 ) -> Job:
-    """Return the job of a probe. `read` is a shell command that prints one reading, and `header` one that prints
+    """Return the job of a probe. `read` is a shell command that prints one reading, and `header` is one that prints
     everything that does not change.
 
     The job reads until it is stopped, or `rounds` times. With `counts`, it reads once more when it is stopped. `files`
@@ -142,8 +145,8 @@ _FAILED = "failed: "
 def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:
     """Return the header's lines, and the complete readings in order of time. Raises BadOutput.
 
-    `probe` selects the header if one loop reads for several probes. Setting the clock meanwhile does not move the
-    readings, as they follow the time since boot.
+    `probe` selects the header if one loop reads for several probes. If the clock is set in between, the readings do not
+    move, as they follow the time since boot.
     """
     header: list[str] = []
     found: list[tuple[float, float | None, tuple[str, ...]]] = []
@@ -171,11 +174,11 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
 
 
 def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], booted: float | None) -> Iterator[Reading]:
-    """Yield the readings in rising order of time. After the clock was set, their times are computed from the time since
-    boot.
+    """Yield the readings in rising order of time. If the clock was set, the times after that are computed from the time
+    since boot.
 
-    `booted` is when the job's host booted. Journals of earlier versions do not have it, so the first readings replace
-    it.
+    `booted` is when the job's host booted. Journals of earlier versions lack it, so the first readings are used
+    instead.
     """
     first = [at - up for at, up, _ in found[:5] if up is not None]
     base = booted if booted is not None else statistics.median(first) if first else None
@@ -189,7 +192,7 @@ def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], boot
 
 
 def longest_step(every_s: float) -> float:
-    """Return the longest time between two readings, in seconds, at which none counts as missing.
+    """Return how many seconds two readings may be apart before readings count as missing between them.
 
     The values in a longer gap are unknown, and are not filled in.
     """
@@ -206,10 +209,10 @@ def parse_recent(text: str) -> list[Reading]:
 def steps_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[SampleStep]:
-    """Yield the intervals between readings, cut to the window, except those with missing readings.
+    """Yield the intervals between readings, cut to the window. Intervals with missing readings are left out.
 
-    An interval across an end of the window has the rate of the whole interval, as the counters are interpolated at the
-    end. Raises BadOutput when no part of the window was sampled.
+    An interval that extends beyond an end of the window has the rate of the whole interval, as the counters are
+    interpolated at that end. Raises BadOutput if no part of the window was sampled.
     """
     _require_some(probe, output, found, window)
     start, end = window
@@ -222,8 +225,8 @@ def steps_in_window(
 def readings_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[tuple[float, Reading]]:
-    """Yield the readings inside the window, each with its seconds since the window's start. Raises BadOutput as
-    `steps_in_window` does."""
+    """Yield the readings inside the window, each with its seconds since the window's start. Raises BadOutput like
+    `steps_in_window`."""
     _require_some(probe, output, found, window)
     yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])
 
@@ -259,7 +262,8 @@ Resource = Literal["cpu", "io", "memory"]
 
 
 def pressure_rule(resource: Resource) -> dict[str, str]:
-    """Return the file of a resource's pressure, and the awk statement that prints its total, for `FileReads`."""
+    """Return the file of a resource's pressure, and the awk statement that prints the total from it, for
+    `FileReads`."""
     return {f"/proc/pressure/{resource}": f'if (/^some /) print "{resource}-pressure " $NF'}
 
 

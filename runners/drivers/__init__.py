@@ -1,2 +1,2 @@
-"""Drivers of load generators: the commands to run, and what the output proves. Each tool has a driver and a separate
+"""Drivers of load generators, which build their commands and judge their output. Each tool has a driver and a separate
 parser."""

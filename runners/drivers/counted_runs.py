@@ -1,8 +1,8 @@
-"""Tools that run for a given number of operations but not for a given time, such as `redis-benchmark -n`.
+"""Runs tools that take a number of operations but not a time, such as `redis-benchmark -n`.
 
-The job finds the right number by itself. Shorter runs come first: they measure the rate and are the warm-up. The run
-that counts lasts about as long as the plan says. The whole job has one output, in which the window of this last run is
-known.
+The job finds the right number by itself. It begins with shorter runs, which measure the rate and serve as the warm-up.
+The last run is the one that counts, and takes about as long as the plan says. The whole job has one output, which tells
+the window of this last run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RUN = read_script(__file__, "run_counted.sh")
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The counted run: how many operations were requested, and its window in epoch seconds by its host's clock.
+    """The run that counts: how many operations were requested, and its window in epoch seconds by its host's clock.
 
     `window` is accurate to 10 ms and includes the tool's start. `described` is the sentence about the window that a
     brief prints.
@@ -51,8 +51,8 @@ def counted_job(
     collect: tuple[str, ...] = (),
     figures: tuple[str, ...] = (),
 ) -> Job:
-    """Return the measuring job, including the warm-up, of a tool whose command `words` contain the
-    placeholder `COUNT`."""
+    """Return the measured job, including its warm-up, of a tool whose command `words` contain the placeholder
+    `COUNT`."""
     cell = context.cell
     run = with_values(
         _RUN,
@@ -65,8 +65,8 @@ def counted_job(
 
 
 def counted_from(text: str) -> float | None:
-    """Return when the counted run began, in seconds since boot, from the end of the job's output, or None if it has not
-    begun.
+    """Return when the run that counts began, in seconds since boot, from the end of the job's output. Returns None if
+    that run has not begun.
 
     Implements `seams.TellsBeginning`.
     """
@@ -75,7 +75,7 @@ def counted_from(text: str) -> float | None:
 
 
 def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:
-    """Return the counted run from the job's output. Raises BadOutput if the output has no such run."""
+    """Return the run that counts from the job's output. Raises BadOutput if the output has no such run."""
     text = ""
     if (path := output.directory / _FILE).exists():
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -17,18 +17,18 @@ _PLAIN = {0x1C849308: 0, 0x1C849301: 1}
 _HEADERS = {0: struct.Struct(">iqqq"), 1: struct.Struct(">iiiqqd")}
 _WORDS = {2: "h", 4: "i", 8: "q"}
 _HIGHEST_AT = 24
-"""The offset of the highest value in a V2 payload, whose header is a cookie and then V1's header."""
+"""The offset of the highest value in a V2 payload. Its header is a cookie, followed by V1's header."""
 _HIGHEST = 1 << 61
 _MOST_BYTES = 16 << 20
-"""The most bytes to decompress, enough for more than two million counts. An hour's histogram in nanoseconds needs a
-tenth of that."""
+"""The most bytes to decompress, which is enough for more than two million counts. An hour's histogram in nanoseconds
+needs a tenth of that."""
 
 
 def decode(payload: str) -> Iterator[tuple[tuple[int, int], int]]:
-    """Yield ((lowest value, next bucket's lowest), count) for each bucket that has a count, in the histogram's own
-    unit.
+    """Yield ((lowest value, next bucket's lowest value), count) for each bucket that has a count, in the histogram's
+    own unit.
 
-    Raises ValueError when the payload is damaged.
+    Raises ValueError if the payload is damaged.
     """
     histogram, counts = _decoded(payload)
     edge = histogram.get_value_from_index
@@ -63,10 +63,10 @@ def _decoded(payload: str) -> tuple[Any, Any]:
 
 
 def _with_room(data: bytes) -> bytes:
-    """Return the same V2 histogram with the largest possible highest value in its header.
+    """Return the same V2 histogram, with the largest possible highest value in its header.
 
     A histogram that grows while threads record in it may be written with counts above the highest value in its header.
-    YCSB's logs have such lines when one operation takes far longer than all before it. The change does not move the
+    YCSB's logs have such lines if one operation takes far longer than all earlier ones. The change does not move the
     buckets, which depend only on the lowest value and the number of digits. Raises zlib.error or struct.error.
     """
     plain = bytearray(zlib.decompressobj().decompress(data[8:], _MOST_BYTES))
@@ -113,9 +113,9 @@ def _old(data: bytes, version: int) -> tuple[Any, Any]:
 
 
 def decode_hdr(payload: str) -> Histogram:
-    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when the
+    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError if the
     histogram is damaged.
 
-    A bucket reaches from its lowest value to the next bucket's lowest, as a recorded value v means [v, v + 1) us.
+    A bucket extends from its lowest value to the next bucket's lowest value, as a recorded value v means [v, v + 1) us.
     """
     return from_counts(decode(payload), US_PER_S)

@@ -40,7 +40,7 @@ _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
 _FROM_OUTSIDE = {
     each.value: each.name for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU)
 }
-"""Signals sent from outside. All others are raised by the tool itself, as when an assertion fails."""
+"""Signals that are sent from outside. The tool itself raises all others, for example when an assertion fails."""
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
 """Matches lines that do not explain a failure: frames of a stack trace, YCSB's status lines (which name its
 `READ-FAILED` rows), and YCSB's greeting."""
@@ -50,7 +50,7 @@ def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
     """Yield the lines of a file without their line ends. A bare carriage return also ends a line.
 
     Replaces bytes that are invalid in the file's encoding. Yields nothing if the file does not exist. `limit` is in
-    bytes. Raises BadOutput when the file or a line is too long.
+    bytes. Raises BadOutput if the file or a line is too long.
     """
     if not path.exists():
         return
@@ -64,7 +64,8 @@ def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
 
 
 def best_line(output: JobOutput) -> str:
-    """Return the line that best explains a failure: the first complaint on either stream, or else the last line."""
+    """Return the line that best explains a failure: the first complaint on either stream or, if there is none, the last
+    line."""
     last = ""
     for text in _said(output):
         if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
@@ -74,7 +75,8 @@ def best_line(output: JobOutput) -> str:
 
 
 def last_line(output: JobOutput) -> str:
-    """Return the last line of standard output, or else of standard error, which need not explain a failure."""
+    """Return the last line of standard output or, if that is empty, of standard error. It need not explain a
+    failure."""
     last = deque(_said(output), 1)
     return last[0][:_QUOTE_LIMIT] if last else say.printed_nothing()
 
@@ -88,8 +90,8 @@ def _said(output: JobOutput) -> Iterator[str]:
 
 
 def bad_output(output: JobOutput, what: str, hint: str = "") -> BadOutput:
-    """Return the error for output that proves nothing: OptionRefused if the tool complains about its command line, or
-    else BadOutput. `what` quotes the most helpful line."""
+    """Return the error for output that proves nothing: OptionRefused if the tool complains about its command line,
+    otherwise BadOutput. `what` quotes the most helpful line."""
     error = OptionRefused if _REFUSED.search(what) else BadOutput
     return error(what, hint or say.hint_output(path=output.directory))
 
@@ -118,9 +120,9 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
 def require_few_errors(
     output: JobOutput, tool: str, errors: int, successes: int, allowed: float, said: str = ""
 ) -> None:
-    """Raise NotServed when more than the allowed share of the operations failed.
+    """Raise NotServed if more than the allowed share of the operations failed.
 
-    `said` tells why they failed. If this is not known, the error quotes the tool's best line.
+    `said` tells why they failed. If the reason is unknown, the error quotes the tool's best line.
     """
     total = errors + successes
     if total and errors / total > allowed:
@@ -145,8 +147,8 @@ def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) ->
 
 
 def timeout_s(cell: Cell, kind: StepKind) -> float:
-    """Return how long the plan allows for a step of the cell, in seconds. Raises KeyError when the cell does not have
-    the step."""
+    """Return how many seconds the plan allows for a step of the cell. Raises KeyError if the cell does not have the
+    step."""
     for step in cell.steps:
         if step.kind == kind:
             return step.timeout_s

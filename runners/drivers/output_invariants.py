@@ -1,4 +1,4 @@
-"""The form of rules about a tool's printed numbers, which hold whatever was measured.
+"""Rules about a tool's printed numbers, which hold whatever was measured.
 
 An output that breaks a rule is not accepted as evidence.
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?")
 QUANTISED = 0.002
-"""The relative error of a value printed by HdrHistogram, which keeps three digits."""
+"""The relative error of values that HdrHistogram prints, since it keeps three digits."""
 
 _SLOWER, _BETWEEN_S = 2.0, 0.02
 """How many times slower than its two halves an operation may be, and by how many seconds more. Between them its thread
@@ -32,22 +32,22 @@ may wait for one of few processors."""
 
 @dataclass(frozen=True)
 class Invariant(Generic[T]):
-    """One rule. `says` is the rule as a sentence in the documentation. `check` yields a sentence for each violation,
-    which names the two values that disagree."""
+    """One rule. `says` is the rule's sentence in the documentation. `check` yields a sentence for each violation, which
+    names the two values that disagree."""
 
     says: str
     check: Callable[[T], Iterable[str]]
 
 
 def find_broken(table: Iterable[Invariant[T]], output: T) -> Iterator[str]:
-    """Yield the violations of the rules in a tool's table, in the table's order."""
+    """Yield the violations of the rules in a tool's table, in the order of the table."""
     for each in table:
         yield from each.check(output)
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number. The true number is within `off` of `value`, which is half a unit of the last digit."""
+    """A printed number. The true number is within `off` of `value`; `off` is half a unit of the last digit."""
 
     value: float
     off: float
@@ -57,8 +57,8 @@ class Printed:
 
 
 def parse_printed(text: str) -> Printed | None:
-    """Parse a printed number. Returns None for anything that is not a finite number (NaN, infinity, a decimal
-    comma)."""
+    """Parse a printed number. Returns None if the text is not a finite number, as with NaN, infinity, or a decimal
+    comma."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -68,7 +68,7 @@ def parse_printed(text: str) -> Printed | None:
 
 
 def format_number(value: float) -> str:
-    """Format a number for a message: a whole number in full, any other to six digits."""
+    """Format a number for a message. Whole numbers have all their digits, others have six."""
     return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
@@ -81,8 +81,8 @@ def format_seconds(value: float) -> str:
 class PrintedLatencies:
     """The printed latencies of one operation, in seconds.
 
-    Some tools print the end of a bucket as a percentile. The true percentile is then at most `below` less and at most
-    `above` more than the printed one. `unit` is the last digit of the other values.
+    Some tools print the end of a bucket as a percentile. The true percentile may then be up to `below` lower or up to
+    `above` higher than the printed one. `unit` is the size of the last digit of the other values.
     """
 
     name: str
@@ -119,8 +119,8 @@ def check_order(of: PrintedLatencies) -> Iterator[str]:
 def check_mean(of: PrintedLatencies) -> Iterator[str]:
     """Check that latencies with these percentiles can have this mean.
 
-    If p is a percentile of n latencies, p percent of the latencies are at most its value, and the others are at least
-    its value. That bounds the sum from both sides. Each rank is known to within one operation.
+    If p is a percentile of n latencies, p percent of the latencies are at most as high as its value, and the others are
+    at least as high. This bounds the sum from both sides. Each rank is known to within one operation.
     """
     if of.count <= 0 or of.mean is None or of.low is None or of.high is None or not of.percentiles:
         return
@@ -200,7 +200,7 @@ def check_halves(whole: PrintedLatencies, first: PrintedLatencies, second: Print
     """Check that an operation consisting of two others is never faster than both together, and hardly slower.
 
     Between the two, the operation makes values and waits for a processor, and the latencies of the two do not include
-    that. When `second` has as many operations as `whole`, each whole operation contains exactly one of them.
+    that. If `second` has as many operations as `whole`, each whole operation contains exactly one of them.
     """
     low = (first.low or 0.0) + (second.low or 0.0)
     unit = whole.unit + first.unit + second.unit + low * QUANTISED
@@ -234,7 +234,7 @@ def check_run_length(of: PrintedLatencies, run_s: float, off: float) -> Iterator
 
 
 def check_threads(each: Iterable[PrintedLatencies], run_s: float, threads: float, off: float) -> Iterator[str]:
-    """Check that all latencies together fit into the threads' time, as each thread does one operation at a time."""
+    """Check that all latencies together fit into the threads' time. Each thread does one operation at a time."""
     total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
     if total > (threads * run_s + off) * (1 + QUANTISED):
         have = f"{format_number(threads)} threads have {format_number(round(threads * run_s, 3))} s in the run"

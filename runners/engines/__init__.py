@@ -1,1 +1,1 @@
-"""Engines for systems under test: how to attach to, start, empty, check and describe them."""
+"""Engines for systems under test, which attach to them, start, empty, check and describe them."""

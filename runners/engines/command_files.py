@@ -1,8 +1,9 @@
-"""Facts about files named by declared commands, such as scripts. Their contents shape results as much as the commands
+"""Facts about files that declared commands name, such as scripts. Their contents shape results as much as the commands
 do.
 
-A file is identified by its SHA-256, a very large one by its size and the time of its last change. Left out are files
-that a command writes, files in the database's directory or in system folders, and everything but plain files.
+A file is identified by its SHA-256, or a very large file by its size and the time of its last change. Files are left
+out if a command writes them, if they are in the database's directory or in system folders, or if they are not plain
+files.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Hosts
 
 FACT = "file "
-"""The first word of each fact's name, which continues with `PATH on HOST`."""
+"""The beginning of each fact's name. `PATH on HOST` follows."""
 _TIMEOUT_S = 120.0
 _NESTED_AT_MOST = 3
 
@@ -29,8 +30,8 @@ _LOOK = read_script(__file__, "scripts/command_digests.sh")
 def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
     """Return the digests of the files that the commands of a database and its hardware name, by path and host.
 
-    Each host has its own facts, even when hosts agree, so that facts from two times can be compared by name. Raises
-    RunnerError for a host that can't be reached.
+    Each host has its own facts, even if hosts agree, so that facts from two times can be compared by name. Raises
+    RunnerError if a host can't be reached.
     """
     facts: dict[str, str] = {}
     for host_id in hardware.hosts:
@@ -87,7 +88,8 @@ def named_words(line: str, depth: int = 0) -> Iterator[str]:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield a word, and the value that it sets (such as `/path` in `--file=/path`), if they may be file names."""
+    """Yield those of these that may be file names: a word, and the value that it sets (such as `/path` in
+    `--file=/path`)."""
     for text in (word, word.partition("=")[2]):
         name = text.replace("${HOME}", "~").replace("$HOME", "~")
         if name and not name.startswith("-") and not set(name) & set("$*?[`"):

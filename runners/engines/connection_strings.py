@@ -12,10 +12,10 @@ from benchbrief.runners.journal.secret_references import read_reference, secrets
 
 
 def resolve_uri(template: Template, database: Database) -> Secret:
-    """Return the connection string with its references replaced by values from this process's environment.
+    """Return the connection string, with references replaced by values from this process's environment.
 
-    References before the @ are percent-encoded, so that a password may contain any character. If one reference is the
-    whole part before the @, its value is `user:password`. Raises RunnerError.
+    Values before the @ are percent-encoded, so that a password may contain any character. If one reference is the whole
+    part before the @, its value is `user:password`. Raises RunnerError.
     """
     needed_by = f"the uri of database {database.name}"
     values = [part if isinstance(part, str) else read_reference(part, needed_by) for part in template]
@@ -26,7 +26,7 @@ def resolve_uri(template: Template, database: Database) -> Secret:
 
 
 def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
-    """Yield the index of each reference between :// and @, and whether nothing else is between them."""
+    """Yield the index of each reference between :// and @, and whether the reference is all that is between them."""
     # A NUL replaces each reference, as no text of a spec contains one.
     text = "".join(part if isinstance(part, str) else "\0" for part in template)
     userinfo = re.match(r"[a-z][a-z0-9+.-]*://([^/?]*)@", text)

@@ -1,7 +1,7 @@
 """Data directories on hosts: which ones benchbrief may empty, and how to take and restore snapshots of them.
 
-A directory is ours only when it holds our marker. We write the marker when we make the directory or find it empty, and
-we remove nothing from other directories. A snapshot lies in the directory itself, so that it is on the same device, and
+A directory is ours only if it holds our marker. We write the marker when we make the directory or find it empty, and we
+remove nothing from other directories. A snapshot lies in the directory itself. It is therefore on the same device, and
 file systems that can share blocks need not copy them.
 """
 
@@ -61,14 +61,14 @@ _MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
 def warn_of_aged(writers: int) -> tuple[str, ...]:
-    """Return a remark that this many cells have written to the data set since its load, or none if no cell has."""
+    """Return a remark that this many cells have written to the data set since its load, or no remark if no cell has."""
     if not writers:
         return ()
     return (say.aged(n=writers),)
 
 
 def open_directory(host: Transport, path: str) -> str | None:
-    """Claim the directory, if it is not ours yet. Returns the problem, or None on success."""
+    """Claim the directory if it is not ours yet. Returns the problem, or None on success."""
     return _said(path, _run(host, _OPEN, path))
 
 
@@ -85,7 +85,7 @@ def empty_directory(host: Transport, path: str) -> str | None:
 def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = TAKE) -> str | None:
     """Run `script` to take a snapshot of all contents. The process that writes the contents must have ended.
 
-    Returns None on success, or else what is wrong. Raises Interrupted.
+    Returns the problem, or None on success. Raises Interrupted.
     """
     try:
         return _copied(host, "snapshot", script, path, stopping)
@@ -98,7 +98,7 @@ def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = 
 def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
     """Replace all contents by the snapshot's. An interrupted restore does not count.
 
-    Returns None on success, or else what is wrong. Raises Interrupted.
+    Returns the problem, or None on success. Raises Interrupted.
     """
     return _copied(host, "restore", script, path, stopping)
 
@@ -117,8 +117,8 @@ def mark_directory(host: Transport, path: str, text: str) -> str | None:
 
 
 def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
-    """Return the text in the marker of the directory or of its snapshot. Returns "" when there is no marker, or when
-    the snapshot's files have changed."""
+    """Return the text in the marker of the directory or of its snapshot. Returns "" if there is no marker, or if the
+    snapshot's files have changed."""
     return _run(host, _MARKED_SNAPSHOT if snapshot else _MARKED, path).stdout.strip()
 
 
@@ -129,7 +129,7 @@ def _said(path: str, done: Completed) -> str | None:
 
 
 def _why(path: str, said: str) -> str:
-    """Return the output of a script, with the sentence for its exit code."""
+    """Return the output of a script, followed by the sentence for its exit code."""
     words, _, last = said.rpartition("\n")
     code, _, other = last.removeprefix("@").partition(" ")
     if not last.startswith("@") or code not in _WHY:

@@ -1,4 +1,4 @@
-"""The base of engines without a server, whose data are in a directory on one host."""
+"""The base of engines that have no server. Their data are in a directory on one host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchbrief.runners.seams import GoesOn, Hosts, Stopping, Transport
 class DirectoryEngine:
     """The common part of engines without a server. Implements parts of `seams.Engine` and `seams.OutlivesController`.
 
-    `host_id` is the host that has the data, which is the first host of the hardware.
+    `host_id` is the host that has the data: the first host of the hardware.
     """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
@@ -32,12 +32,12 @@ class DirectoryEngine:
     # --- what an engine says ---
 
     def open(self) -> None:
-        """Claim the directory before the first cell. An engine with more to check overrides this. Raises RunnerError if
-        the directory can't be used."""
+        """Claim the directory before the first cell. Engines that have more to check override this. Raises RunnerError
+        if the directory can't be used."""
         self.open_directory()
 
     def endpoint(self) -> Endpoint:
-        """Return where the load generator finds the data. Raises PlanRefused when the spec does not name the
+        """Return where the load generator finds the data. Raises PlanRefused if the spec does not name the
         directory."""
         return Endpoint(path=self.path)
 
@@ -50,7 +50,7 @@ class DirectoryEngine:
 
     @property
     def path(self) -> str:
-        """The database's directory. Raises PlanRefused when the spec names none."""
+        """The database's directory. Raises PlanRefused if the spec names none."""
         if not self.database.path:
             raise PlanRefused(
                 say.database_pathless(database=self.database.name), say.hint_path(origin=self.database.origin)
@@ -71,7 +71,7 @@ class DirectoryEngine:
         """Do nothing, as there is no server."""
 
     def counters(self) -> dict[str, float]:
-        """Return no counters: there is no server, and a library's counters end with its process."""
+        """Return no counters, since there is no server, and a library's counters are gone when its process ends."""
         return {}
 
     def take_over(self) -> None:
@@ -84,7 +84,7 @@ class DirectoryEngine:
         """Do nothing, as there is no server."""
 
     def stop(self) -> None:
-        """Run the teardown. The data remain for the next cell or run. Raises TeardownFailed."""
+        """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
         entered, self._entered, self._opened = self._entered, False, False
         if entered:
             self.run_hooks("teardown")

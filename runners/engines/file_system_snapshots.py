@@ -1,4 +1,4 @@
-"""Snapshots of a data directory by its file system, or by the volume manager below it.
+"""Snapshots of a data directory that its file system takes, or the volume manager below it.
 
 A snapshot takes no longer for a terabyte than for a megabyte, and needs room only for what cells write. All file
 systems share one mechanism, and each file system is an extension. The extension's script `snapshots.sh` defines the
@@ -17,7 +17,7 @@ functions below. Each step of the mechanism is one script in `scripts/by_system/
 | `free` | prints how many KiB are free, and how many there are in all |
 
 The scripts get the directory as $1, and its path without links in $real. $marker is the name of the file that makes the
-directory ours. $snapshot is how the name of a snapshot ends. `scripts/parts/snapshot_names.sh` has more functions. The
+directory ours. $snapshot is the ending of a snapshot's name. `scripts/parts/snapshot_names.sh` has more functions. The
 scripts exit with 0, or print the reason and exit with 1.
 """
 
@@ -48,7 +48,7 @@ class FileSystemSnapshots:
     """The scripts that take and restore snapshots on one file system."""
 
     def __init__(self, name: str) -> None:
-        """Raises RunnerError when there is no usable extension of that name."""
+        """Raises RunnerError if there is no usable extension of that name."""
         self.spec = spec_of(SNAPSHOT_SPECS, name)
         own = ""
         try:
@@ -68,7 +68,7 @@ class FileSystemSnapshots:
 
     @property
     def label(self) -> str:
-        """The file system's name, as people know it."""
+        """The file system's name as people write it."""
         return self.spec.label
 
     def step(self, name: str) -> str:

@@ -1,7 +1,7 @@
-"""Computes the address at which a server on a host listens, and how other hosts reach it.
+"""Computes the address at which a server listens, and the address at which other hosts reach it.
 
-The plan's name for a host may be known only to this machine, through ~/.ssh/config. Other hosts then use the address
-over which SSH reached the host.
+The plan's name for a host may be known only to this machine, through ~/.ssh/config. Other hosts then use the address at
+which SSH reached the host.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ _ADDRESS = read_script(__file__, "server_address.sh")
 
 
 def address_of(transport: Transport) -> str:
-    """Return the plan's name for the host if the host itself knows the name, or else its address. Raises HostError."""
+    """Return the plan's name for the host if the host itself knows the name, otherwise its address. Raises
+    HostError."""
     name = transport.host.name
     done = run_persistently(transport, Command(("sh", "-c", _ADDRESS, "sh", name)))
     return done.stdout.strip() or name
 
 
 def listening_address(plan: Plan, database: Database, transport: Transport) -> str:
-    """Return the address on which the database's server must listen: the loopback if all load generators run on its
-    host.
+    """Return the address on which the database's server must listen. It is the loopback if all load generators run on
+    its host.
 
     Raises HostError.
     """

@@ -19,7 +19,7 @@ from benchbrief.runners.jobs.tasks import Command, Job, JobFile, Word
 from benchbrief.runners.seams import RunningJob, Stopping, Transport
 
 END_TIMEOUT_S = 120.0
-"""How long a server may take to end, in seconds, as it first writes a checkpoint of its whole cache."""
+"""How many seconds a server may take to end. It first writes a checkpoint of its whole cache."""
 _LOOK_EVERY_S = 0.1
 _RUN = read_script(__file__, "scripts/run_server.sh")
 _END = read_script(__file__, "scripts/end_server.sh")
@@ -27,8 +27,8 @@ _END_OLD = read_script(__file__, "scripts/end_old_servers.sh")
 
 
 def server_command(program: str, data: str, arguments: Sequence[Word]) -> Command:
-    """Return the command of a server whose data are in a folder. The command makes the folder, and records that it
-    belongs to the server."""
+    """Return the command that runs a server whose data are in a folder. The command makes the folder, and records that
+    it belongs to the server."""
     return Command(("sh", "-c", _RUN, "sh", program, data, *arguments))
 
 
@@ -41,7 +41,7 @@ def ask_to_end(host: Transport, data: str) -> None:
 def end_old_servers(host: Transport, path: str, stopping: Stopping) -> str | None:
     """End servers that use folders in `path` but are not jobs of this run. Returns the problem, or None on success.
 
-    Raises Interrupted when the run must stop. The servers then complete their shutdown by themselves.
+    Raises Interrupted if the run must stop. The servers then complete their shutdown by themselves.
     """
     end = Command(("sh", "-c", _END_OLD, "sh", path))
     ran = run_to_end(host, Job("end_old_servers", end, timeout_s=END_TIMEOUT_S + 30), stopping)
@@ -49,8 +49,8 @@ def end_old_servers(host: Transport, path: str, stopping: Stopping) -> str | Non
 
 
 class ServerJob:
-    """A server process. `key` is unique in the run. Each time the process ends, its output goes to a new folder in
-    `keep`, or is dropped if `keep` is None."""
+    """A server process. `key` is unique in the run. Each time the process ends, its output is moved to a new folder in
+    `keep`, or dropped if `keep` is None."""
 
     def __init__(self, host: Transport, key: str, title: str) -> None:
         self.host, self.key, self.title = host, key, title
@@ -68,8 +68,8 @@ class ServerJob:
         self._job = self.host.start(job)
 
     def attach(self) -> bool:
-        """Attach to the process that an earlier controller started. Returns False when none was started, or when it has
-        ended. In that case `stop` keeps its output."""
+        """Attach to the process that an earlier controller started. Returns False if none was started or it has ended.
+        In that case, `stop` keeps its output."""
         state = self.host.find(self.key) if self.key else None
         if state is not None:
             self.start(Command(("true",)))
@@ -83,7 +83,7 @@ class ServerJob:
         return self._job is None or self._job.wait(seconds)
 
     def tail(self, limit: int = 600) -> str:
-        """Return the end of the server's output, or "" when it can't be read."""
+        """Return the end of the server's output, or "" if it can't be read."""
         with suppress(RunnerError):
             return self._job.tail(limit) if self._job else ""
         return ""
@@ -94,7 +94,7 @@ class ServerJob:
     def wait_for(self, ready: Callable[[], str], timeout_s: float, stopping: Stopping) -> Message | None:
         """Wait until `ready` returns "". Until then, `ready` returns what is still missing.
 
-        Returns None on success. Otherwise returns what is wrong: the process has ended, or the time is up. Raises
+        Returns None on success. Otherwise returns the problem: the process has ended, or the time is up. Raises
         Interrupted.
         """
         deadline = time.monotonic() + timeout_s
@@ -112,7 +112,7 @@ class ServerJob:
     def stop(self, grace_s: float = 0.0) -> None:
         """End the process, keep its output, and remove all traces of it from its host. Does nothing if it does not run.
 
-        The process was asked to end before, and has `grace_s` to do so. Raises RunnerError.
+        The process has already been asked to end, and gets `grace_s` to do so. Raises RunnerError.
         """
         job, self._job = self._job, None
         if job is None:

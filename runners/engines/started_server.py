@@ -32,10 +32,9 @@ from benchbrief.runners.journal.secret_references import secrets_of
 from benchbrief.runners.seams import GoesOn, Hosts, Stopping
 
 CONFIG_FILE = "server.conf"
-"""The configuration file that the spec names with `config`, in the server's working directory."""
+"""The name, in the server's working directory, of the configuration file that the spec sets with `config`."""
 _LISTEN_TIMEOUT_S = 300.0
-"""How long a server may take to answer, in seconds. After an unclean shutdown, it may have to replay its journal first.
-"""
+"""How many seconds a server may take to answer. After an unclean shutdown, it may have to replay its journal first."""
 
 
 class StartedServer(ABC):
@@ -45,12 +44,12 @@ class StartedServer(ABC):
     `host` is the server's host, `port` is its port, and `directory` is the folder for its data. `config` is the name of
     its configuration file, or "" if there is none.
 
-    If the server is `attached`, that is, runs already, `host` is the first load generator's host, from which the server
-    can certainly be reached. There is then no port and no directory.
+    If the server is `attached`, which means that it already runs, `host` is the first load generator's host, since the
+    server can certainly be reached from there. There is then no port and no directory.
     """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
-        """Raises RunnerError for a database whose server must not be started, or that has no `path`."""
+        """Raises RunnerError if the database's server must not be started, or if the database has no `path`."""
         self.attached = database.server == "attach"
         start = None if self.attached else database.start
         if not self.attached and not (start and database.path):
@@ -78,16 +77,16 @@ class StartedServer(ABC):
 
     @abstractmethod
     def ready(self) -> str:
-        """Return "" if the server answers, or else its error message or what is missing. A server that does not answer
-        raises nothing."""
+        """Return "" if the server answers, otherwise its error message or what is missing. Does not raise an error if
+        the server does not answer."""
 
     @abstractmethod
     def uri(self) -> str:
-        """Return the URI, made from `address` and `port`, at which load generators reach a server that the run has
-        started."""
+        """Return the URI at which load generators reach a server that the run has started. It is made from `address`
+        and `port`."""
 
     def files(self) -> Sequence[JobFile]:
-        """Return further files for the server's working directory."""
+        """Return additional files for the server's working directory."""
         return ()
 
     def make_directory(self) -> None:  # noqa: B027  # most programs make it themselves
@@ -112,9 +111,9 @@ class StartedServer(ABC):
         return found
 
     def start(self) -> Endpoint:
-        """Start the server, or attach to it when it runs, and wait until it is ready.
+        """Start the server, or attach to it if it already runs, and wait until it is ready.
 
-        Data from an earlier run remain if a server with the same command line made them, unless the spec says to load
+        Data from an earlier run are kept if a server with the same command line made them, unless the spec says to load
         the database each time. Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't
         be used.
         """
@@ -148,14 +147,14 @@ class StartedServer(ABC):
         self._run()
 
     def stop(self) -> None:
-        """End the server, keep its output, and run the teardown. The data remain. Raises RunnerError."""
+        """End the server, keep its output, and run the teardown. The data stay. Raises RunnerError."""
         entered, self._entered = self._entered, False
         self._end()
         if entered:
             self._hooks("teardown")
 
     def healthy(self) -> None:
-        """Raises ServerFailed when the server does not run, or does not answer."""
+        """Raise ServerFailed if the server does not run or does not answer."""
         if self.attached:
             if said := self.ready():
                 hint = say.hint_reach(origin=self.database.origin)
@@ -171,7 +170,7 @@ class StartedServer(ABC):
             raise self._failed(say.process_deaf(name=self._job.title, host=self.host.host.id, seconds="0", said=said))
 
     def look(self) -> None:
-        """Query a server that already runs. Does nothing if the run would have to start the server."""
+        """Query a server that already runs. Does nothing if the run still has to start the server."""
         if self.attached:
             self.healthy()
 
@@ -233,7 +232,7 @@ class StartedServer(ABC):
         run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)
 
     def _take_directory(self) -> None:
-        """Claim the directory, and empty it unless its contents are from a server with the same command line."""
+        """Claim the directory. Empty it unless a server with the same command line wrote its contents."""
         text = repr((self.database.engine, self._config_sha256, [str(each) for each in self.arguments()]))
         at, path, mark = self.host, self._path, hashlib.sha256(text.encode()).hexdigest()[:16]
         self._require(data_directories.open_directory(at, path))
@@ -256,7 +255,8 @@ class StartedServer(ABC):
 
 
 def _asked_from(plan: Plan, database: Database, hardware: Hardware) -> str:
-    """Return the first load generator of a database on a hardware group. Running servers are queried from it."""
+    """Return the host of a database's first load generator on a hardware group. Servers that already run are queried
+    from it."""
     key = plan.key_of(database, hardware)
     return next(
         (each.load_hosts[0] for each in plan.cells if each.database == key and each.load_hosts), hardware.hosts[0]

@@ -26,14 +26,14 @@ from benchbrief.runners.world.world_seams import World
 
 
 class NotWhole(Exception):
-    """An attempt left unfinished by an earlier controller can't be resumed, and must be repeated. The message gives the
-    reason."""
+    """An attempt that an earlier controller left unfinished can't be resumed, and must be repeated. The message gives
+    the reason."""
 
 
 @dataclass(frozen=True)
 class StepJob:
-    """A job of one step of a cell. `name` is its name in the journal, `host` is the host that it belongs to, and `at`
-    is the host on which it runs."""
+    """A job of one step of a cell. `name` is its name in the journal, `host` is the host that it serves, and `at` is
+    the host on which it runs."""
 
     name: str
     host: str
@@ -50,8 +50,8 @@ class StepJob:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt. `number` counts from 1. If this attempt resumes an earlier controller's, `left` says how far that
-    controller got."""
+    """One attempt at a cell. `number` counts from 1. If this attempt resumes an earlier controller's, `left` tells how
+    far that controller got."""
 
     plan: Plan
     cell: Cell
@@ -69,8 +69,8 @@ class Attempt:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the cell's turn to be measured during the block. Raises Interrupted if the run must stop before the turn
-        comes.
+        """Wait for the cell's turn to be measured, and hold the turn during the block. Raises Interrupted if the run
+        must stop before the turn comes.
 
         Does nothing for a cell that takes no turns.
         """
@@ -117,12 +117,14 @@ class Attempt:
         )
 
     def attended(self, job: Job) -> Job:
-        """Return the job, limited to the time that the experiment lets it run without a controller, if any."""
+        """Return the job. If the experiment limits how long it may run without a controller, the returned job has that
+        limit."""
         unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
         return job if unattended_s is None else replace(job, unattended_s=unattended_s)
 
     def began(self, kind: StepKind) -> float | None:
-        """Return when an earlier controller began the step that is now resumed, or None for other steps."""
+        """Return when an earlier controller began the step, if this step is now resumed. Returns None for other
+        steps."""
         if self.left is None or self.left.step is None or kind in self.left.over:
             return None
         return self.left.step.at if self.left.step.step == kind else None
@@ -141,7 +143,7 @@ class Attempt:
         return JobOutput.of(record, self.run_dir) if record else None
 
     def remark(self, text: str) -> None:
-        """Write a remark to the journal unless it is already there, even from an earlier controller."""
+        """Write a remark to the journal, unless this controller or an earlier one has already written it."""
         if self.left is None or text not in self.left.said:
             self.journal.write(j.Remark(at=now(), severity="info", text=text, cell=self.cell.id))
 
@@ -154,7 +156,7 @@ class Attempt:
         )
 
     def collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
-        """Fetch a job's output and record it in the journal. Only then remove the job from its host."""
+        """Fetch a job's output and record it in the journal. Remove the job from its host only after that."""
         self.monitor.forget(running)
         directory = cell_directory(self.cell.id, self.number) / folder.replace("/", "_")
         try:
@@ -196,6 +198,6 @@ class Attempt:
 
     def await_removals(self) -> None:
         """Wait until collected jobs are removed. Removing takes processor time on the hosts, so nothing may be measured
-        meanwhile."""
+        in that time."""
         while self.removals:
             self.removals.pop().join()

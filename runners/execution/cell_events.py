@@ -1,14 +1,14 @@
 """The events of a cell: commands that run on hosts at declared times of the measurement.
 
-Each event is a job of its own, which is started well before its time. On its host, the job waits for a time since boot,
-which setting the clock does not move, and then runs the command. So neither a slow connection to the host nor a clock
-that is set delays the command.
+Each event is a job of its own, which is started well before its time. On its host, the job waits for a time since boot
+and then runs the command. Setting the clock does not change the time since boot. Therefore, neither a slow connection
+to the host nor setting its clock delays the command.
 
-The measured time begins when the load generator does its first operation. That moment is read from the load generator's
-output while it runs. A line about the first n seconds was printed at least n seconds after the beginning, so the
-smallest difference over a few lines is the beginning, to within the time between two looks. A tool whose warm-up has no
-fixed length reports the beginning itself (`TellsBeginning`). In the end, the beginning according to the whole output
-counts: an event that was later than that by more than a sample fails the cell (`require_events`).
+The measured time begins with the load generator's first operation. This moment is estimated from the load generator's
+output while it runs: each line's arrival time minus the seconds that the line covers is an upper bound, and the lowest
+bound over a few lines counts. The estimate is at most as late as the time between two looks. A tool whose warm-up has
+no fixed length reports the moment itself (`TellsBeginning`). Afterwards, the beginning is computed again from the whole
+output. The cell fails if an event ran more than one sample late by that reckoning (`require_events`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from benchbrief.runners.seams import Driver, RunningJob, TellsBeginning, TellsIn
 
 _SAMPLE_S = 1.0
 TIMES = "event.times"
-"""The file in which a job writes when its command began and ended, in seconds since boot."""
+"""The file in which a job records when its command began and ended, in seconds since boot."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class CommandRan:
 
 
 def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeout_s: float) -> CommandRan:
-    """Return how an event ran, from the times that its job wrote. `booted` is when the job's host booted, in Unix
+    """Return how an event ran, from the times that its job wrote. `booted` is when the job's host booted, in epoch
     seconds."""
     text = ""
     with suppress(OSError):
@@ -72,7 +72,7 @@ def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeo
 
 
 def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured: Measurement) -> None:
-    """Raises EventFailed if an event did not run, failed, took too long, or did not run at its declared time."""
+    """Raise EventFailed if an event did not run, failed, took too long, or did not run at its declared time."""
     latest = {(each.number, each.host): each for each in ran}
     for number, event in enumerate(events, 1):
         for host in event.hosts:
@@ -98,16 +98,16 @@ def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured:
 
 
 _LOOK_S = 0.1
-"""How often, in seconds, the load generator's output is read to find out when it began."""
+"""How often the load generator's output is read to find out when it began, in seconds."""
 _LOOKS = 3
-"""How many different lines are enough to know when the load generator began."""
+"""How many different lines are enough to find out when the load generator began."""
 _BEGINS_S = 60.0
-"""How long, in seconds, a load generator may take until its first line of output."""
+"""How many seconds a load generator may take until its first line of output."""
 _AHEAD_S = 2.0
-"""How many seconds before the event's time its job is started, at least."""
+"""How many seconds before an event's time its job is started at the latest."""
 _SLICE_S = 0.5
 _GRACE_S = 10.0
-"""How much longer than the allowed time, in seconds, the controller waits for an event's job to end."""
+"""How many seconds beyond the allowed time the controller waits for an event's job to end."""
 _TAIL = 16_000
 _LAST_WORDS = 300
 
@@ -173,7 +173,7 @@ class CellEvents:
             self._pool.shutdown()
 
     def record_runs(self, offsets: Mapping[str, Offset]) -> Iterator[j.EventRan]:
-        """Write to the journal how each event ran, with the times by the controller's clock, and yield the records."""
+        """Write to the journal how each event ran, with times by the controller's clock, and yield these records."""
         ran = self._ran
         if self.attempt.world.simulated:
             done = CommandRan(None, 0.0, 0, "")
@@ -202,7 +202,7 @@ class CellEvents:
     def _measured_from(self, context: CellContext, job: RunningJob, started: float) -> float:
         """Return when the measured time began by the controller's clock, as estimated from the load generator's output.
 
-        If no output comes in time, or the tool does not print its progress, the measured time counts from the tool's
+        If no output comes in time, or if the tool does not print its progress, the measured time counts from the tool's
         start.
         """
         if isinstance(self.driver, TellsBeginning):
@@ -223,8 +223,8 @@ class CellEvents:
         return min(seen.values(), default=started) + inside
 
     def _told(self, driver: TellsBeginning, context: CellContext, job: RunningJob) -> float:
-        """Wait until the tool reports the start of the measurement, and return its time. Raises EventFailed if the tool
-        never reports it."""
+        """Wait until the tool reports that the measurement has begun, and return when that was. Raises EventFailed if
+        the tool never reports it."""
         event, host = self._events[0], context.load_host or context.cell.load_hosts[0]
         over, latest = False, now() + timeout_s(context.cell, "measure")
         while not over and now() < latest and not self._ended.wait(_LOOK_S):

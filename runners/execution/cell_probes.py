@@ -29,7 +29,7 @@ from benchbrief.runners.seams import Engine, Node, ReadsAfter, RecordsStatus, Ru
 from benchbrief.runners.world.world_seams import World
 
 _LAST_ANSWER_S = 5.0
-"""How long, in seconds, to wait at the end for an answer that the engine has begun."""
+"""How many seconds to wait at the end for an answer that the engine has begun."""
 
 
 @contextmanager
@@ -37,8 +37,8 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
     """Query the engine's status during the block as often as the cell's probes need, and keep the answers like a job's
     output.
 
-    A query that fails leaves a gap, which the probe's stderr reports. In a resumed attempt, the answers that an earlier
-    controller kept remain, with a gap before the new ones. Raises RunnerError for an engine without a status.
+    A query that fails leaves a gap, which is reported in the probe's stderr. In a resumed attempt, the answers that an
+    earlier controller kept are followed by a gap and the new ones. Raises RunnerError if the engine has no status.
     """
     with ExitStack() as stack:
         for probe in attempt.cell.probes:
@@ -61,7 +61,7 @@ def _is_kept(attempt: Attempt, probe: Probe) -> bool:
 
 
 def _end_whole(path: Path) -> None:
-    """Cut off the incomplete reading that a killed controller was writing."""
+    """Cut off the incomplete reading that a controller was writing when it was killed."""
     text = path.read_bytes() if path.exists() else b""
     if text:
         os.truncate(path, text.rfind(b"\n.\n") + 3 if b"\n.\n" in text else 0)
@@ -114,7 +114,7 @@ def _recorded(
 
 def _opened(files: ExitStack, path: Path, mode: str) -> IO[str]:
     """Open a file that is closed together with `files`. Errors on closing are ignored, since each write is flushed and
-    reports its own."""
+    reports its own errors."""
     file = path.open(mode)
 
     def close() -> None:
@@ -170,7 +170,7 @@ class _Reader(threading.Thread):
         self._print(f"= {time.time():.6f} {up:.2f}\n{reading}\n.", self._out)
 
     def record_gap(self, problem: str) -> None:
-        """Write to the probe's stderr when and why a reading failed. Sets `failed` when that can't be written."""
+        """Write to the probe's stderr when and why a reading failed. Sets `failed` if that can't be written."""
         try:
             self._print(f"{time.time():.3f} {' '.join(problem.split())}", self._err)
         except OSError as error:
@@ -187,14 +187,14 @@ _AT_ONCE = 16
 """How many jobs are started or ended at the same time."""
 
 _SLICE_S = 0.5
-"""How often, in seconds, a wait for recorded samples checks whether the run was interrupted."""
+"""How often a wait for recorded samples checks whether the run was interrupted, in seconds."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class SamplingJob:
-    """One sampling job for one or several probes. The job samples `host`, and runs on the host `at`."""
+    """A job that takes samples for one or more probes. It samples the host `host`, and runs on the host `at`."""
 
     probes: tuple[Probe, ...]
     host: str
@@ -207,7 +207,8 @@ class SamplingJob:
 
 
 def list_sampling_jobs(world: World, cell: Cell) -> list[SamplingJob]:
-    """Return the jobs of a cell's probes. Probes that read one host's kernel files at the same rate share a job."""
+    """Return the jobs of a cell's probes. Probes that read the kernel files of the same host at the same rate share a
+    job."""
     shared: dict[tuple[str, float], list[Probe]] = {}
     found = []
     for probe in cell.probes:
@@ -244,8 +245,8 @@ def _place(probe: Probe, host_id: str) -> str:
 def run_probes(attempt: Attempt) -> Iterator[Callable[[], None]]:
     """Run the cell's probes during the block, and collect their samples afterwards, even if the block raised an error.
 
-    Yields a function that begins to stop the probes while the block continues. In a resumed attempt, the probes run
-    already or were collected.
+    Yields a function that begins to stop the probes while the block continues. In a resumed attempt, the probes already
+    run or have been collected.
     """
     running: list[tuple[SamplingJob, RunningJob]] = []
     began = attempt.began("measure") or now()
@@ -330,7 +331,7 @@ def call_all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
 
 
 def _watch_probes(attempt: Attempt, its: Sequence[Probe], host_id: str, running: RunningJob) -> None:
-    """Show the latest values of those probes that can be read while their job runs."""
+    """Show the latest values of the probes, if they can be read while their job runs."""
     kinds = [(probe, kind) for probe in its if isinstance(kind := attempt.world.probe_kind(probe.name), TellsNow)]
     if not kinds:
         return

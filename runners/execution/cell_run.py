@@ -4,10 +4,9 @@ prepare -> load -> warm up -> measure (with the probes) -> collect
 
 With `overlap = loading`, the cell waits for its turn before the warm-up, and keeps the turn until it is measured.
 
-When the load itself is measured, `prepare` empties the database, and there is no load or warm-up before the
-measurement.
+If the load itself is measured, `prepare` empties the database, and there is no load or warm-up before the measurement.
 
-A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell.
+A cell is good only if its output proves it. Every error on the way is a RunnerError, and fails the cell.
 """
 
 from __future__ import annotations
@@ -72,9 +71,9 @@ _AT_ONCE = 16
 def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
     """Read the clocks of a cell's hosts before and after the block, and write the readings to the journal.
 
-    Yields the offset of each host's clock. The offsets are filled in after the block. A resumed attempt uses its own
-    readings from before. It then leaves out the controller's clock, since the controller may have restarted, unless
-    something of the cell ran on the controller.
+    Yields the offset of each host's clock. The offsets are filled in after the block. A resumed attempt uses the
+    readings that were made before its measurement. It leaves out the controller's clock, since the controller may have
+    restarted, unless something of the cell ran on the controller.
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
@@ -106,7 +105,7 @@ def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
 
 
 def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, j.ClockRead]:
-    """Read the clocks of all hosts that answer. A host that can't be reached will fail the cell's jobs later."""
+    """Read the clocks of all hosts that answer. If a host can't be reached, the cell's jobs will fail later."""
     hosts = tuple(hosts)
     found: dict[str, j.ClockRead] = {}
 
@@ -139,7 +138,8 @@ def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "a
 
 
 def started_event(cell: Cell, attempt: int) -> j.CellStarted:
-    """Return the journal record that begins the cell, with the numbers that a search has found for the cell so far."""
+    """Return the journal record that begins the cell. It contains the numbers that a search has found for the cell so
+    far."""
     return j.CellStarted(
         at=now(),
         cell=cell.id,
@@ -152,10 +152,10 @@ def started_event(cell: Cell, attempt: int) -> j.CellStarted:
 
 @dataclass(frozen=True)
 class CellRun:
-    """One attempt at one cell, with everything that the attempt needs.
+    """One attempt at a cell, with everything that the attempt needs.
 
-    `engine` returns the cell's engine, started. `with_data_set` returns the cell with the identity that its data set
-    has on its hosts. `tool_path` returns where the load generator is on a host.
+    `engine` starts the cell's engine if necessary and returns it. `with_data_set` returns the cell with the identity
+    that its data set has on its hosts. `tool_path` returns where the load generator is on a host.
     """
 
     attempt: Attempt
@@ -166,10 +166,10 @@ class CellRun:
     events: list[j.EventRan] = field(default_factory=list)
 
     def run(self) -> Measurement:
-        """Run the cell. Raises RunnerError when the cell fails, or Interrupted when the run must stop.
+        """Run the cell. Raises RunnerError if the cell fails, or Interrupted if the run must stop.
 
         If an earlier controller left the attempt unfinished, resumes it in the step that it had reached. Raises
-        NotWhole when the attempt can't be resumed.
+        NotWhole if the attempt can't be resumed.
         """
         try:
             return self._run()
@@ -204,8 +204,8 @@ class CellRun:
             return self._contexts(endpoint)
 
     def _taken_over(self, left: Left) -> dict[str, CellContext]:
-        """Return the contexts of a resumed attempt. Raises NotWhole if the server is not the one that the attempt began
-        with."""
+        """Return the contexts of a resumed attempt. Raises NotWhole if the server is not the one with which the attempt
+        began."""
         if left.current == "collect":
             # No server is needed: this only reads kept outputs again.
             return self._contexts(Endpoint(path=self._database.path))
@@ -227,8 +227,8 @@ class CellRun:
     def _collected(
         self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, Offset]
     ) -> Measurement:
-        """Parse and judge the outputs. If the attempt was resumed in this step, does not check the server, as its state
-        since the measurement is unknown."""
+        """Parse and judge the outputs. If the attempt was resumed in this step, the server is not checked, because its
+        state since the measurement is unknown."""
         try:
             measured = tuple(
                 read_output(self.driver, contexts[host], output, offsets.get(host, Offset()))
@@ -261,7 +261,7 @@ class CellRun:
         return self.attempt.cell
 
     def _blame_the_server(self, error: BadOutput) -> None:
-        """Raises ServerFailed when a dead server explains the bad output."""
+        """Raise ServerFailed if the server's death explains the bad output."""
         try:
             self.engine().healthy()
         except ServerFailed as failure:
@@ -329,7 +329,7 @@ class CellRun:
             self._settle()
 
     def _is_to_be_restored(self, engine: Engine) -> TypeGuard[Restores]:
-        """Return whether to restore the data set before the cell even though it is there."""
+        """Return whether the data set must be restored before the cell even though it is there."""
         if not isinstance(engine, Restores) or not is_restored(self._database.reset):
             return False
         if self._database.reset in AFTER_WRITES and isinstance(engine, KnowsUnchanged):
@@ -346,8 +346,8 @@ class CellRun:
         return done
 
     def _warm_up(self, contexts: Mapping[str, CellContext]) -> None:
-        """Run the warm-up. Raises BadOutput when it was too short, because the tool's clock jumped forward or the tool
-        died."""
+        """Run the warm-up. Raises BadOutput if the warm-up was too short, because the tool's clock jumped forward or
+        the tool died."""
         jobs = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
         if not jobs:
             return
@@ -373,8 +373,8 @@ class CellRun:
             self._remark("info", say.caches_dropped(hosts=", ".join(hosts)))
 
     def _begin(self) -> None:
-        """Tell the engine to count the cell as a writer. Only the warm-up comes between this call and the measurement,
-        and no wait for a turn."""
+        """Tell the engine to count the cell as a writer. Between this call and the measurement there is only the
+        warm-up, and no wait for a turn."""
         engine = self.engine()
         if isinstance(engine, CountsWriters):
             for text in engine.begin(self._known_cell):
@@ -387,7 +387,7 @@ class CellRun:
     def _note_other_load(self, outputs: Iterable[JobOutput]) -> None:
         """Report the load generators' hosts that were kept busy by other work.
 
-        Leaves out hosts that also run a server, because the server's part of the load is unknown.
+        Leaves out hosts that also run a server, because it is unknown how much of their load is the server's.
         """
         servers = self._plan.hardware[self._cell.hardware].hosts if self._cell.client is not None else ()
         for output in outputs:
@@ -396,7 +396,7 @@ class CellRun:
                 self._remark("warning", say.busy_meanwhile(host=host, cell=cell, amount=figure(cores, ".1f")))
 
     def _note_size(self, when: Literal["loaded", "measured"]) -> None:
-        """Record the database's size. A cell with an unknown size is still good."""
+        """Record the database's size. A cell whose size is unknown is still good."""
         engine = self.engine()
         if not isinstance(engine, TellsSize):
             return
@@ -422,7 +422,7 @@ class CellRun:
         self.attempt.journal.write(j.Remark(at=now(), severity=severity, text=text, cell=self._cell.id))
 
     def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
-        """Measure, and return the outputs by host, with the lead of each host's clock over the controller's."""
+        """Measure. Returns the outputs by host, and how far each host's clock is ahead of the controller's."""
         left = self.attempt.left if self.attempt.began("measure") is not None else None
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())

@@ -1,4 +1,4 @@
-"""The engine and the load generators of a lane, which are found, started and recorded once for all its cells."""
+"""The engine and the load generators of a lane. They are found, started and recorded once for all its cells."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Equipment:
         self._engine: Engine | None = None
         self._engine_of = ""
         self._found: dict[tuple[str, str, str | None], tuple[FoundTool, str]] = {}
-        """Each load generator with the digest of its build, by host, driver and the path in the spec."""
+        """Each load generator and the digest of its build, by host, driver and the path in the spec."""
         self._tools: dict[tuple[str, str, str | None], str] = {}
         self._builds: dict[tuple[str, str], str] = {}
-        """The digest or, if it is unknown, the version of each load generator's build, by host and path."""
+        """The digest of each load generator's build or, if that is unknown, its version. The keys are host and path."""
         self._disclosed: dict[str, str] = {}
         """The facts that shape the current engine's data, as last written to the journal."""
 
     def engine(self, cell: Cell, before: bool = False) -> Engine:
-        """Return the cell's engine, after stopping the lane's other engine, since two servers on one host would disturb
+        """Return the cell's engine. Stops the lane's other engine first, since two servers on one host would disturb
         each other.
 
         `before` means that an earlier controller started and recorded the engine, and that a measurement in progress
-        must not be disturbed. Otherwise the cell's load generators are looked for while the engine starts, unless the
+        must not be disturbed. Otherwise the cell's load generators are searched for while the engine starts, unless the
         database declares commands, which may put other load generators there.
         """
         if self._engine is None or self._engine_of != cell.database:
@@ -69,8 +69,7 @@ class Equipment:
         """Return the cell with the identity that its data set has once it is loaded on these hosts.
 
         The plan knows only what the spec says about the data set. The load generator's build, the contents of files and
-        facts from the engine also shape its bytes. A data set that was loaded under other conditions is another data
-        set.
+        facts from the engine also determine its bytes. Data loaded under other conditions count as another data set.
         """
         if cell.dataset is None:
             return cell
@@ -110,7 +109,7 @@ class Equipment:
 
     def tool(self, host_id: str, cell: Cell, before: bool = False) -> str:
         """Return the tool's path for this cell. With `before`, returns the path at which an earlier controller found
-        the tool, if its journal names only one."""
+        the tool, if its journal names only one path."""
         known = self._run.tools_before.get((host_id, cell.tool.driver), set())
         if before and len(known) == 1:
             return next(iter(known))

@@ -48,7 +48,7 @@ from benchbrief.runners.world.world_choice import world_of
 from benchbrief.runners.world.world_seams import Meter, OpenHosts
 
 _LOOK_EVERY_S = 0.5
-"""How often, in seconds, to check for signals while lanes run."""
+"""How often signals are checked for while lanes run, in seconds."""
 
 _STACK_BYTES = 1 << 20
 
@@ -71,23 +71,23 @@ def execute(
     kept: KeptClaim | None = None,
     is_outdated: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Run every cell of the plan that is not yet good according to the journal. `monitor` watches the jobs meanwhile.
+    """Run every cell of the plan that is not yet good according to the journal. `monitor` watches the running jobs.
 
     Reads the journal; waits for the hosts, claims and checks them; records the start; runs the lanes; leaves the hosts;
     and records how the run ended.
 
-    Set `stopping` to end early: running jobs are then stopped, and the run can be resumed. With a `wait`, the call
-    waits up to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is the
-    journal's record, if the caller has read it already; it is extended as the run proceeds. `expected` is recorded when
-    the run begins. `read_tables` returns the state of the run's tables, for budgets. `given` are the nodes that a
-    scheduler's job has; the plan already contains their names. `session` has the heartbeats of the run's hosts, and the
-    reason for which the run waits. `kept` keeps the claim of this machine after a run that was not stopped.
-    `is_outdated` is called after a wait, and returns whether a new run would now take other results of earlier runs
-    than this run begins with.
+    Set `stopping` to end early: running jobs are then stopped, and the run can be resumed. If a host is held by another
+    run, the call passes the reason to `wait` and waits up to `wait_s` seconds for the host; without `wait`, it does not
+    wait. `before` is the journal's record, if the caller has already read it; it is extended as the run proceeds.
+    `expected` is recorded when the run begins. `read_tables` returns the state of the run's tables, for budgets.
+    `given` are the nodes that a scheduler's job has; the plan already contains their names. `session` has the
+    heartbeats of the run's hosts, and the reason for which the run waits. `kept` keeps the claim on this machine after
+    a run that was not stopped. `is_outdated` is called after a wait. It returns whether a new run would now reuse other
+    results of earlier runs than this run begins with.
 
-    Raises HostBusy when a host stays busy or there is no `wait`, Outdated when `is_outdated` returns True after a wait,
-    OneMachine when two names lead to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved
-    meanwhile, RunnerError when another process drives the run or when it can't run as planned, and DiskFull when the
+    Raises HostBusy if a host stays busy or there is no `wait`, Outdated if `is_outdated` returns True after a wait,
+    OneMachine if two names lead to one host, NoTool if hosts lack tools, FolderMoved if the run's folder is moved
+    during the run, RunnerError if another process drives the run or if it can't run as planned, and DiskFull if the
     journal can't be begun.
     """
     record = before or read_run(run_dir)
@@ -130,9 +130,9 @@ def execute(
 
 
 def _end_again(run: RunState) -> Outcome | None:
-    """Return the outcome of a run that was already complete, or None when the run is not complete.
+    """Return the outcome of a run that was already complete, or None if the run is not complete.
 
-    Writes a record to the run's journal only when the outcome changes its status.
+    Writes a record to the run's journal only if the outcome changes the run's status.
     """
     plan, end = run.plan, run.record.end
     if not run.resumed or end is None or run.ahead or not plan.cells:
@@ -164,7 +164,7 @@ def _start_of(run: RunState, plan_sha256: str) -> j.RunStarted:
 
 
 def _end(run: RunState) -> Outcome:
-    """Record how the run ended. Raises FolderMoved when the run's folder was moved meanwhile."""
+    """Record how the run ended. Raises FolderMoved if the run's folder was moved during the run."""
     for error in run.fatal:
         if isinstance(error, FolderMoved):
             raise error
@@ -194,8 +194,8 @@ def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
 
 
 def _try_meters(run: RunState, hosts: OpenHosts) -> None:
-    """Read each power meter once, and report how many cells will fail because of silent meters. Hardware groups or
-    variants may share a meter."""
+    """Read each power meter once, and report how many cells will fail because of silent meters. Several hardware groups
+    or variants may share a meter."""
     run.silent_meters.update(run.world.silent_meters(run.plan, run.ahead, hosts))
     silent: dict[str, set[Meter]] = {}
     for meter, error in run.silent_meters.items():
@@ -210,7 +210,7 @@ def _try_meters(run: RunState, hosts: OpenHosts) -> None:
 def _small_stacks() -> Iterator[None]:
     """Give small stacks to the threads that start inside the block.
 
-    A fleet has several threads for each host, and 8 MiB for each thread is too much if address space is limited.
+    A fleet has several threads per host, and 8 MiB for each thread is too much if address space is limited.
     """
     before = threading.stack_size(_STACK_BYTES)
     try:

@@ -39,7 +39,7 @@ from benchbrief.runners.world.unsupported import Tools, find_tools, metered, ref
 from benchbrief.runners.world.world_seams import OpenHosts
 
 _NAMED = 5
-"""The most hosts that a message names. The message only counts the others."""
+"""How many hosts a message names at most. Further hosts are only counted."""
 
 _TRY_EVERY_S = 3.0
 """How many seconds to wait before trying again to claim a host that another run holds."""
@@ -47,7 +47,7 @@ _TRY_EVERY_S = 3.0
 
 @dataclass
 class HostWait:
-    """The wait for hosts that other runs hold. The wait ends at `until`, by the monotonic clock.
+    """The wait for hosts that other runs hold. It ends at `until`, by the monotonic clock.
 
     `tell` is called once for each reason. If `tell` is None, the run does not wait.
     """
@@ -57,10 +57,10 @@ class HostWait:
     stop: threading.Event
     monitor: Monitor
     said: set[str] = field(default_factory=set)
-    """The reasons with which `tell` was called. The set is empty if the run did not have to wait."""
+    """The reasons that were passed to `tell`. The set is empty if the run did not have to wait."""
 
     def try_again(self, busy: HostBusy) -> None:
-        """Return when it is time to try again. Raises the error if the wait is over or the run does not wait."""
+        """Return when it is time to try again. Raises the given error if the wait is over or the run does not wait."""
         if self.tell is None or self.stop.is_set() or time.monotonic() > self.until:
             raise busy
         if str(busy) not in self.said:
@@ -71,8 +71,8 @@ class HostWait:
 
 
 class Claimed(NamedTuple):
-    """The claimed hosts, sentences about claims that were taken over, and hosts that could not be claimed, with the
-    errors."""
+    """The claimed hosts, sentences about claims that were taken over, and the hosts that could not be claimed, each
+    with the error."""
 
     held: list[str]
     taken_over: list[str]
@@ -91,7 +91,7 @@ class Claimed(NamedTuple):
 def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None]) -> Claimed:
     """Claim all of these hosts, or none.
 
-    When another run holds a host, releases the hosts already claimed, except those that have jobs of ours, and calls
+    If another run holds a host, releases the hosts already claimed, except those that have jobs of ours, and calls
     `again`, which either raises the error or returns when it is time to try again. A host that can't be claimed for
     another reason is skipped, and must be claimed before it is used (`runners/execution/lane.py`).
     """
@@ -112,13 +112,14 @@ def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None
 def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> dict[str, int | RunnerError]:
     """Release all of these hosts, except those on which jobs are kept.
 
-    Returns, by host id, how many jobs and processes still ran, or the error that kept the host from being cleaned.
+    Returns, by host id, how many jobs and processes were still running, or the error that kept the host from being
+    cleaned.
     """
     return fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))
 
 
 def refuse_aliases(plan: Plan, cells: Sequence[Cell], hosts: Hosts, held: Sequence[str]) -> None:
-    """Raises OneMachine if two names of one machine have cells that may run in parallel. `held` are the claimed
+    """Raise OneMachine if two names lead to one machine and their cells may run in parallel. `held` are the claimed
     hosts."""
     lane_of = {host: number for number, lane in enumerate(lanes(cells)) for cell in lane for host in cell.locks}
     if len({lane_of[host] for host in held if host in lane_of}) < 2:
@@ -147,7 +148,7 @@ def needed_hosts(run: RunState) -> list[str]:
 def wait_for_other_controllers(run: RunState, hosts: OpenHosts, wait: HostWait) -> None:
     """Wait until no other controller of a resumed run shows signs of life.
 
-    Raises HostBusy at the end of the wait, and RunnerError when another process on this machine drives the run.
+    Raises HostBusy at the end of the wait, and RunnerError if another process on this machine drives the run.
     """
     if not run.resumed:
         return None
@@ -163,8 +164,8 @@ def wait_for_other_controllers(run: RunState, hosts: OpenHosts, wait: HostWait) 
 def hold_hosts(run: RunState, hosts: OpenHosts, wait: HostWait, is_outdated: Callable[[], bool]) -> Claimed:
     """Claim the hosts of the cells that are still to run.
 
-    Raises HostBusy at the end of the wait, NoHost when no cell of a new run can be measured, and Outdated when other
-    runs ended during the wait with results that a new run may take.
+    Raises HostBusy at the end of the wait, NoHost if no cell of a new run can be measured, and Outdated if other runs
+    ended during the wait and a new run may reuse their results.
     """
     claimed = claim_all(hosts, needed_hosts(run), wait.try_again)
     is_hopeless = all(not claimed.away.keys().isdisjoint(cell.locks) for cell in run.ahead)
@@ -178,8 +179,8 @@ def hold_hosts(run: RunState, hosts: OpenHosts, wait: HostWait, is_outdated: Cal
 
 
 def check_hosts(run: RunState, hosts: Hosts, held: Sequence[str]) -> Tools:
-    """Return the load generators on the claimed hosts. Raises RunnerError if anything is missing that the run needs to
-    begin."""
+    """Return the load generators found on the claimed hosts. Raises RunnerError if anything is missing that the run
+    needs to begin."""
     refuse_aliases(run.plan, run.ahead, hosts, held)
     tools = find_tools(run.plan, run.ahead, hosts, held, run.world)
     refuse_places(run.plan, run.ahead, hosts, held, run.world)
@@ -190,7 +191,7 @@ def leave_former_nodes(run: RunState, given: j.HostsGiven) -> Iterator[j.Remark]
     """End the run's jobs and claims on nodes that the run no longer has. Yields remarks about failures and changed
     nodes.
 
-    Raises HostBusy when another process drives the lane on such a node, as a scheduler may run a job twice.
+    Raises HostBusy if another process drives the lane on one of these nodes, since a scheduler may run a job twice.
     """
     plan, record, name = run.plan, run.record, run_name(run.run_dir)
     former = {node: host for node, host in nodes_ever(plan, record).items() if node not in given.nodes.values()}
@@ -219,8 +220,8 @@ def _no_other(_: object) -> bool:
 
 
 def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: OpenHosts, *, resumed: bool) -> None:
-    """Raise NoHost if every cell of a new run needs hosts that refuse us, are away or are unfit, since a later start
-    loses nothing. The hosts in `held` are released first.
+    """Raise NoHost if every cell of a new run needs hosts that refuse us, are away or are unfit, since nothing is lost
+    by starting later. The hosts in `held` are released first.
 
     A resumed run may have jobs on its hosts, so it waits for them unless waiting does not help.
     """
@@ -241,7 +242,7 @@ def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: 
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Describe the effect on cells of hosts that could not be claimed, so that the user can stop the run and fix the
+    """Describe how cells are affected by hosts that could not be claimed, so that the user can stop the run and fix the
     hosts."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:
@@ -255,8 +256,8 @@ def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) ->
 def leave_hosts(run: RunState, hosts: OpenHosts, held: Sequence[str], kept: KeptClaim | None) -> None:
     """Remove everything of the run from its hosts, and report any failure to do so.
 
-    After a run that was not stopped, `kept` keeps the claim of this machine, which is also named CONTROLLER. Outputs
-    that could not be fetched because the disk was full remain on the hosts until there is space.
+    After a run that was not stopped, `kept` keeps the claim on this machine, which is also called CONTROLLER. Outputs
+    that could not be fetched because the disk was full stay on the hosts until there is space.
     """
     # An interrupted run may have left jobs and claims although all its cells are done.
     claimed = [*held, *run.claimed, *(run.plan.hosts if run.resumed else ())]

@@ -1,4 +1,4 @@
-"""Keeps this machine claimed while tables and briefs are made, since that uses its processors."""
+"""Keeps this machine claimed while tables and briefs are made, since making them uses its processors."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ class KeptClaim:
     """Holds this machine for the run until the `with` block ends, so that no other run measures while reports are
     rendered.
 
-    Meanwhile the run's identity file is open for writing and locked, so that others see that the controller is alive.
+    During that time the run's identity file is open for writing and locked, so that others see that the controller is
+    alive.
     """
 
     def __init__(self) -> None:
         self._stack = ExitStack()
         self._is_locked = self._is_held = False
         self.problem = ""
-        """Why the machine could not be released, or ""."""
+        """Why the machine could not be released, or "" if there was no problem."""
 
     def keep(self, world: World, plan: Plan, run_dir: Path, held: Collection[str]) -> str:
-        """Claim this machine under the name that it has in `held`, and return the name, or "" if it
-        is not in `held`."""
+        """Claim this machine under the name that it has in `held`, and return that name. Returns "" if it is not in
+        `held`."""
         if world.simulated is not None:
             return ""
         with ExitStack() as stack, suppress(RunnerError, OSError):
@@ -44,9 +45,9 @@ class KeptClaim:
         return ""
 
     def take(self, plan: Plan, run_dir: Path) -> bool:
-        """Hold this machine, unless it is held already. Returns False when another run holds it.
+        """Hold this machine, unless it is already held. Returns False if another run holds it.
 
-        A simulated run only marks itself as driven. So does a run on a machine that can't be claimed.
+        A simulated run only marks itself as driven, and so does a run on a machine that can't be claimed.
         """
         with ExitStack() as stack, suppress(RunnerError, OSError):
             if self._is_held:
@@ -62,7 +63,7 @@ class KeptClaim:
         return True
 
     def _hold(self, hosts: Hosts, host_id: str, run_dir: Path, stack: ExitStack) -> bool:
-        """Claim a host over a connection in `stack`, which is closed when the claim is released. Returns False when the
+        """Claim a host over a connection in `stack`, which is closed when the claim is released. Returns False if the
         run's identity can't be locked."""
         if not self._lock(run_dir):
             return False
@@ -73,7 +74,7 @@ class KeptClaim:
         return True
 
     def _lock(self, run_dir: Path) -> bool:
-        """Lock the run's identity file. Returns False when another process holds the lock. Raises OSError and
+        """Lock the run's identity file. Returns False if another process holds the lock. Raises OSError and
         RunnerError."""
         if not self._is_locked:
             with ExitStack() as stack:

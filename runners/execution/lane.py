@@ -2,8 +2,8 @@
 
 Cells that share a host or equipment, directly or through others, form a lane. A lane's cells run one after another in
 the plan's order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs
-each of its cells, or when its experiment says so. A cell that takes a number from a search waits for that search, even
-in another lane. Searches come first in the plan, so two lanes never wait for each other.
+each of its cells, or if its experiment says so. A cell that takes a number from a search waits for that search, even if
+the search is in another lane. Searches come first in the plan, so two lanes never wait for each other.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
 
     A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a closed
     loop, and only intended latency includes that wait. A load generator that was behind when its measurement began
-    catches up by sending more than was offered, as fast as it can.
+    catches up by sending as fast as it can, which is more than was offered.
     """
     if cell.target is None:
         return ""
@@ -66,8 +66,8 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
 
 
 _LONG_S = 5.0
-"""The measuring time, in seconds, from which hosts are checked for other load before each cell. Before a lane's first
-cell, they always are."""
+"""The measuring time in seconds from which hosts are checked for other load before each cell. Before a lane's first
+cell, hosts are always checked."""
 
 
 class Lane:
@@ -81,7 +81,7 @@ class Lane:
         self._cells: Sequence[Cell] = ()
         self._load_checked = False
         self._warm: tuple[Cell, int] | None = None
-        """The last cell that ran, with its attempt. The cell must cool down before the next one."""
+        """The last cell that ran, and the number of its attempt. The cell must cool down before the next one."""
 
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and report facts that contradict the spec."""
@@ -118,8 +118,7 @@ class Lane:
                     )
 
     def _claim(self, host_id: str) -> None:
-        """Claim a host for the run, unless it is claimed already, before anything is done on the host. Raises
-        RunnerError."""
+        """Claim a host for the run, unless it is already claimed, before anything is done on it. Raises RunnerError."""
         said = self._hosts[host_id].claim()
         with self._run.lock:
             if host_id not in self._run.claimed:
@@ -130,8 +129,8 @@ class Lane:
     def run_cell(self, cell: Cell, left: Left | None = None) -> None:
         """Run a cell with as many attempts as its experiment allows. Skips a cell that is not needed.
 
-        First waits for the searches that the cell takes numbers from. With `left`, resumes that attempt first. Raises
-        NotWhole when that attempt can't be resumed.
+        First waits for the searches from which the cell takes numbers. With `left`, resumes that attempt first. Raises
+        NotWhole if that attempt can't be resumed.
         """
         run = self._run
         if left is None and (reason := run.not_needed(cell)):
@@ -152,7 +151,7 @@ class Lane:
             self._try(Try(known, attempt, last), left)
 
     def try_later(self) -> None:
-        """Try again the cells whose hosts were away, each when its hosts are back or the wait for them has timed
+        """Try again the cells whose hosts were away, each as soon as its hosts are back or the wait for them has timed
         out."""
         for later in self._lost.wait_for_each():
             if not later.before and (reason := self._run.not_needed(later.cell)):
@@ -161,7 +160,8 @@ class Lane:
                 self._try(later, waited=True)
 
     def _try(self, next_one: Try | None, left: Left | None = None, *, waited: bool = False) -> None:
-        """Attempt a cell until an attempt succeeds, is the last one, or needs hosts that must come back first.
+        """Attempt a cell until an attempt succeeds, no attempt is left, or the cell needs hosts that must come back
+        first.
 
         `waited` means that the wait for the cell's hosts has ended.
         """
@@ -193,8 +193,8 @@ class Lane:
             note_resumed(self._run, what.cell, left)
 
     def _is_put_off(self, what: Try) -> bool:
-        """Put off a cell if its lost hosts may return, or wait for them now. Returns whether the cell can't be tried
-        now."""
+        """If the cell's lost hosts may return, put the cell off, or wait for the hosts now. Returns whether the cell
+        can't be tried now."""
         if not self._lost.may_return(what.cell, retried=bool(what.before)):
             return False
         if self._is_waited_for(what.cell):
@@ -203,12 +203,12 @@ class Lane:
         return True
 
     def _is_waited_for(self, cell: Cell) -> bool:
-        """Return whether this cell's result determines which cells come later: the next points, or further repeats."""
+        """Return whether this cell's result determines which cells come later, as further points or further repeats."""
         experiment = self._run.plan.experiments[cell.experiment]
         return chooses(experiment) or experiment.confident is not None or is_budgeted(self._run.plan, experiment)
 
     def go_on(self, cell: Cell, left: Left) -> bool:
-        """Resume an attempt that an earlier controller left unfinished. Returns False when it must run again
+        """Resume an attempt that an earlier controller left unfinished. Returns False if the attempt must be repeated
         instead."""
         try:
             self.run_cell(cell, left)
@@ -230,7 +230,7 @@ class Lane:
         run.left_out(cell, reason, no_room)
 
     def remember_warm(self, cells: Sequence[Cell]) -> None:
-        """Let the last cell of an earlier controller on these hosts cool down, unless it already has."""
+        """Let the last cell of an earlier controller on these hosts cool down, unless it has already done so."""
         hosts = {host for cell in cells for host in cell.locks}
         planned = {cell.id: cell for cell in self._run.plan.cells}
         for cell_id, attempt in self._run.warm.items():
@@ -253,8 +253,8 @@ class Lane:
         return True
 
     def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
-        """Make one attempt, up to a good verdict. Returns the error if the attempt failed. Records no verdict on an
-        interrupted attempt. Raises NotWhole when the attempt in `left` can't be resumed."""
+        """Make one attempt, up to a good verdict. Returns the error if the attempt failed. Records no verdict if the
+        attempt was interrupted. Raises NotWhole if the attempt in `left` can't be resumed."""
         run = self._run
         try:
             with self._kept_evidence(cell, attempt):
@@ -356,7 +356,7 @@ class Lane:
             raise RunnerError(say.internal_error(said=repr(error)), say.hint_report(path=path)) from error
 
     def _take_note(self, cell: Cell, error: RunnerError) -> None:
-        """Record the hosts and the engine that a failed attempt lost."""
+        """Record the hosts and the engine that were lost in a failed attempt."""
         if isinstance(error, HostError):
             self._lost.note(cell, error)
         if error.is_server_lost:
@@ -365,7 +365,7 @@ class Lane:
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
         """Return whether another attempt may succeed on these hosts.
 
-        A failure that answers the cell's search is final, because otherwise a lucky attempt would decide the search.
+        A failure that answers the cell's search is final. Otherwise a lucky attempt would decide the search.
         """
         return not self._run.promises.learns_from(cell, error) and not self._lost.for_good(cell)
 
@@ -379,7 +379,8 @@ class Lane:
             self._skip(cell, refused(error, error.one_line), "")
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
-        """Raise the error of a silent power meter. The meter is tried again first, in case somebody has fixed it."""
+        """Raise an error if one of the cell's power meters is silent. Silent meters are tried again first, in case
+        somebody has fixed them."""
         run, mine = self._run, meters_of(cell)
         if mine.isdisjoint(run.silent_meters):
             return
@@ -393,7 +394,8 @@ class Lane:
             raise error
 
     def _report_other_load(self, cell: Cell) -> None:
-        """Report each host that is busy with other load, if the check takes only a small part of the cell's time."""
+        """Report each host that is busy with other load. Does so only if the check takes a small part of the cell's
+        time."""
         if self._run.world.simulated or (self._load_checked and cell.measure_s < _LONG_S):
             return
         self._load_checked = True
@@ -402,7 +404,7 @@ class Lane:
                 self._run.remark("warning", say.busy(host=host_id, cell=cell.id, what=said), cell=cell.id)
 
     def _have_back(self, host_id: str) -> None:
-        """Restore a host to its state at the start: claimed, observed, and without remains of a lost attempt."""
+        """Restore a host to its state at the start: claimed, observed, and free of the remains of a lost attempt."""
         host = self._hosts[host_id]
         taken_over = host.claim()
         with self._run.lock:

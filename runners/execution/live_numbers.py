@@ -1,4 +1,4 @@
-"""The current numbers of a run, read from the tools while they run, shown to people and not kept.
+"""The current numbers of a run, read from the tools while they run. They are shown to people and not kept.
 
 Every few seconds, a monitor reads the end of the running jobs' output, over connections that are already open. It
 writes the numbers to `live.json` beside the journal. It replaces the file as a whole, so that another process can
@@ -30,23 +30,24 @@ LIVE = "live.json"
 POLL_S = 3.0
 """How often a job is read, in seconds."""
 STALE_S = 15.0
-"""A number older than this, in seconds, does not count as current."""
+"""The age in seconds above which a number no longer counts as current."""
 GONE_S = 10.0
-"""A controller that has not written for this long, in seconds, is gone."""
+"""After how many seconds without writing a controller counts as gone."""
 
 _BEAT_S = 1.0
 _FIRST_S = 1.5
 _WORKERS = 4
 _TAIL = 16_000
-"""How many characters to read from the end of an output, enough for a status line for each of 100 threads."""
+"""How many characters to read from the end of an output, which is enough for one status line from each of 100
+threads."""
 
 Phase = Literal["running", "tables", "reports", "ended"]
-"""The controller's activity: it measures, builds the tables, renders the reports, or has ended normally."""
+"""The controller's activity: measuring, building the tables, rendering the reports, or having ended normally."""
 
 
 class JobReading(BaseModel):
-    """The latest numbers of one job. A probe's numbers are in `measures`, by name. The other numbers are a load
-    generator's.
+    """The latest numbers of one job. `measures` has a probe's numbers by name. The other fields have a load generator's
+    numbers.
 
     `latency_of` names the latency, such as `p99 read`. `at` is in epoch seconds by the controller's clock.
     """
@@ -74,10 +75,11 @@ class Live(BaseModel):
     exit_code: int | None = None
     readings: tuple[JobReading, ...] = ()
     waits: tuple[str, ...] = ()
-    """Sentences on what the controller waits for."""
+    """Sentences about what the controller waits for."""
 
     def controller_lives(self, now: float) -> bool:
-        """Return whether the controller is alive, judged by its pid on this machine, or by the file's age elsewhere."""
+        """Return whether the controller is alive. On this machine this is judged by its pid, elsewhere by the file's
+        age."""
         if self.phase == "ended":
             return False
         if self.controller == socket.gethostname():
@@ -137,17 +139,17 @@ class Monitor:
                 (self.run_dir / LIVE).unlink()
 
     def begin(self) -> None:
-        """Assign the run, and so its `live.json`, to this process from now on."""
+        """Assign the run and its `live.json` to this process from now on."""
         self._begun = True
         self._write()
 
     def watch(self, running: RunningJob, read: Read) -> None:
-        """Read this job from now on."""
+        """Start reading this job."""
         with self._lock:
             self._jobs[id(running)] = _Watched(running, read, time.monotonic() + min(_FIRST_S, self.poll_s))
 
     def forget(self, running: RunningJob) -> None:
-        """Stop reading this job. Does nothing when the job was not being read."""
+        """Stop reading this job. Does nothing if the job was not being read."""
         with self._lock:
             self._jobs.pop(id(running), None)
 
@@ -237,7 +239,7 @@ def present_readings(run_dir: Path, now: float) -> tuple[JobReading, ...]:
 class LiveLoad:
     """A cell's current load: the summed rates and operations of all its load generators, and their highest latency.
 
-    `done` is None when one of the load generators does not report its operations.
+    `done` is None if one of the load generators does not report its operations.
     """
 
     ops_per_s: float
@@ -247,7 +249,7 @@ class LiveLoad:
 
 
 def load_of(cell: str, readings: Iterable[JobReading]) -> LiveLoad | None:
-    """Return a cell's load, or None when no load generator has a reading."""
+    """Return a cell's load, or None if no load generator has a reading."""
     said = [each for each in readings if each.cell == cell and each.ops_per_s is not None]
     if not said:
         return None
@@ -271,7 +273,7 @@ def measures_of(readings: Iterable[JobReading]) -> dict[str, dict[str, float]]:
 
 
 def read_live(run_dir: Path) -> Live | None:
-    """Return the contents that the run's controller last wrote to `live.json`, or None when the file can't be read."""
+    """Return the contents that the run's controller last wrote to `live.json`, or None if the file can't be read."""
     try:
         return Live.model_validate_json((run_dir / LIVE).read_bytes())
     except (OSError, ValueError):

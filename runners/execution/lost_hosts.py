@@ -1,4 +1,4 @@
-"""The behaviour of a lane without a connection to a host: its cells wait for the host, and continue once it is back.
+"""How a lane behaves if it has no connection to a host: its cells wait for the host, and continue once it is back.
 
 A job continues while its host can't be reached, and `jobs/connection_retry.py` retries each call for a while. This
 module takes over after that: the cell has failed, and its host is lost until it answers again.
@@ -20,9 +20,9 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _LOOK_AGAIN_S = 60.0
-"""The seconds after a host was found to be away during which cells that need it fail without a new check."""
+"""For how many seconds after a host was found to be away, cells that need it fail without a new check."""
 _PATIENCE_S = 600.0
-"""How long to wait for a lost host, in seconds, unless the experiment sets it. The same as in `tasks.Job`."""
+"""How many seconds to wait for a lost host, unless the experiment sets it. The default of `tasks.Job` is the same."""
 
 
 class LostHosts:
@@ -62,7 +62,7 @@ class LostHosts:
         return [host_id for host_id in cell.locks if host_id in self._lost]
 
     def for_good(self, cell: Cell) -> bool:
-        """Return whether one of the cell's hosts will not recover by itself: it refuses us, or has no room."""
+        """Return whether one of the cell's hosts will not recover by itself, since it refuses us or has no room."""
         errors = [self._lost[host_id] for host_id in self.of(cell)]
         return any(not isinstance(error, HostError) or error.lasting for error in errors)
 
@@ -77,7 +77,7 @@ class LostHosts:
         return not any(map(self._is_past, lost))
 
     def refuse(self, cell: Cell) -> None:
-        """Recover the cell's hosts. Raises HostError or HostFull for a host that is still away or can't be used."""
+        """Recover the cell's hosts. Raises HostError or HostFull if a host is still away or can't be used."""
         for host_id in self.of(cell):
             if self._is_lately_away(host_id) or not self._is_reachable(host_id):
                 raise self._lost[host_id]
@@ -92,7 +92,7 @@ class LostHosts:
             self._until.pop(host_id, None)
 
     def wait_for_each(self) -> Iterator[Try]:
-        """Yield each attempt that was put off, once its hosts answer again or the wait for them is over. Stops when the
+        """Yield each attempt that was put off, once its hosts answer again or the wait for them is over. Stops if the
         run ends."""
         while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
             found = next(each for each in self.put_off if each.cell is cell)
@@ -100,8 +100,8 @@ class LostHosts:
             yield found
 
     def wait(self, cells: Sequence[Cell]) -> Cell | None:
-        """Wait until a cell's hosts answer again or the wait for these hosts is over. Returns the first such cell, or
-        None when the run must end."""
+        """Wait until a cell's hosts answer again or the wait for these hosts is over. Returns the first cell for which
+        this happens, or None if the run must end."""
         while not self._run.ending.is_set():
             for cell in cells:
                 if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):
@@ -126,7 +126,7 @@ class LostHosts:
         return time.monotonic() > self._until.get(host_id, math.inf)
 
     def _is_over(self, cell: Cell) -> bool:
-        """Return whether the wait for a host of the cell is over. Begins the wait for newly lost hosts."""
+        """Return whether the wait for one of the cell's hosts is over. Begins the wait for newly lost hosts."""
         patience_s = self._run.plan.experiments[cell.experiment].unattended_s or _PATIENCE_S
         for host_id in self.of(cell):
             if host_id not in self._until:

@@ -1,6 +1,6 @@
-"""Decides whether a failed cell is measured again, unless another attempt would fail in the same way.
+"""Decides whether a failed cell is measured again. It is not if another attempt would fail in the same way.
 
-When the first cells of a workload on its hardware all failed for one reason, the workload's other cells there are not
+If the first cells of a workload on its hardware all failed for one reason, the workload's other cells there are not
 tried at all.
 """
 
@@ -36,7 +36,8 @@ class Try:
     has_extra: bool = True
 
     def after(self, error: RunnerError) -> Try | None:
-        """Return the attempt after this failed one, or None if it was the last or the plan is the cause."""
+        """Return the attempt after this failed one. Returns None if this was the last one, or if the plan is the
+        cause."""
         is_extra = error.is_tried_once_more and self.has_extra
         last = self.last + is_extra
         if error.by_plan or not error.is_worth_another_attempt or self.attempt >= last:
@@ -46,12 +47,12 @@ class Try:
 
 
 ALIKE = 3
-"""How many cells must fail alike to rule out chance. They must be at this many different points, or at all points if
-there are fewer."""
+"""How many cells must fail for the same reason to rule out chance. They must be at this many different points, or at
+all points if there are fewer."""
 
 
 class NotTried(RunnerError):
-    """The cell is not tried, because all earlier cells of its workload on its hardware, at its levels, failed for one
+    """The cell is not tried, because all earlier cells of the same workload, hardware and levels failed for one
     reason."""
 
     code = "not_tried"
@@ -85,14 +86,14 @@ class _Failures:
 
 
 class FirstFailures:
-    """The first failures of each workload on each hardware, which determine whether its other cells there are tried."""
+    """The first failures of each workload on each hardware. They determine whether its other cells there are tried."""
 
     def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
         self._planned: dict[Hashable, set[_Point]] = {}
         for cell in planned:
             self._planned.setdefault(Curve.of(cell), set()).add(_Point.of(cell))
         self._over = {Curve.of(cell) for cell in done}
-        """The workloads, with their hardware, that had a good cell or failed for different reasons."""
+        """The workloads that had a good cell or failed for different reasons, each with its hardware."""
         self._failures: dict[Hashable, _Failures] = {}
         self._lock = threading.Lock()
 
@@ -101,8 +102,8 @@ class FirstFailures:
             self._over.add(Curve.of(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
-        """Count a cell that finally failed. Cells that were not tried do not count, nor do those that lost a host,
-        since they tell nothing about other cells."""
+        """Count a cell that finally failed. Cells that were not tried do not count. Neither do cells that lost a host,
+        since they say nothing about other cells."""
         if isinstance(error, HostError | NotTried):
             return
         shape = shape_of_failure(cell.id, reason)
@@ -114,8 +115,8 @@ class FirstFailures:
                 self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
-        """Return the reason not to try a cell because the first cells of its workload on its hardware failed alike, or
-        None.
+        """If the first cells of a cell's workload on its hardware failed for one reason, return that reason not to try
+        the cell. Otherwise return None.
 
         At least one of the failed cells must have had no more load than this cell.
         """

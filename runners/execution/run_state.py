@@ -33,8 +33,8 @@ from benchbrief.runners.world.world_seams import Meter, World
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `failed` pairs each failed cell with its reason, and `without_room` each cell that no budget had
-    room for."""
+    """How a run ended. `failed` has each failed cell with its reason, and `without_room` has the cells for which no
+    budget had room."""
 
     status: Literal["done", "failed", "interrupted"]
     message: str
@@ -43,7 +43,7 @@ class Outcome:
 
 
 def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
-    """Return the last line of output of a run without failures. Candidates that were not chosen are not counted."""
+    """Return the last line of output for a run without failures. Candidates that were not chosen are not counted."""
     planned = planned_cells(plan, record.not_chosen)
     said = say.cells(n=planned)
     if reused:
@@ -54,8 +54,8 @@ def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
 
 
 def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> Message:
-    """Return the sentence on a run's missing cells: how many have `failed`, and how many no budget had room for
-    (`short`)."""
+    """Return the sentence about a run's missing cells: how many have `failed`, and for how many (`short`) no budget had
+    room."""
     n = planned_cells(plan, record.not_chosen)
     no_room = say.cells_without_room(short=short, n=n)
     if not failed:
@@ -78,8 +78,8 @@ class Ending:
 class RunState:
     """The state of one execution. Lanes change it only while they hold the lock.
 
-    `record` is the content of the journal, and each record that is written extends it. `last_alive` is when an earlier
-    controller last showed a sign of life beside its journal, by the controller's clock.
+    `record` is the content of the journal, and is extended by each record that is written. `last_alive` is when an
+    earlier controller last showed a sign of life beside its journal, by the controller's clock.
     """
 
     plan: Plan
@@ -100,7 +100,7 @@ class RunState:
     left: Mapping[str, Left] = field(default_factory=dict)
     """The earlier controller's attempts that this execution resumes, by cell."""
     warm: Mapping[str, int] = field(init=False)
-    """The earlier controller's attempts without a cool-down after them, in order."""
+    """The earlier controller's attempts that were not followed by a cool-down, in order."""
     tools_before: Mapping[tuple[str, str], set[str]] = field(init=False)
     """Where the earlier controller found tools, by host and driver."""
     tools: Tools = field(init=False)
@@ -112,11 +112,11 @@ class RunState:
     promises: PromiseSearches = field(init=False)
     failed: list[tuple[str, str]] = field(default_factory=list)
     without_room: list[tuple[str, str]] = field(default_factory=list)
-    """The cells of points that a budget had no room for, each with the reason."""
+    """The cells of points for which a budget had no room, each with the reason."""
     fatal: list[RunnerError] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     judged: set[str] = field(default_factory=set)
-    """The cells with a final verdict in this execution, and those that were not needed."""
+    """The cells that have a final verdict in this execution, and those that were not needed."""
     claimed: list[str] = field(default_factory=list)
     """The hosts that a lane claimed, or claimed again."""
     silent_meters: dict[Meter, RunnerError] = field(default_factory=dict)
@@ -141,8 +141,8 @@ class RunState:
         self.first_failures = FirstFailures(self.plan.cells, (cell for cell in self.plan.cells if cell.id in self.done))
 
     def begin_deciding(self, tools: Tools, read_tables: ReadTables) -> None:
-        """Create the objects that decide about cells during the run. To be called after this execution's start is in
-        the journal, to which they may write."""
+        """Create the objects that choose cells during the run. They may write to the journal, so this must be called
+        after this execution's start is in it."""
         plan, record, write = self.plan, self.record, self.journal.write
         self.tools = tools
         self.searches = Searches(plan, record, self.done, write)
@@ -153,7 +153,7 @@ class RunState:
         self.promises = PromiseSearches(plan, record, write)
 
     def resume_turns(self, left: Mapping[str, Left]) -> None:
-        """Take over the turns of attempts that an earlier controller left unfinished. To be called before any lane
+        """Take over the turns of attempts that an earlier controller left unfinished. Must be called before any lane
         works."""
         self.left = left
         self.turns = MeasuringTurns(self.plan.cells, left, self.workers.waiting)
@@ -163,7 +163,7 @@ class RunState:
         return Ending(self)
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell need not be measured, or "" when it must be."""
+        """Return why a cell need not be measured, or "" if it must be."""
         deciders = (self.searches, self.ramps, self.promises, self.repeats, self.budgets)
         return next((why for decider in deciders if (why := decider.not_needed(cell))), "")
 

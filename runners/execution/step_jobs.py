@@ -1,4 +1,4 @@
-"""The jobs of one step: starts them together on all hosts, waits for them, and collects them."""
+"""Starts the jobs of one step together on all hosts, waits for them, and collects them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from benchbrief.runners.seams import RunningJob, TellsInterim
 from benchbrief.runners.world.world_seams import World
 
 _READY_S = 60.0
-"""How long, in seconds, load generators wait for one another before they begin."""
+"""How many seconds load generators wait for one another before they begin."""
 _SLICE_S = 0.5
-"""How often, in seconds, a waiting step checks whether the run was interrupted."""
+"""How often a waiting step checks whether the run was interrupted, in seconds."""
 _LEAST_WAIT_S = 10.0
-"""The shortest wait, in seconds, for a job that was attached to after its deadline, since it may have ended already."""
+"""How many seconds to wait at least for a job that was attached to after its deadline, since it may have already
+ended."""
 
 
 def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
@@ -47,7 +48,7 @@ def run_jobs(
 ) -> dict[str, JobOutput]:
     """Start a job on each of these hosts at once, and wait until all have ended. If one fails, all fail.
 
-    In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of the jobs had been stopped.
+    In a resumed step, attaches to the jobs and starts none. Raises NotWhole if one of the jobs had been stopped.
     """
     jobs = {host: attempt.attended(job) for host, job in jobs.items()}
     names = {host: StepJob(step, host, host) for host in jobs}
@@ -89,7 +90,7 @@ def run_jobs(
 
 
 def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, RunningJob], step: StepKind) -> None:
-    """Wait until all jobs have ended. Raises Interrupted, or BadOutput for a job that takes too long."""
+    """Wait until all jobs have ended. Raises Interrupted, or BadOutput if a job takes too long."""
     began = attempt.began(step)
     left = max((job.timeout_s for job in jobs.values()), default=0.0)
     if began is not None:
@@ -119,8 +120,8 @@ def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, Runni
 
 
 def _last_words(job: RunningJob) -> str | None:
-    """Return the end of the job's output, or None if its host can't be reached, which the wait for the job
-    will report."""
+    """Return the end of the job's output. Returns None if its host can't be reached, which the wait for the job will
+    report."""
     try:
         return job.tail(300)
     except ConnectionLost:
@@ -128,7 +129,8 @@ def _last_words(job: RunningJob) -> str | None:
 
 
 def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str, RunningJob], step: StepKind) -> None:
-    """Start the jobs as simultaneously as possible, and report their spread. Each started job is added to `running`."""
+    """Start the jobs at the same time as far as possible, and report how far apart they started. Each started job is
+    added to `running`."""
     if len(jobs) == 1:
         [(host_id, job)] = jobs.items()
         running[host_id] = attempt.hosts[host_id].start(job)

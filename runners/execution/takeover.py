@@ -1,7 +1,7 @@
-"""Takes over from a controller that was killed or stopped. Its remains on the hosts are resumed or ended.
+"""Takes over from a controller that was killed or stopped. Whatever it left on the hosts is resumed or ended.
 
-An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each job of
-that step must be running, have ended by itself, or have been collected. When everything was collected, the outputs are
+An attempt is resumed if nothing of it is lost. It must have been in its load, warm-up or measurement, and each job of
+that step must be running, have ended by itself, or have been collected. If everything was collected, the outputs are
 read again. Any other attempt runs again from its first step, and its remains are ended before anything else begins.
 """
 
@@ -49,7 +49,7 @@ def take_over(run: RunState, hosts: Hosts) -> dict[str, Left]:
 
 
 def why_not_resumable(left: Left, cell: Cell, run: RunState, hosts: Hosts) -> str:
-    """Return why an attempt can't be resumed, or "" when it can."""
+    """Return why an attempt can't be resumed, or "" if it can."""
     if way_of(run.plan, cell, recorded_at(left.start, cell)) != way_now(run.plan, cell):
         return say.measures_otherwise()
     step = left.current
@@ -103,7 +103,7 @@ def _started_engines(run: RunState) -> set[str]:
 
 
 def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_engines: set[str]) -> set[str]:
-    """Return the keys of the jobs to resume, and of the servers that the lanes' next cells use."""
+    """Return the keys of the jobs that will be resumed, and of the servers that the lanes' next cells use."""
     keys = set()
     for lane in lanes_left(run.plan.cells, run.done):
         going_on = next((cell for cell in lane if cell.id in found), None)
@@ -132,7 +132,7 @@ def _servers(run: RunState, hosts: Hosts, cell: Cell) -> set[str]:
 
 
 def hosts_of(run: RunState) -> list[str]:
-    """Return the run's hosts, including those of finished cells, where a server may be left."""
+    """Return the run's hosts. They include hosts of finished cells, where a server may have been left."""
     return list(dict.fromkeys((CONTROLLER.id, *(host for cell in run.plan.cells for host in cell.locks))))
 
 
@@ -146,7 +146,7 @@ def _end_others(run: RunState, hosts: Hosts, host_id: str, kept: set[str]) -> No
 
 
 def note_resumed(run: RunState, cell: Cell, left: Left) -> None:
-    """Report how long the step ran without a controller, and since when server counters were not read."""
+    """Report how long the step ran without a controller, and since when server counters had not been read."""
     at, step = now(), left.current
     if step is None or left.step is None:
         return
@@ -170,7 +170,7 @@ def note_resumed(run: RunState, cell: Cell, left: Left) -> None:
 
 
 def end_jobs(run: RunState, hosts: Hosts, cell: Cell, left: Left) -> None:
-    """End the remaining jobs of the attempt's step, on the hosts that can be reached."""
+    """End the remaining jobs of the attempt's step on those hosts that can be reached."""
     step = left.current
     if step is None:
         return

@@ -1,1 +1,1 @@
-"""Runs each lane as a process of its own, in a folder of its own, and merges the lanes into one run."""
+"""Runs each lane as a separate process in a separate folder, and merges the lanes into one run."""

@@ -1,7 +1,7 @@
-"""The controller of a run whose lanes are jobs of a scheduler. It submits jobs, watches them, and submits more.
+"""The controller of a run whose lanes are a scheduler's jobs. It submits jobs, watches them, and submits more.
 
 The controller keeps no state that matters: what a lane has measured is in the lane's folder, and the scheduler knows
-which jobs there are. So the controller may be killed at any time, and another one continues.
+which jobs there are. The controller may therefore be killed at any time, and another one continues.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, l
 from benchbrief.runners.journal.run_identity import run_name, settle
 
 _FRUITLESS = 3
-"""The number of consecutive jobs of a lane without a finished cell after which no more are submitted."""
+"""After how many consecutive jobs of a lane that finish no cell no more jobs are submitted."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
 """How often, in seconds, the scheduler is asked: right after a change, and at the least when nothing changes."""
 _LOG_BYTES = 4096
@@ -56,23 +56,23 @@ class LaneDriver:
     _submitted: SubmittedRun = field(init=False)
     _needs: Mapping[int, LaneNeeds] = field(init=False)
     _jobs: dict[int, ScheduledJob] = field(default_factory=dict)
-    """The last job of each lane, as shown by the scheduler."""
+    """The last job of each lane, as the scheduler shows it."""
     _given_up: dict[int, str] = field(default_factory=dict)
     _tried: dict[int, int] = field(default_factory=dict)
-    """How many jobs of each lane this controller has submitted since the lane gained its last good cell."""
+    """How many jobs of each lane this controller has submitted since the lane's last new good cell."""
     _own: set[str] = field(default_factory=set)
     """The jobs that this controller has submitted, or has found running."""
     _best: dict[int, int] = field(default_factory=dict)
     _said: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
     """The last message to the user about each lane: its job, the job's state, and why the job waits."""
     _over: set[int] = field(default_factory=set)
-    """The lanes that are done, because each of their cells has its verdict."""
+    """The lanes that are done, which means that each of their cells has its verdict."""
     _silent: bool = False
     _pause_s: float = _OFTEN_S
     _asked_at: float = float("-inf")
     _seen: frozenset[tuple[str, str]] = frozenset()
     _sizes: dict[int, int] = field(default_factory=dict)
-    """The size in bytes of each lane's journal when it was last searched for the lane's end."""
+    """The size of each lane's journal in bytes, when it was last searched for the record that the lane ended."""
     _lanes: Sequence[PlanLane] = field(init=False)
     _folders: Mapping[int, Path] = field(init=False)
 
@@ -91,14 +91,14 @@ class LaneDriver:
 
     @property
     def given_up(self) -> Mapping[int, str]:
-        """Return the lanes without further jobs, each with the reason."""
+        """Return the lanes for which no more jobs are submitted, each with the reason."""
         return self._given_up
 
     def look(self, *, stopping: bool = False) -> bool:
-        """Look at the jobs, and submit missing ones. Returns whether the run is settled, so that no job is alive or
-        still to come.
+        """Look at the jobs, and submit missing ones. Returns whether the run is settled, which means that no job is
+        alive or still to come.
 
-        When `stopping`, submits nothing. Raises SchedulerRefused.
+        If `stopping`, submits nothing. Raises SchedulerRefused.
         """
         if not self._is_due():
             return False
@@ -122,7 +122,7 @@ class LaneDriver:
         self._asked_at, self._pause_s = float("-inf"), _OFTEN_S
 
     def _is_due(self) -> bool:
-        """Return whether to query the scheduler now, since the pause is over or a lane has ended since the
+        """Return whether to query the scheduler now. That is so if the pause is over, or if a lane has ended since the
         last query."""
         ended = [lane for lane in self._lanes if lane.number not in self._over and self._has_just_ended(lane)]
         if ended:
@@ -130,7 +130,7 @@ class LaneDriver:
         return bool(ended) or time.monotonic() - self._asked_at >= self._pause_s
 
     def _has_just_ended(self, lane: PlanLane) -> bool:
-        """Return whether a lane's journal has grown since the last look, and now records the lane's end."""
+        """Return whether a lane's journal has grown since the last look, and now records that the lane ended."""
         journal = self._folder(lane) / JOURNAL
         try:
             size = journal.stat().st_size
@@ -159,7 +159,7 @@ class LaneDriver:
             self._report(job)
 
     def _report(self, job: ScheduledJob) -> None:
-        """Tell the user why a job waits, each reason once, or where it runs."""
+        """Tell the user why a job waits, once for each reason, or where it runs."""
         if not job.is_live:
             return
         now, what = f"{job.id} {job.state}", job.described if job.state == "waiting" else job.state
@@ -194,7 +194,8 @@ class LaneDriver:
         return False
 
     def _progress(self, lane: PlanLane) -> tuple[bool, int]:
-        """Return whether all cells of a lane have their verdicts, and how many have succeeded or are not needed."""
+        """Return whether all cells of a lane have their verdicts, and how many of them have succeeded or are not
+        needed."""
         folder = self._folder(lane)
         record = read_run(folder)
         whole = record.end is not None and record.end.status != "interrupted"
@@ -241,7 +242,7 @@ def _number(job: str) -> tuple[int, str]:
 
 
 def _last_error(log: Path) -> str:
-    """Return the last error that a job printed, or else its last line of output."""
+    """Return the last error that a job printed or, if there is none, its last line of output."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(0, file.seek(0, 2) - _LOG_BYTES))
         lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]

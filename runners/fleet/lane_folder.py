@@ -41,7 +41,7 @@ _INDEX, _PARTS = "lane-plans.json", "lane-plans.parts"
 
 
 class LanePlan(BaseModel):
-    """The place of a lane's plan in the file of all lanes' plans (offset and length in bytes), with its SHA-256.
+    """The place of a lane's plan in the file of all lanes' plans (offset and length in bytes), and the plan's SHA-256.
 
     `hardware` are the names of the lane's hardware groups.
     """
@@ -54,7 +54,7 @@ class LanePlan(BaseModel):
 
 
 class LanePlans(BaseModel):
-    """The contents of `lane-plans.json`. The lanes are in the order of their numbers."""
+    """The contents of `lane-plans.json`. The lanes are ordered by their numbers."""
 
     model_config = ConfigDict(frozen=True)
     format: Literal["benchbrief-lane-plans"] = "benchbrief-lane-plans"
@@ -88,12 +88,12 @@ def write_lane_plans(run_dir: Path, plan: Plan) -> None:
 
 
 def part_content(part: Plan) -> bytes:
-    """Return the content of a lane's plan in the form written to the lane's folder."""
+    """Return the content of a lane's plan as it is written to the lane's folder."""
     return b"".join(written_plan(part))
 
 
 def lane_plans_in(run_dir: Path) -> LanePlans | None:
-    """Return the lanes' plans in a run, or None if there are none or they belong to another plan."""
+    """Return the lanes' plans in a run. Returns None if there are none or if they belong to another plan."""
     try:
         found = LanePlans.model_validate_json(read_plain(run_dir / _INDEX))
         return found if found.plan_bytes == (run_dir / PLAN).stat().st_size else None
@@ -102,7 +102,7 @@ def lane_plans_in(run_dir: Path) -> LanePlans | None:
 
 
 def read_part(run_dir: Path, lane: LanePlan) -> bytes:
-    """Return a lane's plan. Raises Damaged when the plan was changed after it was written."""
+    """Return a lane's plan. Raises Damaged if the plan was changed after it was written."""
     path = run_dir / _PARTS
     try:
         with open_plain(path) as file:
@@ -124,7 +124,7 @@ def _damaged(path: Path) -> Damaged:
 
 
 def hardware_by_lane(run_dir: Path) -> tuple[tuple[str, ...], ...]:
-    """Return the hardware groups of each of a run's lanes, in the order of the lanes' numbers. Raises RunnerError."""
+    """Return the hardware groups of each lane of a run, ordered by the lanes' numbers. Raises RunnerError."""
     if kept := lane_plans_in(run_dir):
         return tuple(lane.hardware for lane in kept.lanes)
     return tuple(lane.hardware for lane in lanes_of(load_plan(run_dir)))
@@ -144,7 +144,7 @@ class NoLane(RunnerError):
 def chosen_lane(run_dir: Path, name: str) -> LaneName:
     """Return the lane with this number or hardware group. Raises NoLane with the nearest name as hint.
 
-    Raises RunnerError for a run whose plan can't be read.
+    Raises RunnerError if the run's plan can't be read.
     """
     lanes = hardware_by_lane(run_dir)
     if number := lane_named(lanes, name):
@@ -157,7 +157,7 @@ def chosen_lane(run_dir: Path, name: str) -> LaneName:
 
 
 def refuse_driven_as_one(run_dir: Path) -> None:
-    """Raise RunnerError for a run that is itself a lane, or that a single controller has begun as a whole."""
+    """Raise RunnerError if the run is itself a lane, or if a single controller has begun it as a whole."""
     if lane_in(run_dir) is not None:
         raise RunnerError(f"{run_dir} is the folder of one lane", "name the folder of the whole run")
     start = first_start(run_dir / JOURNAL)
@@ -177,14 +177,14 @@ def _has_results(run_dir: Path) -> bool:
 
 
 def usual_folder(run_dir: Path, lane: int) -> Path:
-    """Return the folder of a lane if the user does not name one."""
+    """Return the folder that a lane has if the user does not name one."""
     return usual_folders(run_dir, [lane])[lane]
 
 
 def usual_folders(run_dir: Path, lanes: Iterable[int]) -> dict[int, Path]:
-    """Return the folders of these lanes if the user does not name any.
+    """Return the folders that these lanes have if the user does not name any.
 
-    The folders keep the old name of a run that was renamed since its first lane began.
+    If the run was renamed after its first lane began, the folders keep its old name.
     """
     own, folder = run_dir.resolve().name, run_dir / LANES
     names = {path.name.rpartition("-lane-")[0] for path in folder.glob("[!.]*-lane-*")}
@@ -196,8 +196,8 @@ def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:
     """Return the lane's folder, and make it if it does not exist. By default it is `lanes/RUN-lane-1` in the run's
     folder.
 
-    The folder has the run's plan, or only the lane's part if the run keeps the parts. The folder appears whole or not
-    at all, so two simultaneous starts make only one. Raises RunnerError if the folder belongs to something else.
+    The folder has the run's plan, or only the lane's part if the run keeps the parts. The folder appears as a whole or
+    not at all, so two simultaneous starts make only one. Raises RunnerError if the folder belongs to something else.
     """
     folder = into or usual_folder(run_dir, lane.number)
     kept = lane_plans_in(run_dir)
@@ -230,7 +230,7 @@ def is_same_file(one: Path, other: Path) -> bool:
 
 
 def _link_or_copy(plan: Path, to: Path) -> None:
-    """Link the plan into a lane's folder, or copy it if linking is impossible. Copies of a large plan for a thousand
+    """Link the plan into a lane's folder, or copy it if linking is impossible. Copying a large plan for a thousand
     lanes would need much space."""
     try:
         os.link(plan, to)

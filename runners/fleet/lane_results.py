@@ -1,8 +1,9 @@
 """The folders of a run's lanes, and which folder counts if a lane ran more than once.
 
-A scheduler may run a job twice. Then one of the lane's folders counts, as a whole, because what a controller measured
-and chose there belongs together. It is the folder with the most finished cells or, on a tie, the one that was started
-last. The others are fenced: nothing in them is counted, and the run reports that.
+A scheduler may run a job twice. Only one of the lane's folders then counts, and it counts as a whole, because the
+numbers that a controller measured there and the cells that it chose belong together. It is the folder with the most
+finished cells or, on a tie, the one that was started last. The others are fenced: nothing in them is counted, and the
+run reports that.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Contradiction(RunnerError):
 
 @dataclass(frozen=True)
 class LaneResults:
-    """A lane's folder, with the content of its journal at the time of reading, except the records about single cells.
+    """A lane's folder, and the content of its journal when it was read, except the records about single cells.
 
     `finished` is how many cells have succeeded or are not needed. `size` is the journal's size in bytes.
     """
@@ -63,8 +64,8 @@ class LaneResults:
         return self.finished, self.starts[-1].at, self.owner, self.sum
 
     def records(self) -> Iterator[j.AnyRecord]:
-        """Yield the records of the measurements, without starts, ends, estimates, and remarks made obsolete by a later
-        start."""
+        """Yield the records of the measurements. Starts, ends, estimates, and remarks that a later start made obsolete
+        are left out."""
         starts = 0
         for _, record in each_record(self.folder / JOURNAL, self.size, keep_open=False):
             starts += isinstance(record, j.RunStarted)
@@ -83,8 +84,8 @@ class _Run:
     lanes: Sequence[PlanLane]
 
     def is_part(self, content: bytes, lane: PlanLane) -> bool:
-        """Return whether the content is this lane's part of the plan, perhaps written by another
-        version of benchbrief."""
+        """Return whether the content is this lane's part of the plan, even if another version of benchbrief wrote
+        it."""
         part = lane_part(self.plan, lane)
         if content == part_content(part):
             return True
@@ -103,7 +104,7 @@ def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneR
     """Read the folders of the lanes that have begun. Returns them in the order of the lanes, whatever the order of
     `folders`.
 
-    Raises RunnerError for a folder of something else, and Contradiction for folders that can't belong to one run.
+    Raises RunnerError if a folder belongs to something else, and Contradiction if the folders can't belong to one run.
     """
     run = _Run(run_dir, plan, sha256_of(run_dir / PLAN), lanes_of(plan))
     simulated = simulation_of(run_dir)
@@ -155,8 +156,8 @@ def _read(folder: Path, run: _Run) -> LaneResults:
 
 
 def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
-    """Leave out a folder if another copy of it went further. Raises Contradiction if each copy went further in its own
-    way."""
+    """Leave out a folder if another copy of it went further. Raises Contradiction if each of two copies continued in
+    its own way."""
     left: list[LaneResults] = []
     for each in sorted(found, key=lambda lane: lane.size, reverse=True):
         same = next((other for other in left if each.owner and other.owner == each.owner), None)
@@ -172,7 +173,7 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
-    """Return the shorter journal's size if it is where a line of the longer one ends, or else the longer journal's
+    """Return the shorter journal's size if a line of the longer journal ends there, otherwise the longer journal's
     size."""
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)

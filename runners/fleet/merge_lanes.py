@@ -1,7 +1,7 @@
-"""Merges the lanes of a run: their records become one journal, and their raw outputs become one tree.
+"""Merges the lanes of a run. Their records become one journal, and their raw outputs become one tree.
 
-The result depends only on the folders: merging again, in any order, gives the same bytes. So lanes can be merged while
-others are still running, and again later.
+The result depends only on the folders: merging again, in any order, gives the same bytes. Lanes can therefore be merged
+while others are still running, and again later.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from benchbrief.runners.plain_files import open_plain
 
 @dataclass(frozen=True)
 class Merged:
-    """The merged run. `lanes` are the folders that count, by lane."""
+    """The merged run. `lanes` has the folder that counts for each lane."""
 
     end: j.RunEnded
     record: RunRecord
@@ -50,7 +50,7 @@ class Merged:
 
 
 def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[Path]) -> Merged:
-    """Merge these folders of lanes, and the lanes' folders inside the run, into the run. Raises RunnerError."""
+    """Merge these folders of lanes, and those inside the run, into the run. Raises RunnerError."""
     refuse_driven_as_one(run_dir)
     every = list({path.resolve(): path for path in (*folders_in(run_dir), *folders)}.values())
     chosen, fenced = choose_counting(read_lanes(run_dir, plan, every))
@@ -81,7 +81,7 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
 def _alone(run_dir: Path) -> Iterator[int]:
     """Keep other processes from merging or running the run during the block. Yields the open journal's file descriptor.
 
-    Raises RunnerError when another process already merges or runs it.
+    Raises RunnerError if another process is already merging or running it.
     """
     path = run_dir / JOURNAL
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
@@ -95,9 +95,9 @@ def _alone(run_dir: Path) -> Iterator[int]:
 
 
 def _take_outputs(source: Path, to: Path) -> Iterator[Path]:
-    """Link or copy a lane's raw outputs. Files that were taken before stay, unless they have changed.
+    """Link or copy a lane's raw outputs. Files that an earlier merge took stay, unless they have changed.
 
-    Yields what a merge has to flush: the copied files, and the folders that got new names.
+    Yields everything that a merge has to flush: the copied files, and the folders in which new names appeared.
     """
     for at, _, names in os.walk(source):
         folder = to / os.path.relpath(at, source)
@@ -130,8 +130,8 @@ def _write(
     chosen: Sequence[LaneResults],
     fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> tuple[RunRecord, j.RunEnded]:
-    """Write the merged journal, and return its record and its end. A file that already has the same records is kept,
-    with the records of reports at its end."""
+    """Write the merged journal. Returns its record and its end. A file that already has the same records is kept, with
+    the records of reports at its end."""
     path, temporary = run_dir / JOURNAL, run_dir / f".{JOURNAL}.{os.getpid()}"
     record, chain, at = RunRecord(), START, 0
     try:
@@ -154,7 +154,7 @@ def _write(
 
 
 def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.RunStarted:
-    """Return the merged run's start: that of the lane that began first, with this run's folder."""
+    """Return the merged run's start. It is the start of the lane that began first, with this run's folder."""
     first = min((each.starts[0] for each in chosen), key=lambda start: start.at)
     merged = tuple(
         MergedLane(
@@ -203,7 +203,7 @@ def _records(
 
 
 def _together(one: j.TimeEstimated, other: j.TimeEstimated) -> j.TimeEstimated:
-    """Return the estimate for two lanes that run in parallel: the work of both, and the time of the longer lane."""
+    """Return the estimate for two lanes that run in parallel: the work of both, and the time of the longer one."""
     seconds = {name: dict(activities) for name, activities in one.seconds.items()}
     for name, activities in other.seconds.items():
         of = seconds.setdefault(name, {})

@@ -34,7 +34,7 @@ JobState = Literal["waiting", "running", "ended"]
 
 @dataclass(frozen=True)
 class ScheduledJob:
-    """A job as shown by its scheduler. `described` is its state in the scheduler's own words, and `node` is where it
+    """A job as its scheduler shows it. `described` is its state in the scheduler's own words, and `node` is where it
     runs or ran."""
 
     id: str
@@ -54,7 +54,7 @@ class ScheduledJob:
 
 @dataclass(frozen=True)
 class LaneNeeds:
-    """A lane's requirements for a scheduler.
+    """What a lane requires from a scheduler.
 
     `settings` come from the spec's block. `options` come from the command line (`partition=nvme`), and take precedence.
     `seconds` is the lane's estimated time, and `longest_s` is the estimated time of its longest cell.
@@ -70,7 +70,7 @@ class LaneNeeds:
 
 @dataclass(frozen=True)
 class LaneJob:
-    """A job to submit. All jobs of a run share a unique `name`."""
+    """A job to submit. All jobs of a run have the same `name`, which no other run has."""
 
     name: str
     run_dir: Path
@@ -99,7 +99,7 @@ class PlannedJob:
 @dataclass(frozen=True)
 class NodePool:
     """A pool of nodes for jobs, such as a partition. `usable` is the number of nodes that are neither down nor drained,
-    and `idle` of those free now.
+    and `idle` is how many of these are free now.
 
     `has` is the number of nodes with each feature.
     """
@@ -114,7 +114,7 @@ class NodePool:
 
 @dataclass(frozen=True)
 class Given:
-    """The nodes that a job was given, by the plan's names for its hosts."""
+    """The nodes that a job was given. The keys are the plan's names for its hosts."""
 
     job: str
     nodes: dict[str, str]
@@ -124,7 +124,7 @@ class Scheduler(Protocol):
     """A lab's scheduler. Every method raises SchedulerSilent or SchedulerRefused."""
 
     def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-        """Return the jobs for these lanes, and the pools for their nodes. Submits nothing."""
+        """Return the jobs for these lanes, and the pools from which their nodes would come. Submits nothing."""
         ...
 
     def submit(self, job: LaneJob) -> str:
@@ -153,13 +153,13 @@ class Scheduler(Protocol):
 
 
 def scheduler_named(name: str) -> Scheduler:
-    """Return the scheduler with this name. Raises RunnerError if it is not installed, as a run of a later version may
-    require."""
+    """Return the scheduler with this name. Raises RunnerError if it is not installed, for example because a later
+    version made the run."""
     return cast(Scheduler, create(SCHEDULER_SPECS, name, Scheduler))
 
 
 def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNeeds]:
-    """Return what each lane needs from the scheduler, with the lane's estimated times."""
+    """Return what each lane needs from the scheduler, including its estimated times."""
     block = plan.schedulers.get(scheduler)
     settings = block.options if block else {}
     counted = counted_cells(plan.cells, plan.experiments)
@@ -173,7 +173,7 @@ def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNee
 
 
 def refuse_other_schedulers(plan: Plan, scheduler: str) -> None:
-    """Raises RunnerError when the plan asks another scheduler for hosts."""
+    """Raise RunnerError if the plan asks another scheduler for hosts."""
     for host in plan.hosts.values():
         if host.asked is not None and host.asked.scheduler != scheduler:
             raise RunnerError(

@@ -1,6 +1,7 @@
 """The file in which a run records its scheduler, the options for the scheduler, and the jobs that it submitted.
 
-The scheduler itself knows best which jobs there are. The file says which scheduler to ask, and which job wrote a log.
+The scheduler itself knows best which jobs there are. The file records which scheduler to ask, and which job wrote which
+log.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from benchbrief.runners.plain_files import read_plain
 SUBMITTED = "scheduler.json"
 _LOCK = "scheduler.lock"
 LOGS = "jobs"
-"""The folder in a run for the output of its jobs."""
+"""The folder, within a run, for the output of its jobs."""
 
 
 class SubmittedJob(BaseModel):
@@ -64,7 +65,7 @@ class SubmittedRun(BaseModel):
 
 
 def submitted_run(run_dir: Path) -> SubmittedRun | None:
-    """Return a run's record of its scheduler, or None when the run has no scheduler. Raises RunnerError."""
+    """Return a run's record of its scheduler, or None if the run has no scheduler. Raises RunnerError."""
     path = run_dir / SUBMITTED
     try:
         return SubmittedRun.model_validate_json(read_plain(path))
@@ -79,15 +80,15 @@ def keep_submitted(run_dir: Path, submitted: SubmittedRun) -> None:
 
 
 def name_of_jobs(run_dir: Path) -> str:
-    """Return the name shared by all of this run's jobs and by no others. A copy of a run has no jobs until the copy
-    itself is run."""
+    """Return the name that all of this run's jobs have and that no other jobs have. A copy of a run has no jobs until
+    the copy itself is run."""
     return f"bench-{'' if original_of(run_dir) else owner_in(run_dir)}"
 
 
 @contextmanager
 def driving_alone(run_dir: Path) -> Iterator[None]:
-    """Keep other controllers from submitting jobs of the run during the block. Raises RunnerError if one
-    already does."""
+    """Keep other controllers from submitting jobs of the run during the block. Raises RunnerError if another controller
+    already does so."""
     fd = os.open(run_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not take_lock(fd, run_dir / _LOCK):
@@ -98,7 +99,7 @@ def driving_alone(run_dir: Path) -> Iterator[None]:
 
 
 def is_driven(run_dir: Path) -> bool:
-    """Return whether a controller looks after the run's jobs."""
+    """Return whether a controller manages the run's jobs at present."""
     return is_locked(run_dir / _LOCK)
 
 
@@ -109,7 +110,7 @@ _TRY_EVERY_S = 5.0
 def on_its_nodes(plan: Plan, lane_dir: Path, say: Callable[[str], None]) -> tuple[Plan, j.HostsGiven | None]:
     """Return the lane's plan with the nodes of its job, and the journal record of these nodes.
 
-    The record is None for a lane that asks for no nodes, is simulated, or has no cell left to run. Raises RunnerError
+    The record is None if the lane asks for no nodes, is simulated, or has no cell left to run. Raises RunnerError
     outside of a job.
     """
     wanted = open_hosts(plan)
@@ -143,20 +144,20 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class JobSurvey:
-    """The job of each lane, and the pools that their nodes would come from."""
+    """The job of each lane, and the pools from which their nodes would come."""
 
     jobs: Sequence[PlannedJob]
     pools: Sequence[NodePool]
 
 
 def survey_jobs(plan: Plan, scheduler: str, options: Sequence[str]) -> JobSurvey:
-    """Return the scheduler's survey of a plan's lanes. Raises RunnerError when the scheduler is missing or silent."""
+    """Return the scheduler's survey of a plan's lanes. Raises RunnerError if the scheduler is missing or silent."""
     refuse_other_schedulers(plan, scheduler)
     return JobSurvey(*scheduler_named(scheduler).survey(needs_of(plan, scheduler, options)))
 
 
 def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
-    """Raises SchedulerRefused for jobs that the scheduler would refuse, or that would wait for ever."""
+    """Raise SchedulerRefused if the scheduler would refuse jobs or let them wait for ever."""
     found = merge_remarks(jobs, "problems")
     if found:
         named = "; ".join(found[:_NAMED]) + (f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
@@ -164,7 +165,7 @@ def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
 
 
 def merge_remarks(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
-    """Return the problems or cautions of jobs, each once, after the names of the lanes concerned."""
+    """Return the problems or cautions of jobs, each one once and preceded by the names of the lanes concerned."""
     lanes: dict[str, list[int]] = {}
     for job in jobs:
         for text in getattr(job, which):

@@ -1,17 +1,18 @@
 """Reads clocks: how far each host's clock is ahead of the controller's, and whether a clock was set during a cell's
 measurement.
 
-The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the round
-trip by the controller's time. Its error is at most half the round trip, so the shortest of several trips counts.
+The offset is computed as in NTP (RFC 5905, section 8), but from one time stamp on the host: the host's time minus the
+middle of the round trip by the controller's time. Its error is at most half the round trip, so the shortest of several
+round trips counts.
 
 Times of samples and of measured windows are converted to the controller's time. The conversion interpolates between the
-offsets before and after the measurement, as two clocks drift apart steadily. Setting a clock changes the host's epoch
-time minus its time since boot. NTP's slewing does not. If a clock was set, its offset from before remains in use, and
-the times of a job that began after that moment are moved back.
+offsets before and after the measurement, as two clocks drift apart steadily. Setting a clock changes the difference
+between the host's epoch time and its time since boot. NTP's slewing does not change it. If a clock was set, its offset
+from before remains in use, and the times of a job that began after that moment are moved back.
 
 The controller's own time follows the time since boot (`journal/controller_clock.py`), so the controller's clock has an
-offset like any other clock. Journals of earlier versions have offsets from the controller's clock as it was set. They
-are converted too.
+offset like any other clock. In journals of earlier versions, offsets refer to the controller's clock as it was set.
+These journals are converted, too.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_
 from benchbrief.runners.seams import Driver, Transport
 
 STEP_S = 0.1
-"""The difference in seconds, relative to the time since boot (known to hundredths of a second), above which a clock's
-change means that it was set."""
+"""A clock counts as set if it changed by more than this many seconds relative to the time since boot (which is known to
+hundredths of a second)."""
 
 _ROUND_TRIPS = 4
 _SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
@@ -48,7 +49,7 @@ _SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
 class ClockReading:
     """One reading of a host's clock. `offset_s` is how far the clock is ahead, to within `uncertainty_s`.
 
-    `booted` is when the host started by its own clock, in epoch seconds, or None when unknown.
+    `booted` is when the host started, in epoch seconds by its own clock, or None if unknown.
     """
 
     offset_s: float
@@ -57,7 +58,7 @@ class ClockReading:
 
 
 def read_clock(transport: Transport) -> ClockReading | None:
-    """Read a host's clock. Returns None when the host's answer is incomplete. Raises HostError when the host can't be
+    """Read a host's clock. Returns None if the host's answer is incomplete. Raises HostError if the host can't be
     reached."""
     if is_on_controller(transport.host):
         return ClockReading(clock_ahead(), 0.0, time.time() - _up())
@@ -67,7 +68,7 @@ def read_clock(transport: Transport) -> ClockReading | None:
 
 
 def _up() -> float:
-    """Return the time since boot as seen by this machine's jobs, since a container may show its own."""
+    """Return the time since boot as this machine's jobs see it, since a container may have its own."""
     try:
         return float(Path("/proc/uptime").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -87,10 +88,10 @@ def _round_trip(transport: Transport) -> ClockReading | None:
 
 @dataclass(frozen=True)
 class Offset:
-    """How far a host's clock is ahead: `before_s` at the controller's time `began`, and `after_s` at `over`.
+    """How far a host's clock is ahead: by `before_s` at the controller's time `began`, and by `after_s` at `over`.
 
-    The error is at most `uncertainty_s`. `set_s` is by how much the clock was set between the two times. `booted` is
-    when the host started, by its clock before the measurement.
+    The error is at most `uncertainty_s`. `set_s` is how far the clock was set between the two times. `booted` is when
+    the host started, by its clock before the measurement.
     """
 
     before_s: float = 0.0
@@ -103,7 +104,7 @@ class Offset:
 
     def of_job(self, booted: float | None) -> Offset:
         """Return the offset for the times of a job. `booted` is when the job's host started, by its clock at the job's
-        start, and shows whether the clock was set before the job started."""
+        start. It shows whether the clock was set before the job started."""
         step = booted - self.booted if booted is not None and self.booted is not None else 0.0
         if abs(step) <= STEP_S:
             return self
@@ -129,8 +130,8 @@ class Offset:
 
 
 def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours: float = 0.0) -> Offset:
-    """Return the offset from two readings. Uses only `before` when there is no `after`, or the clock was set in
-    between.
+    """Return the offset from two readings. If there is no `after`, or if the clock was set in between, only `before` is
+    used.
 
     An unknown offset is 0. `ours` is how far the controller's time moved between the two readings: see `axis_step`.
     """
@@ -148,8 +149,9 @@ def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours
 def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
     """Return how far the controller's time, to which offsets refer, moved between two readings of its clock.
 
-    In journals of earlier versions, offsets refer to that clock itself, which may have been set: its own offset is
-    always 0. In journals of this version, that clock has an offset, which grew by as much as the clock was set.
+    In journals of earlier versions, offsets refer to the controller's clock itself, which may have been set, and whose
+    own offset is always 0. In journals of this version, this clock has an offset, which changes by as much as the clock
+    is set.
     """
     step = clock_step(before, after)
     moved = step - (after.offset_s - before.offset_s) if before and after and step else 0.0
@@ -157,7 +159,7 @@ def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
 
 
 def clock_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
-    """Return by how many seconds a clock was set between two readings, or 0 when it was not set or this is unknown."""
+    """Return by how many seconds a clock was set between two readings, or 0 if it was not set or if this is unknown."""
     if before is None or after is None or before.booted is None or after.booted is None:
         return 0.0
     step = after.booted - before.booted
@@ -171,25 +173,25 @@ def offsets_of(before: Mapping[str, j.ClockRead], after: Mapping[str, j.ClockRea
 
 
 _TOLERANCE_S = 0.25
-"""How many seconds a tool's duration may exceed its job's, since tools round to seconds, and the job's ends are not
-exact."""
+"""How many seconds longer than its job a tool may claim to have run, since tools round to seconds, and the job's ends
+are not exact."""
 _TOLERANCE = 0.005
-"""How far two clocks of one host may diverge while one is slewed, as a share of the time. NTP's limit is a tenth of it.
-"""
+"""How far two clocks of one host may diverge while one is slewed, as a share of the time. NTP slews at most a tenth as
+fast."""
 
 _SHORT_S = 0.5
-"""How many seconds too short a warm-up may be, since a tool checks the clock only after a number of operations."""
+"""How many seconds too short a warm-up may be, since a tool looks at the clock only after a number of operations."""
 
 
 class ClockSet(BadOutput):
-    """A clock was set while a tool used it to measure."""
+    """A clock was set while a tool used it for measuring."""
 
 
 def read_output(driver: Driver, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
-    """Read the output of a cell's load generator, with its window in the controller's time.
+    """Read the output of a cell's load generator, and convert its window to the controller's time.
 
-    Journals of earlier versions do not record by how much the clock was set during the job. In that case, `offset`
-    tells it. Raises the same errors as `parse_trusted`.
+    Journals of earlier versions do not record by how much the clock was set during the job. In that case, `offset` has
+    that number. Raises the same errors as `parse_trusted`.
     """
     set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
     measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)
@@ -200,8 +202,8 @@ def read_output(driver: Driver, context: CellContext, output: JobOutput, offset:
 def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput, set_s: float) -> Measurement:
     """Return the result of `parse` for a job's output, if the tool's clock can be trusted.
 
-    `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet when the clock was set, or when
-    the tool claims to have run longer than its job did by the time since boot. Raises BadOutput when `parse` does.
+    `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet if the clock was set, or if the
+    tool claims to have run longer than its job did by the time since boot. Raises BadOutput if `parse` does.
     """
     seconds = output.ended_at - output.started_at
     took = say.job_took(seconds=figure(seconds, ",.2f"))
@@ -221,9 +223,9 @@ def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput
 
 
 def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
-    """Raise BadOutput if the warm-up's tool failed, or its job was shorter than `warm_up_s` by the time since boot.
+    """Raise BadOutput if the warm-up's tool failed, or if its job was shorter than `warm_up_s` by the time since boot.
 
-    Raises ClockSet instead when the clock was set during a job that was too short.
+    Raises ClockSet instead if the clock was set during a job that was too short.
     """
     took = output.ended_at - output.started_at
     if took >= warm_up_s - _SHORT_S:

@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     from benchbrief.runners.transports.transport_base import JobTransport
 
 AT_ONCE = 32
-"""How many hosts are called in parallel. Opening a connection costs both sides, and sshd refuses some if many open at
-once (MaxStartups). A host that does not answer occupies its place until its time-out."""
+"""How many hosts are called in parallel. Opening a connection costs both sides, and sshd refuses some if many are
+opened at once (MaxStartups). A host that does not answer occupies its place until its time-out."""
 
 _T = TypeVar("_T")
 _Id = TypeVar("_Id", bound=str)
 
 
 def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_ONCE) -> dict[str, _T | RunnerError]:
-    """Return for each host id, in the order of the ids, the result of `call`, or the RunnerError that `call` raised.
+    """Call `call` for each host, and return the results by host id, in the order of the ids. If `call` raised a
+    RunnerError, that error is the host's result.
 
     Raises any other error once all calls are done.
     """
@@ -43,7 +44,7 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
 def look_at_each(
     hosts: Iterable[_Id], call: Callable[[_Id], _T], at_once: int = AT_ONCE
 ) -> Iterator[tuple[_Id, _T | RunnerError]]:
-    """Yield each host's id and result like `fan_out`, in the same order, as soon as each is known."""
+    """Yield the same pairs of host id and result as `fan_out`, in the same order, each as soon as it is known."""
     ids = list(dict.fromkeys(hosts))
 
     def one(host_id: _Id) -> _T | RunnerError:
@@ -66,9 +67,9 @@ class RealTransport(Transport, JobHost, Protocol):
 def open_transport(
     host: Host, ssh_config: Path | None = None, run_name: RunName | None = None, session: Session | None = None
 ) -> RealTransport:
-    """Return the transport of a host, for the jobs of this run. An SSH transport connects on first use.
+    """Return the transport to a host, for the jobs of this run. An SSH transport connects on first use.
 
-    Raises RunnerError when the host's kind of transport is not installed here, or is broken.
+    Raises RunnerError if the host's kind of transport is not installed here, or is broken.
     """
     from benchbrief.runners.transports.transport_base import JobTransport  # imports what runs jobs
 
@@ -78,11 +79,11 @@ def open_transport(
 
 _NAMED = 5
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
-"""This machine, which is always available, whether the plan measures on it or not."""
+"""This machine. It is always available, even if the plan does not measure on it."""
 
 
 def is_on_controller(host: Host) -> bool:
-    """Return whether a host shares this machine's processes and clock, by the spec of its transport."""
+    """Return whether a host shares this machine's processes and clock, according to the spec of its transport."""
     spec = TRANSPORT_SPECS.usable(host.transport)
     return spec is not None and spec.on_controller
 
@@ -100,7 +101,7 @@ class HostPool:
         run_name: RunName | None = None,
         session: Session | None = None,
     ) -> None:
-        """Raises NoHost for a plan with hosts that a scheduler has not given yet."""
+        """Raises NoHost if a scheduler has not yet given some of the plan's hosts."""
         if waiting := [host for host in plan.hosts.values() if host.is_open and host.asked is not None]:
             on = waiting[0].asked.scheduler if waiting[0].asked else ""
             some = ", ".join(host.id for host in waiting[:_NAMED]) + (", ..." if waiting[_NAMED:] else "")
@@ -116,7 +117,7 @@ class HostPool:
         self._lock = threading.Lock()
 
     def __getitem__(self, host_id: str) -> RealTransport:
-        """Raises HostError for a host that the plan does not have."""
+        """Raises HostError if the plan does not have the host."""
         with self._lock:
             if host_id not in self._open:
                 if host_id not in self._hosts:
@@ -125,7 +126,7 @@ class HostPool:
             return self._open[host_id]
 
     def reachable(self, host_id: str) -> bool:
-        """Return whether a command runs on the host now."""
+        """Return whether the host can run a command now."""
         try:
             return self[host_id].run(Command(("true",)), timeout_s=15).exit_code == 0
         except HostError:

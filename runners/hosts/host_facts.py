@@ -23,7 +23,7 @@ _SCRIPT = read_script(__file__, "scripts/host_facts.sh")
 
 
 def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
-    """Return facts of a host, and of the file systems that hold `paths`, which need not exist yet."""
+    """Return facts about a host, and about the file systems that hold `paths`, which need not exist yet."""
     done = run_persistently(transport, Command(("sh", "-s", "--", *paths)), stdin=_SCRIPT, timeout_s=30)
     if done.exit_code != 0:
         raise HostError(say.facts_unread(host=transport.host.id, said=done.stderr.strip()[-200:]))
@@ -126,7 +126,7 @@ def _disks(said: _Said) -> dict[str, str]:
 
 
 def _below(said: _Said) -> dict[str, list[str]]:
-    """Return the devices below each partition or mapped device."""
+    """Return the devices on which each partition or mapped device lies."""
     found: dict[str, list[str]] = {}
     for pair in said.all("below"):
         upper, _, lower = pair.partition(" ")
@@ -162,7 +162,7 @@ def _paths(said: _Said, paths: Sequence[str]) -> dict[str, str]:
 
 
 def _lowest(name: str, below: Mapping[str, list[str]]) -> list[str]:
-    """Return the whole disks below a device."""
+    """Return the whole disks on which a device lies."""
     waiting, found, seen = [name], [], set()
     while waiting:
         upper = waiting.pop()
@@ -189,14 +189,14 @@ def size_text(size: float) -> str:
 
 
 def bytes_of(text: str) -> float | None:
-    """Return the number of bytes in a text that `size_text` made, or None for any other text."""
+    """Return the number of bytes in a text made by `size_text`, or None for any other text."""
     match = re.fullmatch(r"([\d.]+) (B|KiB|MiB|GiB|TiB)", text)
     return float(match[1]) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(match[2]) if match else None
 
 
 _TOLERANCE = 0.1
-"""The relative distance that an amount may have from the declared one, since kernels reserve memory, and people mix up
-GB and GiB."""
+"""How far an amount may be from the declared one, as a share, since kernels reserve memory, and people mix up GB and
+GiB."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class _Compared:
 
 
 def find_contradictions(hardware: Hardware, facts: Mapping[str, str]) -> list[str]:
-    """Return sentences about facts that contradict what was declared. Ignores facts that are unknown or worded
+    """Return sentences about facts that contradict the declared ones. Ignores facts that are unknown or worded
     differently."""
     compared = _Compared(hardware, facts)
     checks: tuple[Callable[[_Compared], Iterable[str]], ...] = (_cpu, _memory_size, _filesystem, _device, _storage)
@@ -262,8 +262,8 @@ def _model_words(text: str) -> set[str]:
 
 
 def _processor_counts(facts: Mapping[str, str]) -> set[int]:
-    """Return every number that a declared number of cores may mean: per host or socket, threads or cores, all or only
-    the usable ones."""
+    """Return every number that a declared number of cores may mean: per host or per socket, threads or cores, all or
+    only the usable ones."""
     counts = {name: int(facts[name]) for name in ("cores", "threads", "usable_threads") if facts.get(name)}
     sockets = int(facts.get("sockets", "1"))
     return {*counts.values(), *(count // sockets for count in counts.values())}

@@ -31,9 +31,9 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A leftover on a host (a claim, a job, or a process left by a job), with its own description of itself.
+    """Something that was left on a host (a claim, a job, or a process of a job), and its own description of itself.
 
-    `silent_s` is None when it can't be read. A `foreign` claim belongs to another user, whose name is in `state`.
+    `silent_s` is None if it can't be read. A `foreign` claim belongs to another user, whose name is in `state`.
     """
 
     kind: Kind
@@ -49,7 +49,7 @@ class Listed:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether a controller may still need the leftover. If this is not visible, signs of life decide."""
+        """Return whether a controller may still need the leftover. If this can't be seen, signs of life decide."""
         if self.kind == "foreign":
             return True
         if is_gone(self.claim, self.owner):
@@ -66,7 +66,7 @@ class Listed:
 
     @property
     def ended(self) -> str:
-        """Return what `bench stop` did with the leftover, as a past-tense phrase."""
+        """Describe what `bench stop` did with the leftover, as a phrase in the past tense."""
         if self.is_claim:
             return f"released the claim of {describe_holder(self.claim)}, made {format_since(self.since)}"
         if self.kind == "process":
@@ -88,7 +88,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Stray:
-    """A job or a claim without a controller. `ended` is what `end_strays` did with it.
+    """A job or a claim without a controller. `ended` describes what `end_strays` did with it.
 
     `folder` is its run's folder on this controller, or "" if there is none. `ours` means that a run of this controller
     left it, even if the run's folder is gone.
@@ -105,7 +105,7 @@ class Stray:
 def end_strays(plan: Plan) -> tuple[list[Stray], dict[str, Exception]]:
     """End and remove the strays on all hosts of a plan, and on this machine.
 
-    Returns the strays, and the hosts on which this failed.
+    Returns the strays, and the hosts on which they could not be ended.
     """
     with HostPool(plan) as hosts:
 
@@ -122,15 +122,16 @@ def end_strays(plan: Plan) -> tuple[list[Stray], dict[str, Exception]]:
 
 
 class Holder(NamedTuple):
-    """The run and process that claim this machine, as text. `is_measuring` is False only while the run makes
-    its brief."""
+    """The run that claims this machine, described as text. `is_measuring` is False only while the run makes its
+    brief."""
 
     run: str
     is_measuring: bool
 
 
 def run_on_this_machine(plan: Plan) -> Holder | None:
-    """Return the run that claims this machine now, under any name, or None if there is none or it is not visible."""
+    """Return the run that claims this machine now, under any name. Returns None if there is none or it can't be
+    seen."""
     with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
         for each in list_leftovers(hosts[CONTROLLER.id], foreign=True):
             if each.kind == "foreign":
@@ -141,7 +142,7 @@ def run_on_this_machine(plan: Plan) -> Holder | None:
 
 
 def hosts_of_plan(plan: Plan) -> list[str]:
-    """Return the hosts of a plan, and the controller, as meters and samplers run there."""
+    """Return the hosts of a plan, and the controller, since meters and samplers run there."""
     here = any(is_on_controller(host) for host in plan.hosts.values())
     return [*plan.hosts, *([] if here else [CONTROLLER.id])]
 
@@ -149,7 +150,7 @@ def hosts_of_plan(plan: Plan) -> list[str]:
 def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
     """Return all our jobs and claims on a host, and the processes that ended jobs left there. Raises HostError.
 
-    With `foreign`, also returns another user's claim, if it holds the host.
+    With `foreign`, also returns another user's claim if it holds the host.
     """
     found: list[Listed] = []
     for line in call_persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
@@ -168,8 +169,8 @@ def list_leftovers(host: JobHost, *, foreign: bool = False) -> list[Listed]:
 def find_strays(host: JobHost) -> list[Stray]:
     """Return the jobs and claims on a host that have no controller. Raises HostError.
 
-    A run counts as a whole. A job that it left before its folder moved is not a stray while the run is driven
-    elsewhere.
+    A run counts as a whole. If a run's folder was moved and the run is driven at the new place, jobs that it left
+    before are not strays.
     """
     return strays_among(host, list_leftovers(host))
 

@@ -15,18 +15,18 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Stopping, Transport
 
 LOOK_S = 0.2
-"""How long processes are watched, in seconds, if any besides the watching one is runnable."""
+"""How many seconds processes are watched if any process besides the watching one is runnable."""
 MUCH = 0.5
-"""Other load that takes fewer cores than this is ignored."""
+"""Other load is ignored if it takes fewer cores than this."""
 
 _BUSY_SCRIPT = read_script(__file__, "scripts/background_load.sh")
 
 
 def other_load(transport: Transport, apart: int | None = None, ours: str = "") -> str:
-    """Return which process uses the most processor time, and how much, or "" if the host is idle enough.
+    """Return which process uses the most processor time, and how much. Returns "" if the host is idle enough.
 
-    Leaves out the process `apart` (on the controller, the controller's own) and the jobs of the owner `ours`, such as a
-    server that the run keeps up. Raises HostError.
+    Leaves out the process `apart` (on the controller, this is the controller itself) and the jobs of the owner `ours`,
+    such as a server that the run keeps up. Raises HostError.
     """
     script = with_values(_BUSY_SCRIPT, apart=str(apart or ""), ours=ours, watch_s=f"{LOOK_S:g}")
     said = run_persistently(transport, Command(("sh",)), stdin=script).stdout
@@ -44,7 +44,8 @@ def other_load(transport: Transport, apart: int | None = None, ours: str = "") -
 
 
 _TIMEOUT_S = 600.0
-"""How long dropping the page cache may take, in seconds. Dirty pages are written first, and a large memory has many."""
+"""How many seconds dropping the page cache may take. Dirty pages are written first, and a large memory has many of
+them."""
 
 _DROP = read_script(__file__, "drop_caches.sh")
 
@@ -52,7 +53,7 @@ _DROP = read_script(__file__, "drop_caches.sh")
 def drop_page_cache(transport: Transport, database: Database, stopping: Stopping) -> None:
     """Write dirty pages, then drop the page cache, dentries and inodes.
 
-    Raises RunnerError when the host does not allow that, and Interrupted when the run must stop.
+    Raises RunnerError if the host does not allow that, and Interrupted if the run must stop.
     """
     ran = run_to_end(transport, Job("drop_caches", shell_line(_DROP), timeout_s=_TIMEOUT_S), stopping)
     if ran.exit_code != 0:

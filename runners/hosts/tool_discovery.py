@@ -1,9 +1,9 @@
 """Finds tools on a host, and distinguishes them from other programs of the same name.
 
-If the spec gives a path, only that path counts. Otherwise, the places are, in this order: $BENCHBRIEF_TOOLS (several
-folders, separated by colons); `.tools` in the working directory, in a folder above it, or beside the source checkout;
-~/.local/share/benchbrief/tools; and the host's PATH. The controller's folders are looked for on other hosts too, as
-labs often share one file system.
+If the spec gives a path, only that path counts. Otherwise, these places are searched in this order: $BENCHBRIEF_TOOLS
+(several folders, separated by colons); `.tools` in the working directory, in a folder above it, or beside the source
+checkout; ~/.local/share/benchbrief/tools; and the host's PATH. The controller's folders are also searched on other
+hosts, as labs often share one file system.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIND = read_script(__file__, "scripts/find_tool.sh")
 
 @dataclass(frozen=True)
 class FoundTool:
-    """A tool on a host. `path` is its path there, with links to the same name resolved. `version` is "" when the tool
+    """A tool on a host. `path` is its path there, with links to the same name resolved. `version` is "" if the tool
     prints none."""
 
     path: str
@@ -51,8 +51,8 @@ def tool_dirs() -> tuple[str, ...]:
 
 
 def find(transport: Transport, driver: Driver, configured: str | None) -> FoundTool:
-    """Find the driver's tool on a host, or copy the controller's tool there. Raises ToolMissing if the tool is missing
-    or lacks something."""
+    """Find the driver's tool on a host. If it is not there, copy the controller's tool to the host. Raises ToolMissing
+    if the tool is missing or lacks something."""
     path = find_first(transport, driver.candidates(configured, tool_dirs()))
     if path is None and (program := to_ship(transport, driver, configured)):
         path = ship(transport, program)
@@ -73,7 +73,7 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> FoundT
 
 
 def to_ship(transport: Transport, driver: Driver, configured: str | None) -> Program | None:
-    """Return the controller's program that a run would copy to a host without the tool, or None when there is none."""
+    """Return the controller's program that a run would copy to a host that lacks the tool, or None if there is none."""
     if configured or is_on_controller(transport.host) or not isinstance(driver, Ships):
         return None
     return own_program(driver.candidates(None, tool_dirs()))
@@ -88,31 +88,29 @@ _DIGEST = read_script(__file__, "scripts/digest_tool.sh")
 
 
 def digest(transport: Transport, path: str, script: str = _DIGEST) -> str:
-    """Return the SHA-256 over a program and the libraries and workloads that it uses, or "" when it is unknown.
-
-    `script` is the shell script that prints the SHA-256. Its first argument is the program's path.
-    """
+    """Return the SHA-256 over a program and the libraries and workloads that it uses, or "" if it is unknown."""
     said = run_persistently(transport, Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
     return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
 
 
 def find_program(transport: Transport, name: str) -> str | None:
-    """Return a program's path on a host, with links resolved, or None when it is missing. `name` is a path, or is
-    looked up in the PATH."""
+    """Return a program's path on a host, with links resolved, or None if the program is missing. `name` is a path, or
+    is looked up in the PATH."""
     return find_first(transport, (name,))
 
 
 def find_first(transport: Transport, candidates: Sequence[str]) -> str | None:
-    """Return the path of the first of these programs that is on the host, or None when there is none."""
+    """Return the path of the first of these programs that is on the host, or None if there is none."""
     done = run_persistently(transport, Command(("sh", "-c", _FIND, "find", *candidates)))
     path = done.stdout.strip()
     return path if done.exit_code == 0 and path.startswith("/") else None
 
 
 def check(transport: Transport, requirement: Requirement) -> str:
-    """Return the output of a requirement's check, on either stream, as `java -version` writes to standard error.
+    """Return the output of a requirement's check. It includes both streams, as `java -version` writes to standard
+    error.
 
-    Raises ToolMissing when the check fails.
+    Raises ToolMissing if the check fails.
     """
     done = run_persistently(transport, requirement.check, timeout_s=60)
     said = f"{done.stdout}\n{done.stderr}".strip()

@@ -1,4 +1,4 @@
-"""Says in words which run holds a host, or has left a job there."""
+"""Describes in words which run holds a host, or has left a job there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.session import is_gone, is_here, process_is_gone
 
 VOID_AFTER_S = 600.0
-"""The seconds without a sign of life from its controller after which a claim is void."""
+"""After how many seconds without a sign of life from its controller a claim is void."""
 _LONGEST = 200
-"""The longest part of a claim that a message quotes, in characters."""
+"""How many characters of a claim's part a message quotes at most."""
 
 
 def parse_claim(text: str) -> dict[str, Any]:
-    """Parse the self-description of a claim or a job: texts and numbers. It is not trusted, and unreadable parts are
-    left out."""
+    """Parse a claim's or a job's description of itself, which consists of texts and numbers. It is not trusted, and
+    unreadable parts are left out."""
     try:
         claim = json.loads(text)
     except (ValueError, RecursionError):
@@ -46,7 +46,7 @@ def describe_holder(claim: dict[str, Any]) -> Message:
 
 
 def format_since(since: str) -> str:
-    """Format the first word of a host's answer, a time in epoch seconds, as a local date and time."""
+    """Format the first word of a host's answer as a local date and time. The word is a time in epoch seconds."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(since.split(maxsplit=1)[0])))
     except (IndexError, ValueError, OverflowError, OSError):
@@ -56,7 +56,7 @@ def format_since(since: str) -> str:
 def holder_is_gone(claim: dict[str, Any], user: str = "") -> bool:
     """Return whether it is certain that no process drives the run of a claim.
 
-    `user` is the run's user if it is not us. In that case, no file that the claim names is read.
+    `user` is the run's user if that is somebody else. In that case, no file that the claim names is read.
     """
     return process_is_gone(claim) if user else is_gone(claim, str(claim.get("owner") or ""))
 

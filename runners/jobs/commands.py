@@ -19,7 +19,7 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def quote(text: str) -> str:
-    """Quote a text as one word for a POSIX shell. Raises RunnerError if it has a NUL, which can't be passed."""
+    """Quote a text as one word for a POSIX shell. Raises RunnerError if the text has a NUL, which can't be passed."""
     if "\0" in text:
         raise RunnerError(say.nul_in_command(text=repr(text[:80])), say.hint_remove_it())
     return shlex.quote(text)
@@ -36,8 +36,8 @@ def exports(command: Command) -> str:
 
 
 def exec_line(command: Command) -> str:
-    """Return a shell line that replaces the shell by the command, even if a builtin, function or reserved word has its
-    name."""
+    """Return a shell line that replaces the shell by the command, even if a builtin, function or reserved word has the
+    same name."""
     words = []
     for word in command.words:
         if isinstance(word, Secret):
@@ -50,7 +50,8 @@ def exec_line(command: Command) -> str:
 
 
 def script(command: Command, stdin: str = "") -> str:
-    """Return a script for the standard input of `sh` that becomes the command, so that no process list shows it.
+    """Return a script that becomes the command when it is passed to `sh` on standard input, so that no process list
+    shows it.
 
     If the command is `sh` itself, the script is the command's own input, because another shell, and a process that
     feeds it, would add nothing.
@@ -67,7 +68,7 @@ def shell_line(line: str) -> Command:
 
 
 def as_at_login(line: str, here: bool) -> Command:
-    """Return the command of a job that runs a shell line in the login directory or, if `here`, in the current
+    """Return the command of a job that runs a shell line in the login directory or, with `here`, in the current
     directory."""
     if here:
         return Command(("sh", "-c", line), cwd=str(Path.cwd()))
@@ -95,7 +96,7 @@ def secrets_of(job: Job) -> tuple[Secret, ...]:
 
 
 def printable(text: str) -> str:
-    """Return a host's text without control characters, which could control a terminal."""
+    """Return a host's text without control characters, since these could control a terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
 
 
@@ -103,7 +104,7 @@ _PART = re.compile(r"\. (\S+\.sh)\n")
 
 
 def read_script(code: str, name: str) -> str:
-    """Return a script together with the parts that it includes, each once. `name` is relative to the module whose
+    """Return a script together with the parts that it includes, each one once. `name` is relative to the module whose
     `__file__` is `code`."""
     return "".join(_lines(Path(code).parent / name, set()))
 

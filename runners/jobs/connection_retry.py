@@ -15,14 +15,14 @@ from benchbrief.runners.seams import Transport
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0
-"""The seconds during which each call to a host that was given up is tried only once, so that remaining work there fails
-soon."""
+"""For how many seconds after a host was given up, each call to it is tried only once, so that remaining work there
+fails soon."""
 
 _T = TypeVar("_T")
 
 
 class Reached(Protocol):
-    """The host that is called. `given_up_at` is when calls to it last failed for good, by the monotonic clock.
+    """A host that is called. `given_up_at` is when calls to it last failed for good, by the monotonic clock.
 
     It is minus infinity while the host answers.
     """
@@ -33,9 +33,9 @@ class Reached(Protocol):
 def call_persistently(
     host: Reached, call: Callable[[], _T], patience_s: float = 0.0, lost: Callable[[], None] = lambda: None
 ) -> _T:
-    """Return the call's result. If the connection breaks, retries a few times, and then until `patience_s` is over.
+    """Return the call's result. If the connection breaks, retries a few times, and then until `patience_s` has passed.
 
-    The call must be safe to repeat. `lost` is called when a try has failed and another one follows. Raises
+    The call must be safe to repeat. `lost` is called if a try has failed and another one follows. Raises
     ConnectionLost.
     """
     now = time.monotonic()
@@ -57,5 +57,5 @@ def call_persistently(
 
 
 def run_persistently(at: Transport, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
-    """Run a short command that is safe to repeat, and retry it when the connection breaks."""
+    """Run a short command that is safe to repeat, and retry it if the connection breaks."""
     return call_persistently(at, lambda: at.run(command, timeout_s=timeout_s, stdin=stdin))

@@ -1,7 +1,7 @@
 """Detached jobs: one implementation for every transport, which needs only short shell scripts and file reads.
 
-A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700, which other
-users of the host can't read. They can read only who holds the host, and the owner's sign of life:
+A job outlives the connection that started it. It lives on its host in its own directory, which has mode 0700, so that
+other users of the host can't read it. They can read only who holds the host, and the owner's sign of life:
 
     ${TMPDIR:-/tmp}/benchbrief-<uid>/       removed when it is empty
         <owner>.alive       the owner's sign of life, which its controller keeps changing: a word, and its time as the
@@ -25,11 +25,12 @@ users of the host can't read. They can read only who holds the host, and the own
                             then this file
             work/           the job's working directory, with its files
 
-Processes that a job starts are in its process group, which ends with the job. A process in a session of its own
-(`setsid`) is recognised by BENCHBRIEF_JOB in its environment, which is the job's directory. Such a process ends when
-the job is stopped. Otherwise, like a server that `prepare` starts for all cells, it ends when the run leaves the host.
-This misses processes that another program starts for a job (`sudo`, `docker run`, `systemctl start`), and processes
-without that variable. A control group would be part of what is measured, and most accounts may make none.
+Processes that a job starts are in its process group, which ends with the job. If a process starts its own session
+(`setsid`), it is recognised by BENCHBRIEF_JOB in its environment, which is the job's directory. Such a process ends
+when the job is stopped. If the job ends by itself, the process ends when the run leaves the host, like a server that
+`prepare` starts for all cells. This misses processes that another program starts for a job (`sudo`, `docker run`,
+`systemctl start`), and processes without that variable. Control groups are not used, since they would affect the
+measurement, and most accounts may not make any.
 
 A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be set.
 """
@@ -60,17 +61,17 @@ from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.seams import JobState
 
 _CLOCK_SET_S = 0.05
-"""The difference in seconds between a clock and the time since boot, in addition to the errors of both readings, above
-which the clock was set."""
+"""A clock counts as set if it differs from the time since boot by more than this many seconds plus the errors of both
+readings."""
 _READ_S = 0.2
-"""How many seconds after the clock the time since boot may have been read, if a job does not say."""
+"""How many seconds before the clock the time since boot may have been read, if a job does not record it."""
 
 
 def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:
     """Return the job's start and end in epoch seconds, and by how much the clock was set in between. Each is None if
     unknown.
 
-    When the clock was set, the end is computed from the time since boot.
+    If the clock was set, the end is computed from the time since boot.
     """
     first, second = _moment(start), _moment(end)
     if first is None or second is None:
@@ -86,7 +87,7 @@ def job_span(start: str, end: str) -> tuple[float | None, float | None, float | 
 
 
 def elapsed_s(start: str, end: str) -> float | None:
-    """Return the seconds between two moments by the time since boot, or None when unknown."""
+    """Return the seconds between two moments by the time since boot, or None if unknown."""
     first, second = _moment(start), _moment(end)
     if first is None or second is None or first.up is None or second.up is None:
         return None
@@ -100,8 +101,8 @@ def booted_at(start: str) -> float | None:
 
 
 class _Moment(NamedTuple):
-    """A moment, with `at` in epoch seconds by the host's clock, and `up` as a lower and an upper bound of the seconds
-    since boot."""
+    """A moment. `at` is its time in epoch seconds by the host's clock, and `up` has a lower and an upper bound of the
+    seconds since boot."""
 
     at: float
     up: tuple[float, float] | None
@@ -119,13 +120,13 @@ def _moment(text: str) -> _Moment | None:
 
 
 LEAST_S = 1.0
-"""The seconds below which a job spends too much of its time on starting and ending."""
+"""A job shorter than this, in seconds, spends too much of its time on starting and ending."""
 _TIME = r"(\d{1,9})m(\d{1,2}(?:[.,]\d{1,9})?)s"
 _LOAD = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) {_TIME} {_TIME} {_TIME} {_TIME} (\d{{1,6}})")
 
 
 def other_cores(text: str, seconds: float | None) -> float | None:
-    """Return how many cores were busy with other work, on average over the job, or None when unknown."""
+    """Return how many cores were busy with other work, on average over the job, or None if unknown."""
     match = _LOAD.fullmatch(" ".join(text.split()))
     if match is None or seconds is None or seconds < LEAST_S or int(match[11]) == 0:
         return None
@@ -136,11 +137,11 @@ def other_cores(text: str, seconds: float | None) -> float | None:
 
 
 _SLICE_S = 60.0
-"""The longest time, in seconds, that a wait on the host lasts, so that nothing stays behind if its controller dies."""
+"""How many seconds a wait on the host lasts at most, so that nothing stays there if its controller dies."""
 _ODD_WAIT_S = 1.0
 _ODD_WAITS = 20
-"""How many times in a row to repeat a wait that failed on the host. `_ODD_WAIT_S` is the pause before each, in seconds.
-"""
+"""How many times in a row to repeat a wait that failed on the host. `_ODD_WAIT_S` is the pause in seconds before each
+time."""
 _RESERVED = ("stdout", "stderr", "command.txt")
 _T = TypeVar("_T")
 
@@ -149,9 +150,9 @@ _T = TypeVar("_T")
 
 
 def start(host: JobHost, job: Job) -> DetachedJob:
-    """Start a job once, even when the connection breaks meanwhile, or when another controller resumes the run.
+    """Start a job exactly once, even if the connection breaks in between, or if another controller resumes the run.
 
-    If a job with the same key is there already, whether running, ended or killed, attaches to it. Raises HostBusy when
+    If a job with the same key is already there, whether running, ended or killed, attaches to it. Raises HostBusy if
     another run has taken over the host. Raises HostFull and HostError.
     """
     for pattern in job.collect:
@@ -203,8 +204,8 @@ def _refuse_taken(host: JobHost, done: Completed) -> None:
 
 
 def send_heartbeat(host: JobHost) -> None:
-    """Show the jobs on a host that their controller is alive, by changing a file there. Raises
-    HostBusy and HostError."""
+    """Show the jobs on a host that their controller is alive, by changing a file there. Raises HostBusy and
+    HostError."""
     claimed = host.claimed.text if host.claimed else ""
     script = with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
     _refuse_taken(host, sh(host, script, 15))
@@ -227,7 +228,7 @@ def end_leftovers(
     sessions.
 
     Returns how many jobs and processes were still running. The jobs' outputs are lost, so their cell must run again.
-    Jobs whose keys are in `kept` remain, and so do the processes that ended jobs started. With `release`, also gives up
+    Jobs whose keys are in `kept` stay, and so do the processes that ended jobs started. With `release`, also gives up
     the owner's claim, unless jobs are left there. With `keep`, only gives up the claim.
     """
     if release and not owner and host.claimed is not None:
@@ -272,9 +273,9 @@ class DetachedJob:
         self._over()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the job. Returns True when it has ended.
+        """Wait for the job. Returns True once it has ended.
 
-        Raises HostError when the host is away for longer than the job may run without a controller.
+        Raises HostError if the host is away for longer than the job may run without a controller.
         """
         if self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, daemon=True, name=f"watch {self._job.name}")
@@ -341,10 +342,10 @@ class DetachedJob:
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the outputs. The originals remain on the host until `discard`.
+        """Fetch the outputs. The originals stay on the host until `discard`.
 
-        Raises DiskFull, HostFull (the job's host was full), or HostError when the job vanished. Even then, the outputs
-        are fetched first, as far as possible.
+        Raises DiskFull, HostFull (the job's host was full), or HostError if the job vanished. Even then, as much of the
+        outputs as possible is fetched first.
         """
         where = self._host.host.id
         state = self._state or self._ask()
@@ -388,7 +389,7 @@ class DetachedJob:
         return JobOutput(into, code, started, ended, where, clock_set_s, booted_at(start), other)
 
     def discard(self) -> None:
-        """Remove the job from the host. Raises HostError when the job is still running."""
+        """Remove the job from the host. Raises HostError if the job is still running."""
         script = with_values(
             scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{STOP_GRACE_S:.0f}"
         )
@@ -398,7 +399,7 @@ class DetachedJob:
         self._attended()
 
     def _ask(self) -> dict[str, str]:
-        """Ask the host for the job's state. Raises HostError when the job vanished."""
+        """Ask the host for the job's state. Raises HostError if the job vanished."""
         script = with_values(scripts.STATE, d=self._directory)
         state = _state(call_persistently(self._host, lambda: sh(self._host, script)).stdout)
         if state.get("gone"):
@@ -428,11 +429,11 @@ class DetachedJob:
 
 
 def _state(said: str) -> dict[str, str]:
-    """Return a script's report about a job, by name."""
+    """Return what a script reports about a job, by name."""
     lines = (line.partition("\t") for line in said.splitlines()[:10])
     return {name: value.strip() for name, tab, value in lines if tab}
 
 
 def _exit_code(status: int) -> int:
-    """Convert a shell's exit code 128 + n, which means that signal n ended the process, to -n."""
+    """Convert a shell's exit code 128 + n to -n. It means that signal n ended the process."""
     return 128 - status if 128 < status <= 192 else status

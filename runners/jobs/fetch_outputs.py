@@ -1,4 +1,4 @@
-"""Fetches files from a host. A file arrives complete and is flushed to disk, or an error says why not."""
+"""Fetches files from a host. A file arrives complete and is flushed to disk, or an error explains why not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbrief.runners.journal.secret_masking import Masking
 
 MAX_FETCH = 2 << 30
 MAX_ENTRIES = 10_000
-"""The most files that are fetched from below a directory."""
+"""The largest number of files that are fetched from below a directory."""
 
 
 def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
@@ -39,7 +39,7 @@ def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
 
 
 def fetch(host: JobHost, path: str, to: Path, limit: int = MAX_FETCH, masking: Masking | None = None) -> int:
-    """Fetch a file and return its size. Raises DiskFull when the disk here is full, and HostError for a file over the
+    """Fetch a file and return its size. Raises DiskFull if the disk here is full, and HostError if the file is over the
     limit."""
     size = 0
 
@@ -63,7 +63,7 @@ def fetch(host: JobHost, path: str, to: Path, limit: int = MAX_FETCH, masking: M
 
 
 def write_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file (0600) and flush it to disk. Leaves no partial file on failure."""
+    """Write a file (0600) and flush it to disk. If this fails, no partial file is left."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -1,10 +1,10 @@
-"""The claim of a run to a host. It is on the host itself, so that it also binds other controllers and folders.
+"""The claim of a run on a host. It is stored on the host itself, so that other controllers and folders must respect it.
 
-The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it, and all users can read it. Other users'
-claims are looked up too, if those users have the same TMPDIR. A claim is void when its owner has shown no sign of life
-for a time, measured by the seconds since the host's boot, which setting the clock does not move. A restart of the host
-does not void the claim at once, since its controller may be another machine. If this machine is the controller, and the
-controller's process is gone, the claim is void at once unless jobs are left on the host.
+The claim is a file beside the jobs (`detached_jobs.py`). One Unix user owns it, and all users can read it. Claims of
+other users who have the same TMPDIR are also looked up. A claim is void if its owner has shown no sign of life for some
+time. This is measured in seconds since the host's boot, which do not change if the clock is set. If the host restarts,
+the claim is not void at once, since its controller may be on another machine. If this machine is the controller, and
+the controller's process is gone, the claim is void at once unless jobs are left on the host.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def find_defects(host: JobHost) -> Iterator[Unfit]:
 
 
 def refuse_unfit(host: JobHost) -> None:
-    """Raises a lasting HostError for a host that is unfit or can't be reached."""
+    """Raise a lasting HostError if a host is unfit or can't be reached."""
     for each in find_defects(host):
         error = HostError(say.of_host(host=host.host.id, what=each.detail), each.hint)
         error.lasting = True
@@ -76,8 +76,8 @@ def refuse_unfit(host: JobHost) -> None:
 def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") -> str:
     """Implement `seams.Transport.claim`. Raises HostBusy, HostFull and HostError.
 
-    `gone` is the text of a claim whose process has certainly ended. Such a claim holds the host only as long as it has
-    jobs there.
+    `gone` is the text of a claim whose process has certainly ended. Such a claim holds the host only as long as the
+    claim's run has jobs there.
     """
     where = host.host.id
     if host.claimed is None:  # otherwise it was fit

@@ -57,7 +57,7 @@ LIST = _script("list")
 
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
-"""The longest pause, in seconds, between a job's checks for its controller's sign of life."""
+"""How many seconds at most may pass between a job's checks for its controller's sign of life."""
 
 
 def start_script(host: JobHost, job: Job) -> str:
@@ -116,7 +116,7 @@ def _write_line(file: JobFile) -> str:
 
 
 def _forget_line(file: JobFile) -> str:
-    """Return a shell line that removes the secrets from a file, which may stay on its host for long."""
+    """Return a shell line that removes the secrets from a file that may stay on its host for long."""
     if not any(isinstance(word, Secret) for word in file.content):
         return ""
     name = inside_job(f"work/{file.name}")
@@ -125,8 +125,8 @@ def _forget_line(file: JobFile) -> str:
 
 
 def _forget_outputs(job: Job) -> str:
-    """Return shell lines that mask the job's output with a sed script. The script is in a file, as all users can read
-    arguments."""
+    """Return shell lines that mask the job's output with a sed script. The script is in a file, since all users can
+    read arguments."""
     patterns = host_patterns(secrets_of(job))
     if not patterns:
         return ""

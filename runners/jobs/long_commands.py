@@ -1,4 +1,4 @@
-"""Long commands outside of the measured steps, which end if the run must stop.
+"""Runs long commands outside of the measured steps. They end if the run must stop.
 
 Each command is a job on its host, so that it outlives neither the run nor a killed controller.
 """
@@ -17,7 +17,7 @@ from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.seams import RunningJob, Stopping, Transport
 
 _SLICE_S = 0.5
-"""How often, in seconds, a wait checks whether the run must stop."""
+"""How often a wait checks whether the run must stop, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Ran:
 def run_to_end(at: Transport, job: Job, stopping: Stopping, keep: Path | None = None, last_words: int = 300) -> Ran:
     """Run a job to its end or its time-out, and remove it from its host.
 
-    Keeps the output in a new folder below `keep`, numbered from 1. Raises RunnerError, and Interrupted when the run
-    must stop.
+    Keeps the output in a new folder below `keep`, numbered from 1. Raises RunnerError, and Interrupted if the run must
+    stop.
     """
     if stopping.is_set():
         raise Interrupted

@@ -1,4 +1,4 @@
-"""The requirements of jobs for any transport: running short scripts, listing folders and reading files."""
+"""What jobs require of any transport: running short scripts, listing folders and reading files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.runners.session import Session
 
 @dataclass(frozen=True)
 class HostEntry:
-    """A name in a directory on a host. `size` is None for everything but a regular file."""
+    """A name in a directory on a host. `size` is None unless the name is a regular file."""
 
     name: str
     size: int | None
@@ -39,7 +39,7 @@ class JobHost(Protocol):
     """The methods of a transport that jobs need. Each may raise ConnectionLost, and connects again at the next call.
 
     `run_name` names the run that owns the jobs, so that a resumed run recognises them. `claimed` is set from the moment
-    the run has claimed the host until it releases it, even if another run takes the claim meanwhile.
+    the run has claimed the host until it releases it, even if another run takes the claim in that time.
     """
 
     host: Host
@@ -58,5 +58,5 @@ class JobHost(Protocol):
 
 
 def sh(host: JobHost, script: str, timeout_s: float = 30.0) -> Completed:
-    """Run one of our own scripts, passed on standard input, so that no process list shows it."""
+    """Run one of our own scripts. It is passed on standard input, so that no process list shows it."""
     return host.run(Command(("sh",)), stdin=script, timeout_s=timeout_s)

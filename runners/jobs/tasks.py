@@ -1,4 +1,4 @@
-"""Commands, jobs with their files, and their outputs, as data. Secrets have a type of their own."""
+"""Commands, jobs with their files, and their outputs, as data. Secrets have their own type."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Command:
 
 @dataclass(frozen=True)
 class JobFile:
-    """A file (mode 0600) to write into the job's directory before the job starts, such as a property file with a
-    URI."""
+    """A file that is written into the job's directory before the job starts, such as a property file with a URI. Its
+    mode is 0600."""
 
     name: str
     content: tuple[Word, ...]
@@ -41,10 +41,10 @@ class JobFile:
 
 @dataclass(frozen=True)
 class Job:
-    """A command that runs detached on a host, in a directory of its own (its working directory).
+    """A command that runs detached on a host, in its own working directory.
 
-    `collect` names files (or globs) in that directory to fetch in addition to stdout and stderr. `background` jobs
-    (probes, servers) run until they are stopped.
+    `collect` names files (or globs) in that directory that are fetched in addition to stdout and stderr. `background`
+    jobs (probes, servers) run until they are stopped.
 
     `key` identifies the job within its run. Starting a key again, even from another controller of the same run,
     attaches to the job that was started before. A job without a key is always new.
@@ -72,9 +72,9 @@ class JobOutput:
     files.
 
     Times are epoch seconds by the host's clock. The end is the start plus the elapsed time since boot. `exit_code` is
-    None when we stopped the job. `clock_set_s` is by how much the clock was set meanwhile, or 0 when it was not.
+    None if we stopped the job. `clock_set_s` is by how much the clock was set during the job, or 0 if it was not.
     `booted` is when the host started, in epoch seconds by its clock at the job's start. `other_cores` is how many cores
-    were busy with other work, on average. These three are None when unknown.
+    were busy with other work, on average. The last three are None if unknown.
     """
 
     directory: Path

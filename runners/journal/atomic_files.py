@@ -1,4 +1,4 @@
-"""Files of a run that are complete and flushed to disk, or absent."""
+"""Writes files of a run so that each is either complete and flushed to disk, or absent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK = 1 << 18
 
 
 def sha256_of(path: Path | str, inside: Path | None = None) -> str:
-    """Return the SHA-256 of a plain file (`open_plain`) in hexadecimal digits. The file may be larger than the memory.
+    """Return the SHA-256 of a plain file (`open_plain`) in hexadecimal digits. The file may be larger than memory.
     Raises OSError."""
     with open_plain(path, inside) as file:
         return sha256_in(file)
@@ -37,7 +37,7 @@ _AT_ONCE = 16
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all: write to a temporary name, fsync, then rename. Raises OSError."""
+    """Write a file completely or not at all, by writing to a temporary name, fsync and renaming. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("wb") as file:
@@ -48,9 +48,10 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def link_or_copy(source: Path, to: Path) -> bool:
-    """Link a file that is never written again, or else copy it, which is equivalent. Returns whether it was copied.
+    """Link a file, or copy it if linking is impossible. Both are equivalent for a file that is never written again.
+    Returns whether the file was copied.
 
-    A copy is not flushed yet. Raises OSError, also for anything but a plain file.
+    A copy is not flushed yet. Raises OSError, in particular if the source is not a plain file.
     """
     if why := why_not_plain(source.lstat()):
         raise OSError(errno.EINVAL, why, str(source))
@@ -74,7 +75,7 @@ def flush(path: Path) -> None:
 
 
 def flush_all(paths: Iterable[Path]) -> None:
-    """Flush several files and folders at the same time, because that takes a disk much less time than one after
+    """Flush several files and folders at the same time, which takes a disk much less time than flushing them one after
     another."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="flush") as pool:
         for _ in pool.map(flush, paths):

@@ -1,7 +1,7 @@
-"""The controller's time: the clock's time when this process began, plus the time since then according to the time since
-boot.
+"""The controller's time: the clock's time when this process began, plus the time that has passed since then by the time
+since boot.
 
-Setting the clock does not move this time, so the difference of two moments is a true duration.
+Setting the clock does not change this time, so the difference of two moments is a true duration.
 """
 
 from __future__ import annotations
@@ -32,15 +32,14 @@ def now() -> float:
 
 
 def clock_ahead() -> float:
-    """Return how far the machine's clock is ahead of `now`, which is by how much it was set since this
-    process began."""
+    """Return how far the machine's clock is ahead of `now`: by how much it was set since this process began."""
     ahead = time.time() - now()
     return ahead if abs(ahead) > _SAME_S else 0.0
 
 
 @cache
 def this_boot() -> str:
-    """Return the id of this machine's boot, or "" when it is unknown."""
+    """Return the id of this machine's boot, or "" if it is unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -48,10 +47,10 @@ def this_boot() -> str:
 
 
 def now_in_run(start: RunStarted | None) -> float:
-    """Return the current time, in epoch seconds, of the controller that wrote this start. Works in any process of the
+    """Return the current time in epoch seconds by the controller that wrote this start. Works in any process of the
     same boot.
 
-    If the start is from another boot, machine or earlier version, returns the machine's clock.
+    If the start is from another boot, another machine or an earlier version, returns the time by the machine's clock.
     """
     if start is None or start.since_boot is None or not start.boot or start.boot != this_boot():
         return time.time()

@@ -29,12 +29,12 @@ _DIGITS = 32
 
 
 class Changed(ValueError):
-    """A line does not match the checksum that it has."""
+    """A line does not match its checksum."""
 
 
 class Chain(NamedTuple):
     """The state after the part of a journal that was read or written so far. `sum` is its checksum, and `carried` means
-    that the last line contains it."""
+    that the last line contains this checksum."""
 
     sum: str = ""
     carried: bool = False
@@ -44,14 +44,14 @@ START = Chain()
 
 
 def write_line(record: AnyRecord, before: Chain) -> tuple[bytes, Chain]:
-    """Return a record's line with its line end, and the chain after it."""
+    """Return a record's line with its line end, and the chain after that line."""
     body = record.model_dump_json().encode()
     after = Chain(_sum(before, body), carried=True)
     return body[:-1] + _BEGIN + after.sum.encode() + _END, after
 
 
 def read_line(line: bytes, before: Chain) -> tuple[bytes, Chain]:
-    """Return the JSON of a complete line without its checksum, and the chain after it. Raises Changed."""
+    """Return the JSON of a complete line without its checksum, and the chain after that line. Raises Changed."""
     body, said = _parted(line)
     if not said and before.carried:
         raise Changed
@@ -62,7 +62,7 @@ def read_line(line: bytes, before: Chain) -> tuple[bytes, Chain]:
 
 
 def chain_after(line: bytes) -> Chain | None:
-    """Return the chain after a complete line, as stated by the line itself, or None for a line without a checksum."""
+    """Return the chain after a complete line, as the line itself states it, or None if the line has no checksum."""
     said = _parted(line)[1]
     return Chain(said.decode("ascii", "replace"), carried=True) if said else None
 
@@ -70,19 +70,20 @@ def chain_after(line: bytes) -> Chain | None:
 def record_after(previous: bytes, line: bytes) -> AnyRecord:
     """Return the record in a line that follows `previous` (b"" for the first line).
 
-    Raises ValueError when the line holds no record, and Changed when the two lines show that it was changed.
+    Raises ValueError if the line holds no record, and Changed if the two lines show that it was changed.
     """
     before = chain_after(previous) if previous else START
     return RECORD.validate_json(read_line(line, before)[0]) if before else record_in(line)
 
 
 def record_in(line: bytes) -> AnyRecord:
-    """Return the record in a line whose checksum is verified elsewhere. Raises ValueError if it is not a record."""
+    """Return the record in a line whose checksum is verified elsewhere. Raises ValueError if the line is not a
+    record."""
     return RECORD.validate_json(_parted(line)[0])
 
 
 def _parted(line: bytes) -> tuple[bytes, bytes]:
-    """Split a line into its JSON without the checksum, and the checksum, which is b"" if the line has none."""
+    """Split a line into its JSON without the checksum, and its checksum (b"" if it has none)."""
     end = len(line) - len(_END)
     if line.endswith(_END) and line.startswith(_BEGIN, begin := end - _DIGITS - len(_BEGIN)):
         return line[:begin] + b"}", line[end - _DIGITS : end]
@@ -124,8 +125,8 @@ def is_locked(path: Path) -> bool:
 def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
     """Lock an open file, and return whether no other process holds the lock. Errors name `path`.
 
-    Raises RunnerError on a file system without locks, as on some clusters, where nothing would keep two processes
-    apart.
+    Raises RunnerError on a file system without locks, as on some clusters, since nothing would keep two processes apart
+    there.
     """
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
@@ -138,7 +139,7 @@ def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def wait_for_lock(fd: int, path: Path) -> bool:
-    """Take the exclusive lock, after a short wait if necessary, since `is_locked` also takes it for a moment."""
+    """Take the exclusive lock, after a short wait if necessary, since `is_locked` also holds it for a moment."""
     until = time.monotonic() + _LOCK_S
     while not take_lock(fd, path):
         if time.monotonic() >= until:
@@ -152,8 +153,8 @@ def each_record(
 ) -> Iterator[tuple[JournalPlace, AnyRecord]]:
     """Yield the run's complete records in order, from the first `size` bytes, each with its place.
 
-    Unless `keep_open`, the file is opened for each block, so that a thousand journals can be read side by side.
-    Meanwhile, the file may only grow.
+    Unless `keep_open` is set, the file is opened for each block, so that a thousand journals can be read side by side.
+    While it is read, the file may only grow.
 
     Skips a torn last line. Raises RunnerError for any other bad line, and for a line with a wrong checksum. Leaves out
     the records of reports, as they are not part of the run.
@@ -164,15 +165,15 @@ def each_record(
 
 
 def records_of(path: Path, kind: type[_Record]) -> list[_Record]:
-    """Return the journal's records of one kind, in order of time. Raises RunnerError for a line with a wrong sum, and
-    for a bad one of this kind."""
+    """Return the journal's records of one kind, in order of time. Raises RunnerError if a line has a wrong checksum, or
+    if a line of this kind is bad."""
     named = b'"%s"' % str(kind.model_fields["type"].default).encode()
     return [record for _, record in _records(path, None, named) if isinstance(record, kind)]
 
 
 def last_held_out(run_dir: Path) -> dict[str, HeldOutBegan]:
     """Return the last record of each claim whose held-out repeats have begun, by the claim's name. Raises RunnerError
-    as `records_of` does."""
+    like `records_of`."""
     journal = run_dir / JOURNAL
     return {each.claim: each for each in records_of(journal, HeldOutBegan)} if journal.exists() else {}
 
@@ -194,8 +195,8 @@ def _records(
 
 
 def has_grown(path: Path, size: int) -> bool:
-    """Return whether the journal has complete records of the run beyond its first `size` bytes, or
-    has become shorter."""
+    """Return whether the journal has complete records of the run beyond its first `size` bytes, or has become
+    shorter."""
     try:
         with _opened(path) as file:
             if file.seek(0, 2) < size:
@@ -213,7 +214,7 @@ def has_grown(path: Path, size: int) -> bool:
 def sum_at(path: Path, size: int) -> str:
     """Read the journal's first `size` bytes, and return the checksum over their complete lines.
 
-    Raises RunnerError when the file is shorter, or when a line was changed.
+    Raises RunnerError if the file is shorter, or if a line was changed.
     """
     chain, read = START, 0
     for place, _, _, after in _lines(path, size):
@@ -255,7 +256,7 @@ def _in_blocks(path: Path) -> Iterator[bytes]:
 
 
 def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[bytes, Chain]:
-    """Read a line as `read_line` does. Raises Damaged for a changed line, with a hint on what can be saved."""
+    """Read a line like `read_line`. If the line was changed, raises Damaged with a hint on what can be saved."""
     try:
         return read_line(line, before)
     except Changed:
@@ -267,10 +268,10 @@ def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[byt
 
 
 def first_start(path: Path) -> RunStarted | None:
-    """Return the first record of a start, which is the journal's first record unless results of earlier runs come
-    before it.
+    """Return the first record of a start. It is the journal's first record unless results of earlier runs come before
+    it.
 
-    Returns None when there is no readable start.
+    Returns None if there is no readable start.
     """
     previous = b""
     try:
@@ -285,7 +286,7 @@ def first_start(path: Path) -> RunStarted | None:
 
 
 def has_begun(path: Path) -> bool:
-    """Return whether the journal has a complete line about the run itself, readable or not."""
+    """Return whether the journal has a complete line about the run itself, even if that line can't be read."""
     try:
         with _opened(path) as file:
             return any(line.endswith(b"\n") and b'"type":"report_made"' not in line for line in file)
@@ -296,7 +297,7 @@ def has_begun(path: Path) -> bool:
 
 
 def last_record(path: Path) -> AnyRecord | None:
-    """Return the last complete record of the run, read from the journal's end, or None when it can't be read."""
+    """Return the last complete record of the run, read from the journal's end, or None if it can't be read."""
     try:
         with _opened(path) as file:
             file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
@@ -312,7 +313,8 @@ def last_record(path: Path) -> AnyRecord | None:
 
 
 def records_at(places: Iterable[JournalPlace]) -> Iterator[AnyRecord]:
-    """Yield the records at these places, which must be in order. Raises RunnerError when the journal has lost one."""
+    """Yield the records at these places, which must be in order. Raises RunnerError if the journal has lost one of
+    them."""
     for path, of_one in groupby(places, key=lambda place: place.path):
         try:
             with open_plain(path) as file:  # unbuffered, as it reads a few lines here and there
@@ -358,12 +360,12 @@ def whole_bytes(path: Path, size: int) -> int:
 
 
 def read_journal(path: Path) -> list[AnyRecord]:
-    """Return all complete records, as `each_record` yields them."""
+    """Return all complete records in the form in which `each_record` yields them."""
     return [record for _, record in each_record(path)]
 
 
 def read_run(run_dir: Path) -> RunRecord:
-    """Read a run's journal. If there is none, the run has not begun. Raises RunnerError when the journal can't be
+    """Read a run's journal. If there is no journal, the run has not begun. Raises RunnerError if the journal can't be
     read."""
     path, found = run_dir / JOURNAL, RunRecord()
     if path.exists():
@@ -381,9 +383,9 @@ class Journal:
     """An open journal. Each record is on the disk before `write` returns, and is then passed to the listener.
 
     Holds an exclusive lock on the file while it is open, so that two controllers never drive one run. Raises
-    RunnerError when another process holds the lock, DiskFull when a record can't be kept, and FolderMoved when the
-    run's folder is no longer where it was. With `durable=False`, a record is only handed to the operating system: it
-    outlives the process, but may be lost when the machine stops.
+    RunnerError if another process holds the lock, DiskFull if a record can't be kept, and FolderMoved if the run's
+    folder is no longer where it was. With `durable=False`, a record is only handed to the operating system: it outlives
+    the process, but may be lost if the machine stops.
     """
 
     def __init__(self, run_dir: Path, listener: Listener = lambda _: None, *, durable: bool = True) -> None:
@@ -410,10 +412,10 @@ class Journal:
         self._lost = 0
         self._record: RunRecord | None = None
         self._unfolded: deque[tuple[JournalPlace, AnyRecord]] = deque()
-        """The records that were appended to the file, but neither flushed nor added to the run's record yet."""
+        """The records that were appended to the file, but have been neither flushed nor added to the run's record."""
 
     def extend(self, record: RunRecord | None = None) -> RunRecord:
-        """Return the run's record, and update it from now on before each `write` returns.
+        """Return the run's record, which from now on is updated before each `write` returns.
 
         Reads the journal again unless `record` already has all of it.
         """
@@ -422,7 +424,7 @@ class Journal:
         return self._record
 
     def _drop_torn_tail(self) -> int:
-        """Cut off an incomplete line that a crash left, because the next record must start a new line.
+        """Cut off an incomplete line that a crash left, because the next record must start on a new line.
 
         Returns the file's new size.
         """
@@ -460,8 +462,8 @@ class Journal:
         )
 
     def _append(self, record: AnyRecord) -> tuple[int, int]:
-        """Append the record. Returns the file's size including the record's line, and how often records were lost
-        before."""
+        """Append the record. Returns the file's size including the record's line, and how many times records had been
+        lost before."""
         with self._appending:
             line, chain = write_line(record, self._chain)
             try:
@@ -479,8 +481,9 @@ class Journal:
     def _flush(self, end: int, lost: int) -> None:
         """Wait until everything up to `end` is on the disk.
 
-        One flush serves every record that was appended before the flush began, so with many lanes, all of them wait for
-        one flush. When it fails, none of these records is kept, and each of their writers gets the error.
+        One flush serves every record that was appended before the flush began. If there are many lanes, all of them
+        therefore wait for one flush. If the flush fails, none of these records is kept, and each of their writers gets
+        the error.
         """
         with self._flushing:
             if lost == self._lost and end > self._flushed:

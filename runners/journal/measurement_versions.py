@@ -1,10 +1,10 @@
 """Versions of the way in which cells are measured. A result counts only for cells that are still measured in the same
 way.
 
-A version number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new
-way of reading outputs needs no number, because outputs are read again each time. `SHARED` lists the changes for all
-tools. A tool's spec lists the changes for that tool alone (`ToolSpec.measured_anew`). Up to version `ONE_FOR_ALL`,
-journals had a single number.
+A version number rises if the cells of an unchanged plan are measured in another way, with other steps, commands or
+times. A new way of reading outputs needs no new number, because outputs are read again each time. `SHARED` lists the
+changes for all tools. A tool's spec lists the changes for that tool alone (`ToolSpec.measured_anew`). Up to version
+`ONE_FOR_ALL`, journals had a single number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ ONE_FOR_ALL = 6
 
 
 class Recorded(NamedTuple):
-    """The versions in a journal. In earlier ones, `tool` is None, and `shared` counts the changes of all tools."""
+    """The versions in a journal. In journals of earlier versions, `tool` is None, and `shared` counts the changes of
+    all tools."""
 
     shared: int = 1
     tool: int | None = None

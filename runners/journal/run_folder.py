@@ -26,13 +26,13 @@ from benchbrief.runners.plain_files import NotPlain, open_plain, own_folder, rea
 PLAN = "plan.json"
 REPORTS = "reports"
 HELD_OUT = "held-out"
-"""The folder, inside a run's folder, of runs that measured points of its claims again. Other commands do not look for
-runs there."""
+"""The folder, inside a run's folder, that holds runs which measured points of the run's claims again. Other commands do
+not look for runs there."""
 
 
 def held_out_folder(run_dir: Path, name: str) -> Path:
-    """Return the folder of a run that measured the point of a claim again. Raises RunnerError if the folder is a link,
-    since a link's target does not belong to the run."""
+    """Return the folder of a run that measured a claim's point again. Raises RunnerError if the folder is a link, since
+    a link's target does not belong to the run."""
     try:
         return own_folder(own_folder(run_dir, HELD_OUT), name)
     except NotPlain as error:
@@ -40,15 +40,15 @@ def held_out_folder(run_dir: Path, name: str) -> Path:
 
 
 _RESULTS = ("raw", "store", REPORTS)
-"""The folders of a run into which nothing is written before its journal begins."""
+"""The folders of a run that stay empty until its journal begins."""
 SIMULATION = "simulation.json"
-"""The file that says how a run is simulated. Only simulated runs have it."""
+"""The file that describes how a run is simulated. Only simulated runs have it."""
 REVISION = "revision.json"
-"""The file that says, for a spec in a git repository, which `commit` was run, and whether it was `dirty`."""
+"""The file that records, for a spec in a git repository, which `commit` was run, and whether it was `dirty`."""
 MOST_OF_A_PLAN = 1 << 30
-"""The most bytes of a plan to read. A plan of 100,000 cells has a quarter of this."""
+"""The most bytes of a plan to read. A plan of 100,000 cells has a quarter of that."""
 LANE = "lane.json"
-"""The file that says which lane a folder belongs to (see `LaneName`). Only folders of single lanes have it."""
+"""The file that names the lane to which a folder belongs (see `LaneName`). Only folders of single lanes have it."""
 
 
 class LaneName(NamedTuple):
@@ -136,7 +136,7 @@ def _new_directory(out: Path, name: str, ending: str) -> Path:
 def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
     """Copy the files of a spec, or of the house style of its reports, into the run whose reports are rendered.
 
-    Raises OSError when there is no room, and RunnerError for a file that changed since the spec was checked.
+    Raises OSError if there is no room, and RunnerError if a file has changed since the spec was checked.
     """
     own_folder(run_dir, "spec")
     for name, digest in files.items():
@@ -150,8 +150,8 @@ def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
 
 
 def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
-    """Return the content of a file that `keep_spec` kept. Raises OSError, and RunnerError when the content has changed
-    since."""
+    """Return the content of a file that `keep_spec` kept. Raises OSError, and RunnerError if the content has changed
+    since then."""
     path = kept_file(run_dir, name, sha256)
     content = read_plain(path, run_dir)
     if hashlib.sha256(content).hexdigest() != sha256:
@@ -172,8 +172,8 @@ def keep_plan(run_dir: Path, plan: Plan) -> None:
 
 
 def plan_of_digest(run_dir: Path, sha256: str) -> Plan | None:
-    """Return the plan with this digest: the run's own, or that of one of its reports. Returns None when there is none.
-    Raises RunnerError."""
+    """Return the plan that has this digest: the run's own, or the plan of one of its reports. Returns None if there is
+    none. Raises RunnerError."""
     plan = load_plan(run_dir)
     if sha256 in (sha256_of(run_dir / PLAN), plan_sha256(plan)):  # equal, unless a later version wrote it
         return plan
@@ -192,7 +192,7 @@ def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
 def load_plan(run_dir: Path) -> Plan:
     """Return the run's plan. In a lane's folder, the plan has only the cells of that lane.
 
-    Raises RunnerError when the plan is missing, of another version, or was changed. Raises Damaged when the run has
+    Raises RunnerError if the plan is missing, of another version, or was changed. Raises Damaged if the run has
     results, but its journal is lost.
     """
     path = run_dir / PLAN
@@ -230,7 +230,7 @@ def _unread(path: Path, content: bytes) -> RunnerError:
 
 
 def lane_in(run_dir: Path) -> LaneName | None:
-    """Return which lane the folder belongs to, or None for a whole run. Raises RunnerError."""
+    """Return the lane to which the folder belongs, or None for a whole run. Raises RunnerError."""
     path = run_dir / LANE
     try:
         found = json.loads(read_plain(path))
@@ -256,7 +256,7 @@ def _of_its_lane(run_dir: Path, plan: Plan) -> Plan:
 
 
 def require_journal(run_dir: Path) -> None:
-    """Raises Damaged if a run's folder has results, but no journal of them."""
+    """Raise Damaged if a run's folder has results, but no journal of them."""
     journal = run_dir / JOURNAL
     if has_begun(journal):
         return
@@ -270,20 +270,20 @@ def require_journal(run_dir: Path) -> None:
 
 
 def recorded_plan(run_dir: Path) -> str:
-    """Return the SHA-256 of the plan that the run began with, or "" when the journal has no readable start."""
+    """Return the SHA-256 of the plan with which the run began, or "" if the journal has no readable start."""
     start = first_start(run_dir / JOURNAL)
     return start.plan_sha256 if start else ""
 
 
 def files_of_beginning(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file, except the plan, that a run has had from its beginning, by its path in
-    the run."""
+    """Return the SHA-256 of each file that a run has had from its beginning, except the plan, by the file's path in the
+    run."""
     paths = (run_dir / REVISION, run_dir / SIMULATION, run_dir / LANE, *sorted((run_dir / "spec").glob("*")))
     return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
 
 
 def revision_in(run_dir: Path) -> dict[str, str]:
-    """Return the revision of the run's spec, or {} when the spec was not in a git repository, or this is unknown."""
+    """Return the revision of the run's spec, or {} if the spec was not in a git repository, or if this is unknown."""
     try:
         found = json.loads(read_plain(run_dir / REVISION))
     except (OSError, ValueError):
@@ -292,7 +292,7 @@ def revision_in(run_dir: Path) -> dict[str, str]:
 
 
 def simulation_of(run_dir: Path) -> Simulated | None:
-    """Return how a run is simulated, or None for a real run. Raises RunnerError when this can't be read."""
+    """Return how a run is simulated, or None for a real run. Raises RunnerError if this can't be read."""
     path = run_dir / SIMULATION
     try:
         return Simulated.model_validate_json(read_plain(path))
@@ -303,7 +303,7 @@ def simulation_of(run_dir: Path) -> Simulated | None:
 
 
 def cell_directory(cell_id: str, attempt: int) -> Path:
-    """Return the directory of a cell's raw outputs, relative to the run's. The name is readable, and safe as a file
+    """Return the directory of a cell's raw outputs, relative to the run's. Its name is readable, and safe as a file
     name."""
     return Path("raw") / _slug(cell_id) / str(attempt)
 
@@ -321,7 +321,7 @@ def _slug(name: str) -> str:
 
 
 def digests(directory: Path, *, durable: bool = True) -> dict[str, str]:
-    """Return the SHA-256 of every file below a directory. If `durable`, flushes each file to the disk first. Raises
+    """Return the SHA-256 of every file below a directory. With `durable`, flushes each file to the disk first. Raises
     DiskFull."""
     found, above = {}, f"{directory}{os.sep}"
     paths = sorted((f"{at}{os.sep}{name}" for at, _, names in os.walk(directory) for name in names), key=_by_parts)

@@ -1,9 +1,10 @@
-"""A run's identity, which is independent of its folder's path and its host's name. It owns the run's jobs and claims.
+"""A run's identity, which does not depend on its folder's path or its host's name. The identity owns the run's jobs and
+claims.
 
-The identity is a file in the run's folder, so a folder that is moved keeps it. A copy of a folder would have it too,
-and two controllers would own the same jobs. So a copy gets an identity of its own when it is first driven while the
-original exists, and it owns nothing that the original started. The original is the folder at the path that the identity
-names.
+It is stored in a file in the run's folder, so a folder that is moved keeps its identity. A copy of the folder would
+have the same identity, and two controllers would own the same jobs. Therefore, a copy gets a new identity when it is
+first driven while the original exists, and it owns nothing that the original started. The original is the folder at the
+path that the identity names.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
 
 @dataclass(frozen=True)
 class RunName:
-    """The run that owns jobs on a host. `owner` is part of the jobs' names there, and stays the same when the run is
+    """The run that owns jobs on a host. `owner` is part of the jobs' names there, and does not change when the run is
     resumed.
 
     The other fields are for people who find such jobs: the run and its folder, and the machine and process that drove
@@ -60,7 +61,7 @@ class Identity:
 
 @cache
 def this_machine() -> str:
-    """Return an id of this machine's boot and of the visible process numbers, or "" if it is unknown."""
+    """Return an id of this machine's boot and of the visible process numbers, or "" if the id is unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
@@ -81,24 +82,24 @@ def owner_in(folder: Path) -> str:
 
 
 def original_of(folder: Path) -> str:
-    """Return the run that this folder is a copy of and whose jobs it does not own, or "" for an original.
+    """If this folder is a copy of a run and does not own the run's jobs, return that run. Return "" for an original.
 
-    Raises RunnerError when an identity can't be read.
+    Raises RunnerError if an identity can't be read.
     """
     identity = _identity(folder)
     return identity.folder if _is_copy(identity, folder.resolve()) else ""
 
 
 def has_identity(run_dir: Path) -> bool:
-    """Return whether the run has an identity. A run of an earlier version gets one when it is driven again."""
+    """Return whether the run has an identity. A run by an earlier version gets one when it is driven again."""
     return (run_dir / IDENTITY).exists()
 
 
 def run_name(run_dir: Path) -> RunName:
     """Return the names that the run has on every host. The caller must hold the run's journal.
 
-    If the run is a copy whose original still exists, gives it an identity of its own. Raises RunnerError when an
-    identity can't be read or written.
+    If the run is a copy whose original still exists, gives it a new identity. Raises RunnerError if an identity can't
+    be read or written.
     """
     identity, folder = _identity(run_dir), run_dir.resolve()
     if _is_copy(identity, folder):
@@ -108,7 +109,7 @@ def run_name(run_dir: Path) -> RunName:
 
 
 def copied_from(run_dir: Path) -> str:
-    """Return the folder of the run that this run was copied from, or "" when it is not a copy. A copy owns no jobs."""
+    """Return the folder of the run from which this run was copied, or "" if it is not a copy. A copy owns no jobs."""
     return _identity(run_dir).copied_from
 
 

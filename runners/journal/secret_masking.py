@@ -1,9 +1,10 @@
 """Finds secrets in text, in every form that a tool may write, and replaces them by ***.
 
 A character of a secret may be written plainly, percent-encoded in upper or lower case, as an escape of Go, Java, JSON,
-Python or C, as an HTML entity, or, beyond ASCII, as a wrong character set decodes it. Each character may have another
-form. The whole secret may be in base64 or in hexadecimal digits. The patterns are POSIX extended regular expressions
-over bytes, which Python reads in the same way, so that `sed` on a host masks exactly what the controller masks.
+Python or C, as an HTML entity, or, beyond ASCII, as a wrong character set decodes it. Each character may have a
+different form. The whole secret may be in base64 or in hexadecimal digits. The patterns are POSIX extended regular
+expressions over bytes, which Python reads in the same way, so that `sed` on a host masks exactly what the controller
+masks.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from benchbrief.model.message import mapped
 
 MASK = "***"
 _SHORTEST_PART = 4
-"""The length below which a part of a secret, such as the password in a URI, is not masked alone, since that would hide
-numbers."""
+"""A part of a secret that is shorter than this, such as the password in a URI, is not masked alone, since that would
+hide numbers."""
 _SHORTEST_DIGITS = 8
-"""The number of digits below which a number is not masked in a message, since a number such as `1000` occurs in many
+"""A number with fewer digits than this is not masked in a message, since a number such as `1000` occurs in many
 places."""
 _SHORTEST_ALONE = 16
-"""The length below which a secret of only letters and digits is masked in messages only as a separate word."""
+"""A secret of only letters and digits that is shorter than this is masked in messages only as a separate word."""
 _SHORTEST_CODED = 6
-"""The number of bytes from which a secret is also masked in base64 and in hexadecimal digits."""
+"""A secret of at least this many bytes is also masked in base64 and in hexadecimal digits."""
 _MOST_VARIED = 400
-"""The length above which a secret, such as a key file, is masked only in its plain form and encoded as a whole."""
+"""A secret longer than this, such as a key file, is masked only in its plain form and encoded as a whole."""
 _LONGEST_LINE = 1 << 16
-"""A line longer than this is not a figure of a tool."""
+"""A line longer than this does not count as a tool's figure."""
 _NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 _ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 _SPECIAL = frozenset(b".[]{}()*+?|^$\\")
@@ -44,10 +45,10 @@ _SPECIAL = frozenset(b".[]{}()*+?|^$\\")
 
 @dataclass(frozen=True)
 class Secret:
-    """A word that must never be shown or stored, and that must not be a process argument if that can be avoided.
+    """A word that must never be shown or stored, and that should not be a process argument if this can be avoided.
 
-    `written` is the secret's form in a file with escapes of its own, such as a property file. `of` are the original
-    secrets that it was put together from.
+    `written` is the secret's form in a file that has its own escapes, such as a property file. `of` are the original
+    secrets from which it was put together.
     """
 
     value: str = field(repr=False)
@@ -133,8 +134,8 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class _Forms:
-    """The forms of secrets to look for: `literals` as they are, and `varied` only near a mark of some encoding
-    (`marks`).
+    """The forms of secrets to look for. `literals` are searched for everywhere, and `varied` forms only near a mark of
+    some encoding (`marks`).
 
     Patterns with alternatives for each character are slow, and most of an output has no such mark.
     """
@@ -145,8 +146,8 @@ class _Forms:
     longest: int
 
     def found(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Yield each place where a form occurs, from left to right, with the end of the longest form that begins
-        there."""
+        """Yield each place where a form occurs, from left to right, together with the end of the longest form that
+        begins there."""
         spans = [(at, -len(literal)) for literal in self.literals for at in _places(literal, text)]
         for start, end in self._windows(text) if self.varied else ():
             for pattern in self.varied:
@@ -200,8 +201,8 @@ def host_patterns(secrets: Iterable[Secret]) -> list[bytes]:
 
 
 def _values(secret: Secret) -> Iterator[str]:
-    """Yield every text that must be masked: the secret, its form in a file, the secret parts of both, and each of these
-    percent-decoded."""
+    """Yield every text that must be masked: the secret, its form in a file, the secret parts of both, and all of these
+    after percent-decoding."""
     whole = [value for value in (secret.value, secret.written) if value]
     parts = [*secret.of, *(password for value in whole for password in _passwords(value))]
     for value in (*whole, *(part for part in parts if len(part) >= _SHORTEST_PART)):
@@ -236,7 +237,7 @@ def _varied(value: str) -> tuple[int, bytes]:
 
 @lru_cache(512)
 def _ways(character: str, lossy: bool) -> tuple[int, bytes]:
-    """Return the forms of one character: the length of the longest form, and a group with all forms."""
+    """Return the length of a character's longest form, and a group with all its forms."""
     data = _bytes(character)
     code = ord(character)
     units = character.encode("utf-16-be", "surrogatepass")
@@ -295,7 +296,7 @@ def _bytes(text: str) -> bytes:
 
 
 class Known:
-    """The secrets that this process has read. They mask messages that may quote a part of one."""
+    """The secrets that this process has read. They are masked in messages, which may quote parts of them."""
 
     def __init__(self) -> None:
         self._values: set[str] = set()
@@ -375,14 +376,14 @@ def _words(value: str) -> Iterator[str]:
 
 
 KNOWN = Known()
-"""The secrets of this process. They are kept as the module's state because each error masks its text where the error is
-made, so that no place that shows or keeps the text can forget to. Errors are made in all rooms, in extensions and in
-any thread, even before a run begins. Otherwise, all of these would have to pass an object along.
+"""The secrets of this process. They are module state because each error masks its text where the error is made, so that
+no place that shows or keeps the text can forget to do so. Errors are made in all rooms, in extensions and in any
+thread, even before a run begins. Otherwise, all of these would have to pass an object along.
 """
 
 
 def hide_throughout(text: str) -> str:
-    """Return a text with secrets masked even inside a sentence's own words, as earlier versions did."""
+    """Return a text in which secrets are masked even inside a sentence's own words, as in earlier versions."""
     return KNOWN.hide(text)
 
 

@@ -1,4 +1,4 @@
-"""Values that a spec only names. They are read from this process's environment when needed."""
+"""Values that a spec only names, and that are read from this process's environment when needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = {"env": "environment variable", "secret": "secret"}
 
 
 def read_reference(reference: Reference, needed_by: str) -> str:
-    """Return the value of a reference. Raises RunnerError when the value is not set. `needed_by` is the subject of the
+    """Return the value of a reference. Raises RunnerError if the value is not set. `needed_by` is the subject of the
     error's sentence ("the uri of database db")."""
     value = os.environ.get(reference.name)
     if not value:
@@ -28,7 +28,7 @@ def read_reference(reference: Reference, needed_by: str) -> str:
 
 
 def secrets_of(database: Database) -> tuple[str, ...]:
-    """Return those secrets for reaching the database that are set in the environment."""
+    """Return those of the database's secrets that are set in the environment."""
     auth = database.start.auth if database.start else None
     named = [*database.uri, *((auth.user, auth.password, auth.key) if auth else ())]
     secret = (part for part in named if isinstance(part, Reference) and part.kind == "secret")
@@ -37,7 +37,7 @@ def secrets_of(database: Database) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Unset:
-    """A reference without a value, the thing that needs it, and where this is declared."""
+    """A reference without a value, what needs it, and where the need is declared."""
 
     reference: Reference
     needed_by: str
@@ -62,7 +62,7 @@ def find_unset(plan: Plan) -> list[Unset]:
 
 
 def refuse_unset(plan: Plan) -> None:
-    """Raises RunnerError with all references that the plan's cells need and that are not set."""
+    """Raise RunnerError if the plan's cells need references that are not set. The error names all of them."""
     missing = find_unset(plan)
     if missing:
         listed = "; ".join(f"{each.needed_by} ({each.origin}) needs the {each.what}" for each in missing)

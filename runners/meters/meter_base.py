@@ -20,8 +20,8 @@ from benchbrief.runners.sampling import Reading, SampleStep, sampling_job
 from benchbrief.runners.seams import Node
 
 _NOISE = ("IANA PEN registry", "Created directory: ")
-"""Words in output lines that do not explain a failure. ipmitool 1.8.19 prints the first without its list of vendors,
-and snmpget prints the second."""
+"""Words in output lines that do not explain a failure. ipmitool 1.8.19 prints the first if its list of vendors is
+missing, and snmpget prints the second."""
 
 ENDED = re.compile(r"code (\d{1,3})")
 """Matches the line that follows the output of a command that failed."""
@@ -34,7 +34,7 @@ def below_zero_words(watts: float) -> Message:
 def describe_failure(
     kind: AnyMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
 ) -> RunnerError:
-    """Return the error for a trial reading without watts, or with the power `below_zero`."""
+    """Return the error for a trial reading that has no watts, or in which the power is `below_zero`."""
     meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
     said = _last_line_of(output, kind.answer) if ended else say.meter_no_answer()
@@ -56,7 +56,7 @@ def describe_failure(
 
 def _last_line_of(output: JobOutput, answer: str) -> str:
     """Return the line that best explains a reading without watts: the meter's `answer`, the last error, or the last
-    output."""
+    line of output."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
     stdout = _lines(output.stdout)
     codes = [match[1] for line in stdout if (match := ENDED.fullmatch(line))]
@@ -75,9 +75,9 @@ def _lines(path: Path) -> list[str]:
 class AnyMeter(ABC):
     """The base of all meters.
 
-    `tool` has the name of the program that reads the meter, and of the Debian package that has the program. Each of
-    `hints` has a regular expression for the meter's output, and a text on what to do next. `answer` is a regular
-    expression for the line that a reading is in, with the group `unit` if that may be another one than watts.
+    `tool` has the name of the program that reads the meter, and of the Debian package that contains it. Each of `hints`
+    has a regular expression for the meter's output, and a text about what to do next. `answer` is a regular expression
+    for the line that holds a reading. Its group `unit` matches the unit, if that may be something other than watts.
     """
 
     tool: ClassVar[tuple[str, str]] = ("", "")
@@ -89,7 +89,7 @@ class AnyMeter(ABC):
         """Return a job that reads the meter once, before anything is measured."""
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the watts in a reading of one point, or None when there are none. Never raises for odd text."""
+        """Return the watts in a reading of one point, or None if there are none. Never raises an error for odd text."""
         return parse_watts(reading)
 
 
@@ -107,9 +107,9 @@ class SampledMeter(AnyMeter):
 
 
 class Meter(SampledMeter):
-    """A meter read by shell commands. If each prints one number of watts, a subclass only needs `reader`.
+    """A meter read by shell commands. If each command prints one number of watts, a subclass only needs `reader`.
 
-    `figures` are regular expressions for the lines with watts, in addition to those of any meter.
+    `figures` are regular expressions for the lines with watts, in addition to those for every meter.
     """
 
     counts: ClassVar[bool] = False
@@ -121,15 +121,15 @@ class Meter(SampledMeter):
         name."""
 
     def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
-        """Return a job that samples until it is stopped, or `rounds` times. The job ends at once when its header
-        command fails."""
+        """Return a job that samples until it is stopped, or `rounds` times. The job ends at once if its header command
+        fails."""
         reader = self.reader(points, node)
         read, kept = _together(reader.reads), (*figures(), *self.figures)
         return sampling_job(probe, read, reader.header, reader.env, reader.files, rounds, kept, self.counts)
 
 
 class CountingMeter(Meter):
-    """A meter with energy counters. The watts between two readings follow from their difference."""
+    """A meter that has energy counters. The watts are computed from the difference between two readings."""
 
     counts: ClassVar[bool] = True
     trial_rounds: ClassVar[int] = 2
@@ -146,11 +146,11 @@ class RecordedMeter(AnyMeter):
 
     @abstractmethod
     def job_after(self, points: tuple[MeterPoint, ...], since: float, until: float) -> Job:
-        """Return a job that fetches the readings between two times (epoch seconds), then ends."""
+        """Return a job that fetches the readings between two times (epoch seconds), and then ends."""
 
 
 def _together(reads: Sequence[str]) -> str:
-    """Return shell commands that read all points at the same time, as far as possible."""
+    """Return shell commands that read all points as simultaneously as possible."""
     if len(reads) == 1:
         return reads[0]
     begun = " ".join(f"{{ {read}; }} >said-{number} &" for number, read in enumerate(reads))
@@ -159,7 +159,7 @@ def _together(reads: Sequence[str]) -> str:
 
 
 def parse_watts(reading: Reading) -> float | None:
-    """Return the one number that a command printed, with or without its unit, or None for anything else."""
+    """Return the one number that a command printed, with or without its unit. Returns None for any other text."""
     text = " ".join(line for line in reading.lines if line.strip() and not ENDED.fullmatch(line)).strip()
     match = re.fullmatch(r"(-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?:\s*W(?:atts?)?)?", text)
     watts = float(match[1]) if match else math.nan
@@ -167,7 +167,7 @@ def parse_watts(reading: Reading) -> float | None:
 
 
 def sampler_job(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
-    """Return a background job on the controller that runs a module, which is a program that prints readings. The module
+    """Return a background job on the controller that runs a module as a program which prints readings. The module
     should import little, as each job starts Python anew."""
     words = (sys.executable, "-P", "-m", module)
     return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=figures())

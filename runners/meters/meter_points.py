@@ -18,7 +18,7 @@ from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Node
 
 ANSWER_S = 10
-"""How long a meter may take to answer, in seconds. A slower meter gives no reading."""
+"""How many seconds a meter may take to answer. A slower meter gives no reading."""
 
 
 def figures() -> tuple[str, ...]:
@@ -45,8 +45,8 @@ class MeterPoint:
 
 @dataclass(frozen=True)
 class MeterReader:
-    """How to read points. `header` is a command that prints what does not change, and each of `reads` is a command for
-    one point.
+    """How to read points. The command `header` prints everything that does not change, and each command in `reads`
+    reads one point.
 
     `env` and `files` may contain secrets.
     """
@@ -58,8 +58,8 @@ class MeterReader:
 
 
 def points_of(node: Node) -> tuple[MeterPoint, ...]:
-    """Return the points of the node, or of the whole hardware if its meter is shared. Raises RunnerError when there is
-    no meter."""
+    """Return the points of the node, or of the whole hardware if its meter is shared. Raises RunnerError if there is no
+    meter."""
     hardware = node.hardware
     if not hardware.power:
         raise RunnerError(say.powerless(hardware=hardware.key))
@@ -78,7 +78,7 @@ def _of(meter: PowerMeter, index: int) -> Iterator[MeterPoint]:
 
 
 def given(meter: PowerMeter, key: str) -> str:
-    """Return an option as text, with its reference resolved, or "" when the option is not set. Raises RunnerError."""
+    """Return an option as text, with its reference resolved, or "" if the option is not set. Raises RunnerError."""
     value = meter.options.get(key, "")
     if isinstance(value, Reference):
         return read_reference(value, f"the power meter at {meter.origin}")

@@ -2,8 +2,8 @@
 
 Each host has one job that reads all its meters and adds up their watts. If a meter is shared, the whole hardware has
 one job. Lines such as `@ 0` and `@ 1` separate the outputs of several meters. A reading that fails or is below zero
-leaves a gap without a sample, and the probe's output quotes the meter. A job on the controller outlives it as any job
-does, and ends by itself when its directory is removed.
+leaves a gap without a sample, and the probe's output quotes the meter. If the controller dies, a job on it lives on
+like any job, and ends by itself when its directory is removed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from benchbrief.runners.sampling import Reading, parse_readings, parse_recent, r
 from benchbrief.runners.seams import Node, Transport
 
 _TRY_S = 60.0
-"""How long a trial reading may take, in seconds. A BMC's first reading by Redfish takes several slow requests."""
+"""How many seconds a trial reading may take. A BMC's first reading by Redfish takes several slow requests."""
 _MARGIN_S = 60.0
-"""How much of the log before the measurement is also fetched, in seconds by the controller's clock."""
+"""How many seconds of the log before the measurement are also fetched, by the controller's clock."""
 
 
 class Power:
@@ -97,7 +97,7 @@ class Power:
 
 
 def _of(probe: Probe, output: JobOutput) -> str:
-    """Return what the power is for: the host, or the whole hardware if the meter is shared."""
+    """Return what the power belongs to: the host, or the whole hardware if the meter is shared."""
     return probe.options.get("of", output.host)
 
 
@@ -130,7 +130,7 @@ def _read(time: float, meter: AnyMeter, reading: Reading) -> _Read:
 
 
 def _why(read: Sequence[_Read], output: JobOutput) -> str:
-    """Return why readings failed: the last negative power, or else the end of the meter's output."""
+    """Return why readings failed: the last negative power or, if there is none, the end of the meter's output."""
     below_zero = [each.below_zero for each in read if each.below_zero is not None]
     return below_zero_words(below_zero[-1]) if below_zero else read_last_words(output)
 
@@ -173,10 +173,10 @@ def _any(reading: Reading) -> Iterator[float]:
 
 
 def try_meter(node: Node, transport: Transport) -> float | None:
-    """Read the node's power once, as the probe will. Returns None if the meter's log does not exist yet, since it may
-    only come with the run.
+    """Read the node's power once, in the same way as the probe. Returns None if the meter's log does not exist yet,
+    since it may only appear during the run.
 
-    When the power can't be read, raises RunnerError with the meter's words and the place of its line in the spec.
+    If the power can't be read, raises RunnerError with the meter's words and the place of its line in the spec.
     """
     found = points_of(node)
     meter = meter_kind(found[0].meter.kind)

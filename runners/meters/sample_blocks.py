@@ -1,5 +1,5 @@
-"""The output format of our programs that read meters: blocks with a time each, as the shell loops of the probes print
-them (see `runners/sampling.py`)."""
+"""The output format of our programs that read meters: blocks that each begin with a time, like those that the shell
+loops of the probes print (see `runners/sampling.py`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def fail(text: str) -> None:
 
 
 def number(value: object) -> float | None:
-    """Return a number from JSON or text, or None for anything else. The probe refuses negative watts later."""
+    """Convert a value from JSON or text to a number. Returns None for anything else. The probe refuses negative watts
+    later."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

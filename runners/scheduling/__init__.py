@@ -1,1 +1,1 @@
-"""Decisions between cells: knee searches, and repeats until the mean is known."""
+"""Decisions made between cells: knee searches, and repeats until the mean is known."""

@@ -1,8 +1,8 @@
 """Spends budgets during a run: each point is measured once, and then the budget's rule chooses the points to repeat.
 
-All decisions follow from the journal: verdicts, and the time that cells have taken. So a resumed run decides as the
-interrupted run did, and counts the time that was spent before. Each lane has the whole budget for itself, as lanes work
-independently. In a simulated run, each cell takes as long as planned.
+All decisions follow from the journal: from verdicts, and from the time that cells have taken. A resumed run therefore
+decides like the interrupted run, and counts the time that was spent before. Each lane has the whole budget for itself,
+as lanes work independently. In a simulated run, each cell takes as long as planned.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 
 @dataclass(frozen=True)
 class RepeatValues:
-    """The values of a probe at a point, or of a metric over such values, one per repeat, in any unit.
+    """The values of a probe at a point, or of a metric computed from such values. There is one value per repeat, in any
+    unit.
 
     The width of the values' confidence interval is a share of the mean, or of `least` if the mean is smaller, because a
     share near 0 %, or an idle disk, is no reason to repeat.
@@ -68,7 +69,7 @@ ReadTables = Callable[[RunRecord], UndecidedPoints]
 
 
 def nothing_read(_record: RunRecord) -> UndecidedPoints:
-    """Return no open points, for a spec without expectations and probes."""
+    """Return no open points, for a spec without expectations or probes."""
     return UndecidedPoints()
 
 
@@ -82,7 +83,8 @@ class _Reset:
 
 
 class ExpectedTimes:
-    """The present expected times of a lane's cells. `repeats_of` returns all cells at a cell's point."""
+    """The times that a lane's cells are expected to take, as far as known now. `repeats_of` returns all cells at a
+    cell's point."""
 
     def __init__(
         self, plan: Plan, record: RunRecord, lane: Iterable[Cell], repeats_of: Callable[[Cell], Sequence[Cell]]
@@ -105,7 +107,7 @@ class ExpectedTimes:
             self._note(cell, self._next(cell, self._states))
 
     def seconds(self, cells: Sequence[Cell], *, guessed: bool = True) -> float:
-        """Return how many seconds the cells take, one after another.
+        """Return how many seconds the cells take one after another.
 
         Unless `guessed`, a reset counts only once the run has shown how long similar resets take.
         """
@@ -151,10 +153,10 @@ class ExpectedTimes:
         return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
 
     def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
-        """Estimate the seconds of a reset from the most similar resets in the run: resets of the same data set, or else
-        of the same database, or else all resets.
+        """Estimate the seconds of a reset from the most similar resets in the run: those of the same data set,
+        otherwise those of the same database, otherwise all resets.
 
-        If there was none yet, returns the planned time if `guessed`, or else 0.
+        If there was none yet, returns the planned time if `guessed`, and 0 otherwise.
         """
         planned_s = self._planned.get(self._key(cell, work), 0.0)
         alike = [each for each in self._resets if each.work == work]
@@ -166,7 +168,7 @@ class ExpectedTimes:
         return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
-        """Return the factor between the planned times of a reset and of one that was seen, or 1 if unknown."""
+        """Return by which factor a reset's planned time exceeds that of a reset that was seen, or 1 if unknown."""
         theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 
@@ -177,12 +179,12 @@ class ExpectedTimes:
 
 
 _LEAST = 1e-9
-"""The smallest need of a group that still wants repeats, such as one with identical repeats."""
+"""The need of a group that still wants repeats is at least this, even if, for example, its repeats are identical."""
 
 
 @dataclass
 class PointSoFar:
-    """The current knowledge about a point: each statistic's values in its good repeats, and how many repeats have
+    """What is known about a point so far: each statistic's values in its good repeats, and how many repeats have
     `ended`."""
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -240,8 +242,7 @@ class Group:
         return max(widest / self.within, _LEAST) if widest > self.within or self.open is not None else 0.0
 
     def _width(self, point: PointSoFar) -> float:
-        """Return the width of a point's widest interval, which is infinite while a statistic has too few good
-        repeats."""
+        """Return the width of a point's widest interval. It is infinite while a statistic has too few good repeats."""
         widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
         # A probe's sample may be missing, which is no reason to go on.
         widths += [
@@ -253,9 +254,10 @@ class Group:
 
 
 def width_so_far(values: Sequence[float], at_least: int, level: float, least: float | None = None) -> float:
-    """Return half the width of a mean's interval as a share of the mean, or infinity with fewer than `at_least` values.
+    """Return half the width of a mean's interval as a share of the mean, or infinity if there are fewer than `at_least`
+    values.
 
-    With `least`, the width is a share of the mean's absolute value, or of `least` if that is more.
+    With `least`, the width is a share of the mean's absolute value, or of `least` if that is larger.
     """
     if len(values) < at_least:
         return math.inf
@@ -270,7 +272,7 @@ def width_so_far(values: Sequence[float], at_least: int, level: float, least: fl
 
 
 def next_group(groups: Sequence[Group]) -> int | None:
-    """Return the index of the group to repeat next, or None when no group needs a repeat."""
+    """Return the index of the group to repeat next, or None if no group needs a repeat."""
     found = [
         (group.begun, lacks := math.isinf(need), lacks and group.expected, group.nearness, need, -group.repeats, -place)
         for place, group in enumerate(groups)
@@ -291,8 +293,8 @@ _Turn = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class _Over:
-    """A budget that is used up, or will be by the next cells. The fields are the budget's size, the used time, the next
-    cells' time, and the time reserved for held-out repeats, in seconds."""
+    """A budget that is used up, or that the next cells would use up. The fields are the budget's size, the used time,
+    the next cells' time, and the time reserved for held-out repeats, in seconds."""
 
     budget_s: float
     spent_s: float
@@ -307,7 +309,7 @@ class _Over:
 
 
 class Budgets:
-    """The budgets of a run, shared by its lanes. `record` is the run so far, which the journal extends."""
+    """The budgets of a run, shared by its lanes. `record` is the run so far, and is extended by the journal."""
 
     def __init__(
         self,
@@ -360,24 +362,24 @@ class Budgets:
             self._turn_of |= dict.fromkeys(points, tuple(points))
 
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return the latency statistics that the budget's rule needs from a cell, or nothing for a cell without a
+        """Return the latency statistics that the budget's rule needs from a cell, or nothing if the cell has no
         budget."""
         planned = self._cells.get(cell.id)  # as the plan has it, without what a search has found
         budgeted = planned is not None and Point.of(planned) in self._of_point
         return self._asked.values(planned, measurement) if planned and budgeted else {}
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell is not run, or "" when it is run."""
+        """Return why a cell is not run, or "" if it is run."""
         return self._reasons.get(cell.id, ("", ""))[0]
 
     def no_room(self, cell: Cell) -> j.NoRoom:
-        """Return what the budget had no room for, the cell's `point` or this `repeat` of it, or "" if the
-        cell is run."""
+        """Return what the budget had no room for: the cell's `point`, or this `repeat` of it. Returns "" if the cell is
+        run."""
         return self._reasons[cell.id][1] if cell.id in self._reasons else ""
 
     def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run: the plan's order, except that repeats come as they are
-        chosen.
+        """Yield a lane's cells in the order in which they run. It is the plan's order, except that repeats come as they
+        are chosen.
 
         Also yields the cells that are not run, for which `not_needed` returns a reason.
         """
@@ -399,8 +401,8 @@ class Budgets:
         """Leave out a cell of the first pass that no longer fits in its budget.
 
         A search is not cut short, as other cells need its knee. Neither is an adaptive ramp, whose points depend on
-        each other. The check before the run knew how long earlier runs took, which the plan does not know. So the
-        plan's own guesses of load times do not count here.
+        each other. The check before the run knew how long loads took in earlier runs, which the plan does not know.
+        Therefore, the plan's own guesses of load times do not count here.
         """
         if not self._lane_of or chooses(self._plan.experiments[cell.experiment]):
             return
@@ -421,13 +423,13 @@ class Budgets:
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
 
     def _why_left_out(self, point: Point) -> str | None:
-        """Return why the first cell of a point was left out, or None if it was not. Without it, later cells have
-        nothing to repeat."""
+        """Return why the first cell of a point was left out, or None if it was not. If it was, later cells have nothing
+        to repeat."""
         first = self._record.cells.get(self._of_point[point][0].id)
         return first.skipped if first and first.ended is None else None
 
     def _without_first(self, cells: Collection[Cell]) -> list[Cell]:
-        """Leave out the cells of points whose first cell was left out, and return them."""
+        """Leave out the other cells of points whose first cell was left out, and return them."""
         out: list[Cell] = []
         for cell in cells:
             repeats = Point.of(cell) in self._of_point and cell.id not in self._needed
@@ -436,14 +438,15 @@ class Budgets:
         return out
 
     def _pool(self, cell: Cell, left: Collection[Cell]) -> list[Cell]:
-        """Return the repeats that compete for time: those of one experiment, or all of them if the run has a budget."""
+        """Return the repeats that compete for time. These are the repeats of one experiment, or all repeats if the
+        budget is the run's."""
         every = self._plan.budget_s is not None
         return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
 
     def _choose(self, pool: list[Cell]) -> list[Cell]:
-        """Return the next turn from the pool, preceded by the cells that no longer fit and are left out.
+        """Return the next turn from the pool. It is preceded by the cells that no longer fit and are left out.
 
-        Returns the whole pool when no more of its cells are run.
+        Returns the whole pool if no more of its cells are run.
         """
         left: dict[Point, list[Cell]] = {}
         for cell in pool:
@@ -488,8 +491,8 @@ class Budgets:
                 so_far.sampled = known.sampled.get(point, ())
 
     def _readings(self, cell: Cell) -> UndecidedPoints:
-        """Return which points are undecided according to the tables. If these can't be read, all points count as open,
-        so that no repeat is missed.
+        """Return which points are undecided according to the tables. If the tables can't be read, all points count as
+        open, so that no repeat is missed.
 
         The time for reading counts against the budget of `cell`, except in a simulated run.
         """
@@ -571,8 +574,8 @@ class Budgets:
         return None
 
     def _reserved_s(self, number: int, of: str, theirs: Sequence[Cell]) -> float:
-        """Return the seconds that held-out repeats of these cells may take. Points with failed cells need none, since
-        they can't win."""
+        """Return how many seconds the held-out repeats of these cells may take. Points with failed cells need none,
+        since they can't win."""
         if not self._held:
             return 0.0
         good: dict[Point, bool] = {}

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from benchbrief.model.budgets import LEVEL
 
 LARGEST = 1e150
-"""The largest usable value, since the square of a larger one is not a finite float. Comparing with it also excludes
-NaN."""
+"""The largest value that can be used, since the square of a larger one is not a finite float. Comparing with it also
+excludes NaN."""
 
 
 def t_interval(n: int, mean: float, sd: float | None, level: float = LEVEL) -> tuple[float, float] | tuple[None, None]:
@@ -29,7 +29,7 @@ def t_interval(n: int, mean: float, sd: float | None, level: float = LEVEL) -> t
 
 def mean_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float] | tuple[None, None]:
     """Return the interval of the mean of these values: see `t_interval`. Both ends are also None if a value is too
-    large or NaN."""
+    large or is NaN."""
     if len(values) < 2 or not all(abs(value) <= LARGEST for value in values):
         return None, None
     return t_interval(len(values), statistics.fmean(values), statistics.stdev(values), level)

@@ -1,12 +1,12 @@
-"""Repeats that end when the mean is known well enough. Decides which cells are no longer needed.
+"""Ends the repeats of a point when the mean is known well enough. Decides which cells are no longer needed.
 
-All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
-did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those before
-it, satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
+All decisions follow from the journal's records about the cells, so that a resumed run decides like the interrupted run.
+The repeats of a point count in the plan's order. They end after the first repeat that, together with those before it,
+satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
 
-When measured in turns (`interleaved`), the hardware and the levels of one lane end together, after the first round in
-which all of them are confident. Otherwise drift would affect only the one that continues alone. Hardware on its own
-hosts has its own lane, takes no turns, and decides for itself.
+If repeats are measured in turns (`interleaved`), the hardware and the levels of one lane end together, after the first
+round in which all of them are confident. Otherwise drift would affect only the one that continues alone. Hardware on
+separate hosts has its own lane, takes no turns, and decides for itself.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 @dataclass
 class _Repeats:
-    """The repeats of one point on one hardware, at one level of each factor, in the plan's order, with the `verdicts`
-    on those that have ended."""
+    """The repeats of one point on one hardware, at one level of each factor, in the plan's order. `verdicts` has the
+    verdicts on those that have ended."""
 
     cells: list[Cell] = field(default_factory=list)
     verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
@@ -38,11 +38,11 @@ class _Repeats:
 
     @property
     def taken_out(self) -> bool:
-        """Return whether the search has ended before this point, which then needs no repeat."""
+        """Return whether the search ended before this point, which then needs no repeat."""
         return self.cells[0].id in self.skipped
 
     def rates(self, count: int) -> list[float] | None:
-        """Return the throughputs of the good repeats among the first `count` ones, or None until all of these have
+        """Return the throughputs of the good repeats among the first `count` repeats, or None until all of these have
         ended."""
         first = [self.verdicts.get(cell.id) for cell in self.cells[:count]]
         if None in first:
@@ -103,7 +103,7 @@ class _Group:
 
 
 class RepeatsUntil:
-    """The repeats in a run that may end early, shared by its lanes. Each group's repeats are in one lane of the plan.
+    """The repeats of a run that may end early, shared by its lanes. All repeats of a group are in one lane of the plan.
 
     `record` is the run so far, and `done` has the ids of its cells that succeeded or were not needed. `tell` writes to
     the journal.
@@ -145,7 +145,7 @@ class RepeatsUntil:
                 self._of[cell.id] = group, repeats
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell need not be measured, or "" when it must be."""
+        """Return why a cell need not be measured, or "" if it must be."""
         if cell.id not in self._of:
             return ""
         group, repeats = self._of[cell.id]

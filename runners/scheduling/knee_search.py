@@ -1,9 +1,9 @@
 """Searches for knees during a run: which point is the knee, which cells are no longer needed, and which cells wait.
 
 All decisions follow from the journal's records about the cells (their throughput and latency), so that a resumed run
-decides as the interrupted run did. A point counts when each of its repeats is good. Its throughput is their mean
+decides like the interrupted run. A point counts only if each of its repeats is good. Its throughput is their mean
 throughput, and its latency is the highest of their latencies, as percentiles are not averaged. The knee is the last
-point before a point where latency has risen by `rise` or more while throughput has gained less than `gain`.
+point before one at which latency has risen by `rise` or more while throughput has gained less than `gain`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.seams import Stopping
 
 _SLICE_S = 0.5
-"""How often, in seconds, a waiting lane checks whether the run must stop."""
+"""How often a waiting lane checks whether the run must stop, in seconds."""
 
 
 def knee_of(points: Sequence[j.SearchPoint], search: KneeSearch) -> float | None:
-    """Return the first point, in rising order, whose next point meets the knee criterion, or None when there is no such
-    point."""
+    """Return the first point, in rising order, whose next point meets the knee criterion, or None if there is none."""
     for here, after in pairwise(points):
         risen = after.latency_s >= here.latency_s * (1 + search.rise)
         if risen and after.ops_per_s < here.ops_per_s * (1 + search.gain):
