@@ -1,4 +1,5 @@
-"""Compile a spec to its plan in steps: syntax tree, declarations, model, queries. Runs nothing and uses no network."""
+"""Compiles a spec to its plan in steps: syntax tree, declarations, model, queries. It runs nothing and uses no
+network."""
 
 from __future__ import annotations
 
@@ -368,7 +369,7 @@ def _examined_by_extensions(
     params: Mapping[str, str],
     others: Iterable[Diagnostic],
 ) -> Examined:
-    """Add the findings about the plan from the extensions in use. Most extensions check nothing."""
+    """Add the findings of the extensions in use about the plan. Most extensions check nothing."""
     model, loaded = examined.model, examined.loaded
     if model is None or not any(each.database.engine.check or each.tool_spec.check for each in model.matrices):
         return examined
@@ -408,7 +409,9 @@ def memory_is_frozen() -> bool:
 @contextmanager
 def no_collection() -> Iterator[None]:
     """Pause the garbage collector. A compilation makes many objects that all stay in use and form no cycles. Scanning
-    them repeatedly would take a sixth of its time, and scanning them once at the end a twelfth."""
+    them repeatedly would take a sixth of the compilation's time, and even scanning them once at the end would take a
+    twelfth.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:

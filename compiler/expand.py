@@ -60,9 +60,9 @@ Pair = tuple[str, Levels]
 def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
     """Return each workload at each combination of levels, in the order in which one hardware runs them.
 
-    This is the order of the spec, with all workloads at one combination after the other, unless another order needs
-    fewer loads, or as many loads and fewer other resets. The other orders go data set by data set; in the last of them,
-    workloads that read come first, then those that update, then those that insert.
+    This is the order of the spec, in which all workloads at one combination come before those at the next, unless
+    another order needs fewer loads, or as many loads and fewer other resets. The other orders go data set by data set.
+    In the last of them, workloads that read come first, then those that update, then those that insert.
     """
     pairs = tuple((workload, levels) for levels, workload in product(matrix.levels, matrix.experiment.workloads))
     if matrix.experiment.order == "random" or len(pairs) == 1:

@@ -195,8 +195,8 @@ def _knees(
 
 
 def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
-    """Return the wanted levels if they are known. Otherwise, put the only known level in place of each factor's level
-    if there is only one, and return the result if it is known, or else None."""
+    """Return the wanted levels if they are known. Otherwise, replace the level of each factor of which only one level
+    is known by that level. Return the result if it is known, or else None."""
     if wanted in known:
         return wanted
     keys = wanted.keys

@@ -59,7 +59,7 @@ class BenchError(Exception):
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 
     def rendered(self, *, colour: bool) -> str | None:
-        """Return the error as shown on a terminal. None means to show the message on one line and the hint on
-        the next."""
+        """Return the error as shown on a terminal. None means that the message is shown on one line and the hint on the
+        next."""
         del colour
         return None

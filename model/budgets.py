@@ -85,8 +85,8 @@ class Looks:
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
-    """Return whether a budget chooses which points of the experiment are repeated (those with the widest intervals). It
-    never does for searches and adaptive ramps, whose repeats determine the next points."""
+    """Return whether a budget chooses which points of the experiment are repeated (those with the widest intervals). A
+    budget never does this for searches and adaptive ramps, whose repeats determine the next points."""
     has_budget = experiment.budget_s is not None or plan.budget_s is not None
     return has_budget and not chooses(experiment) and experiment.repeats > 1
 
@@ -124,9 +124,10 @@ def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
-    """Return how often an expectation is looked at: once at the end, unless a budget may end its points earlier.
+    """Return how often an expectation is looked at. This happens only once, at the end, unless a budget may end its
+    points earlier.
 
-    A side has one value per repeat, so the side with fewer repeats limits the number of differences.
+    A side has one value for each repeat, so the side with fewer repeats limits the number of differences.
     """
     read = {cell.experiment for cell in budgeted_cells(plan, expect.query)}
     sides = [{cell.experiment for cell in cells_read(plan, side)} for side in expect.repeats]

@@ -73,8 +73,8 @@ class CellStarted(Record):
 class CellResumed(Record):
     """This controller resumed an earlier controller's attempt in `step`, by attaching to its running jobs.
 
-    Nothing is known about the time between `away_since`, when the last record before was written, and `at`. `began_at`
-    is when the step started.
+    Nothing is known about the time from `away_since`, when the last earlier record was written, to `at`. `began_at` is
+    when the step started.
     """
 
     type: Literal["cell_resumed"] = "cell_resumed"
@@ -176,8 +176,9 @@ class CounterReading(Record):
 class Counters(Record):
     """Readings of server counters just before, just after and during the measured job.
 
-    `samples` are pairs of epoch seconds on the controller's time and counters. `before` and `after` are the first and
-    the last reading, if they succeeded. `problem` tells which readings failed, or is "" if none did.
+    Each of the `samples` has its time, in epoch seconds on the controller's clock, and the counters. `before` and
+    `after` are the first and the last reading, if they succeeded. `problem` tells which readings failed, or is "" if
+    none did.
     """
 
     type: Literal["counters"] = "counters"
@@ -245,7 +246,8 @@ class EventRan(Record):
 
 class MeasuringEnded(Record):
     """The end, after `lasted_s`, of a measurement until the load is steady. If it was not `steady`, its longest time
-    was up. To be steady, it had to stay within a share of the mean (`within`), and to last from `from_s` to `most_s`.
+    was up. `within` is the allowed error as a share of the mean, `from_s` is the shortest time, and `most_s` is the
+    longest.
 
     `cut_s` is the length of the warm-up part that is cut off at its beginning. It is null if that part reaches into the
     second half, in which case everything counts. For the rest, the record has half the width of each mean's 95 %
@@ -552,8 +554,10 @@ class HeldOutBegan(Record):
 
 
 class RateJudged(Frozen):
-    """How many runs at one rate kept a promise, broke it, were beyond the load generator, and failed. `held_out` runs
-    that did not fail are counted separately: how many kept the promise, and how many were beyond the generator."""
+    """How many runs at one rate kept a promise, broke it, were beyond the load generator (which could not offer the
+    rate), and failed. `held_out` runs that did not fail are counted separately: how many kept the promise, and how many
+    were beyond the generator.
+    """
 
     rate: float
     met: int

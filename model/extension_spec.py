@@ -224,9 +224,9 @@ RESERVED = _TAKEN | _TAKEN_DIMENSIONS
 class ProbeSpec(ExtensionSpec):
     """A probe: its measures, and how a spec requests it.
 
-    `implementation` is the class that samples, with the methods of `seams.ProbeKind`. `measures` are by name; each name
-    is the probe's name, a dot and a word. `attributes` are the attributes that a `probe` block has besides `kind` and
-    `every`. `on` names the attribute that `probes = [disk every 1 s on "/dev/sda"]` sets.
+    `implementation` is the class that samples, with the methods of `seams.ProbeKind`. `measures` maps names to
+    measures. Each name is the probe's name, a dot and a word. `attributes` are the attributes that a `probe` block has
+    besides `kind` and `every`. `on` names the attribute that `probes = [disk every 1 s on "/dev/sda"]` sets.
 
     `asks` tells what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
     database, either over the engine's own connection or inside a load generator that contains the database. A probe of

@@ -1,6 +1,6 @@
 """The results of a measurement: operations with their latency distributions, and samples of probes.
 
-Latencies are in seconds, throughputs in operations per second.
+Latencies are in seconds, and throughputs are in operations per second.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ class SteadyEnd:
     seconds.
 
     The measurement lasted `lasted_s`. The first `cut_s` seconds, the warm-up part, are cut off. None means that this
-    part reached into the second half, so that everything counts. For the rest, there are half the width of each mean's
-    95 % interval, as a share of the mean, and the correlation of successive batches. These are None if there is no
-    mean, and for latency in a closed loop.
+    part reached into the second half, so that everything counts. The other fields describe the remaining part: half the
+    width of each mean's 95 % interval, as a share of the mean, and the correlation of successive batches. They are None
+    if there is no mean, and for latency in a closed loop.
     """
 
     steady: bool
@@ -131,7 +131,7 @@ class Measurement:
 
     `samples` are readings of the measures that the tool's spec declares. Their times count from the start of `window`,
     and each value is for the `seconds` before its time. For a measure of the whole measurement, these are all seconds.
-    They name no node, because it is always the load generator's host.
+    The samples name no node, because it is always the load generator's host.
     """
 
     window: tuple[float, float]
@@ -197,7 +197,7 @@ class Together:
         return max(each.window[0] for each in self.each), min(each.window[1] for each in self.each)
 
     def throughput(self, phase: int | None) -> PhaseThroughput | None:
-        """Return the throughput of all load generators together, or None unless each of them has the phase."""
+        """Return the throughput of all load generators together, or None if one of them lacks the phase."""
         parts = [part for each in self.each for part in each.throughput if part.phase == phase]
         if len(parts) < len(self.each):
             return None

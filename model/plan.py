@@ -275,7 +275,7 @@ class Unjudged(Node):
 class Expect(Node):
     """A condition. `query` gives `value` 1.0 (holds), 0.0 (does not hold) or NULL (unknown) for each of its dims.
 
-    For a comparison, `sides` are its two sides, whose numbers the verdict shows. For other conditions, it is empty.
+    `sides` are the two sides of a comparison, whose numbers the verdict shows. It is empty for other conditions.
     `better` is the direction in which the left side makes the condition hold, or None if the condition does not ask
     which side is larger. If it does ask and there are several repeats, `repeats` has both sides with the value of each
     repeat (with a further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is
@@ -411,8 +411,8 @@ class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
     For `ssh`, the user's own ~/.ssh/config applies to `name`, but the values here take precedence. A host that is
-    requested from a scheduler (`asked`) has its id as its name until a lane starts, since its node is not known before
-    (`compiler/planning/plan_lanes.py`).
+    requested from a scheduler (`asked`) has its id as its name until a lane starts, since its node is not known until
+    then (`compiler/planning/plan_lanes.py`).
     """
 
     id: str
@@ -1128,7 +1128,7 @@ class Report(Node):
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
     formats: tuple[Format, ...] = ()
-    """The report's file formats. If empty, the formats of its template are used."""
+    """The report's file formats. If there are none, the formats of its template are used."""
     provenance: Literal["full", "compact", "none"] = "full"
     theme: Theme = Theme()
     parts: tuple[Asset, ...] = ()

@@ -1,8 +1,8 @@
 """The search for the highest rate that keeps a promise. This is only the rule, as a function of the results.
 
 The candidates are rates. Each is the factor `1 + within` above the second one below it. Near the true rate, chance
-decides a run, so the search may miss the best candidate and settle for the next lower one, or the one below that, which
-is still near enough. The search assumes that if a promise is broken at one rate, it is broken at each higher rate.
+decides how a run ends, so the search may lose the candidate just below the true rate. The next lower candidate is still
+near enough. The search assumes that if a promise is broken at one rate, it is broken at each higher rate.
 
 1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
    candidate up to twice the last one.
@@ -38,8 +38,8 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 KEPT = 0.8
-"""The share of runs between which the search must distinguish: keeping the promise at one rate, and breaking it at
-another."""
+"""The search must distinguish a rate at which this share of the runs keeps the promise from one at which it breaks
+it."""
 LEAD = 3
 """The lead, in runs, that decides on a rate: the smallest that gives 95 % confidence either way."""
 CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
@@ -117,8 +117,8 @@ NONE = Tally()
 
 @dataclass(frozen=True)
 class SearchRule:
-    """The limits of a search: at most `judged` repeats decide on a rate, `held_out` repeats confirm the last one, and
-    no search has more than `most` runs."""
+    """The limits of a search: at most `judged` repeats decide on a rate, `held_out` repeats confirm the rate that was
+    found, and no search has more than `most` runs."""
 
     judged: int
     held_out: int
@@ -245,8 +245,8 @@ def candidates(first: float, last: float, within: float) -> tuple[float, ...]:
 
 
 def ramp(first: float, last: float, apart: float) -> tuple[float, ...]:
-    """Return whole numbers in rising order, including both ends. Each is the highest that is at most a factor of 1 +
-    apart above the previous one, or the next whole number if that is higher."""
+    """Return whole numbers in rising order, including both ends. Each is the highest number that exceeds the previous
+    one by at most a factor of 1 + `apart`, or the next whole number if that is higher."""
     found = [first]
     while found[-1] < last:
         after = max(floor(found[-1]) + 1, floor(found[-1] * (1 + apart) + 1e-6))

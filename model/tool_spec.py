@@ -111,10 +111,10 @@ class Limit:
 class WorkloadSpec:
     """A workload that a tool provides.
 
-    `operations` are its kinds of operations. `writes` tells whether it changes the data, `existing` whether it needs a
-    loaded data set, `timed` whether it can run for a given time, and `parted` whether each thread has its own part of
-    the data. `changes` is the effect of a workload that writes: "updates", "inserts", or "anything" unless the spec
-    states less. If the tool has `shares`, `operations`, `writes` and `changes` are derived from the shares.
+    `operations` are its kinds of operations. A workload that `writes` changes the data, an `existing` one needs a
+    loaded data set, a `timed` one can run for a given time, and in a `parted` one each thread has its own part of the
+    data. `changes` is the effect of a workload that writes: "updates", "inserts", or "anything" unless the spec states
+    less. If the tool has `shares`, `operations`, `writes` and `changes` are derived from the shares.
     """
 
     description: Texts
@@ -146,12 +146,12 @@ class FlagType:
 
 @dataclass(frozen=True)
 class MeasuredAnew:
-    """A version of the tool that measures the cells of an unchanged plan in another way than before, with other
+    """A version of the tool that measures the cells of an unchanged plan differently from earlier versions, with other
     commands or times.
 
-    If they are set, it affects only cells of the given `benchmarks`, with the given `arrivals`, and with
-    `several_hosts`. Earlier results can't be reused for those cells. Numbers up to 6 are from a time when all tools
-    shared one number, and new ones are above 6.
+    It affects only cells of the given `benchmarks`, with the given `arrivals`, and with `several_hosts`, as far as
+    these fields are set. Earlier results can't be reused for those cells. Numbers up to 6 are from a time when all
+    tools shared one number, and new ones are above 6.
     """
 
     version: int

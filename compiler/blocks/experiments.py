@@ -252,9 +252,9 @@ class NamedBlocks:
 def clients_by_hardware(
     clients: Sequence[plan.Client], groups: Sequence[tuple[str, ...]], values: Values, reader: Reader
 ) -> Mapping[str, plan.Client]:
-    """Return the client of each hardware by the hardware's key.
+    """Return the client of each hardware group by the group's key.
 
-    There is one client for all hardware, or one for each item of `hardware`, in order. Report too few or too many
+    There is one client for all groups, or one for each item of `hardware`, in order. Report too few or too many
     clients, and clients with different tools.
     """
     alike = {key: clients[0] for group in groups for key in group}
@@ -339,7 +339,7 @@ class PartChecks:
     def service_only(
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:
-        """For an offered load whose tool hides how long operations wait, return the load's place, the tool, and the
+        """If a load is offered and its tool hides how long operations wait, return the load's place, the tool, and the
         tools that show it. Return None for other loads."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None

@@ -34,8 +34,8 @@ _BYTES = parse_unit("B").dimension
 
 @dataclass(frozen=True)
 class DeclaredFactor:
-    """A factor with the text of its levels. `bound` has the value that replaces the factor's name at each level: its
-    key is the name, or `tuning.cache` for each setting of a bundle."""
+    """A factor with the text of its levels. For each level, `bound` maps the factor's name to the value that replaces
+    it. For a bundle, it maps each setting's name (`tuning.cache`)."""
 
     factor: plan.Factor
     bound: Mapping[DimKey, Mapping[str, Bound]]

@@ -94,7 +94,7 @@ _FILES = ("file", "read", "open", "include", "inventory", "load")
 
 
 def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
-    """Return the request to a scheduler and the number of hosts. Report a mistake and return None."""
+    """Return the request to a scheduler and the number of hosts, or None after a mistake, which is reported."""
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
     if isinstance(spec, RefusedExtension):
@@ -180,8 +180,8 @@ class HostTable:
     """The number of hosts that the groups name, counting repetitions."""
 
     def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None, owner: str = "") -> tuple[str, ...]:
-        """Return the ids of the hosts that `hosts = ...` names. Report and drop wrong ones. Hosts that a scheduler
-        supplies are named after their `owner`, as in `eco-1.slurm`."""
+        """Return the ids of the hosts that `hosts = ...` names. Wrong ones are reported and left out. Hosts that a
+        scheduler supplies are named after their `owner`, as in `eco-1.slurm`."""
         settings = self.reader.block(ssh, SSH) if ssh else None
         ids: list[str] = []
         seen: set[str] = set()

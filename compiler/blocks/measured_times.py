@@ -33,8 +33,8 @@ _ANY_S = 60.0
 
 @dataclass(frozen=True)
 class Times:
-    """How many seconds the cells of an experiment are measured, and in how many phases. With `until`, it is the longest
-    time.
+    """How many seconds the cells of an experiment are measured, and in how many phases. If there is an `until`,
+    `measure_s` is the longest time.
 
     `rule` is the place of the whole `until_steady(...)`, even if it has a mistake. `said` has the times as written,
     each with the name of its attribute or argument.
@@ -235,5 +235,6 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
 
 
 def overlap_of(word: str | None) -> plan.Overlap:
-    """Return what may run during a measurement. Another measurement may, unless the spec says "loading" or "none"."""
+    """Return what may run during a measurement. By default, this includes other measurements. With "loading", the spec
+    allows only loads, and with "none" nothing."""
     return "loading" if word == "loading" else "none" if word == "none" else "measuring"

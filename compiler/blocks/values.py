@@ -268,7 +268,8 @@ class Reader:
                 self._constants[name] = self.constant(expr)
 
     def at(self, bound: Mapping[str, Bound]) -> Reader:
-        """Return a reader in which these names (`codec`, or `tuning.cache` for a bundle) have the values of levels."""
+        """Return a reader that replaces these names (`codec`, or `tuning.cache` for a bundle) by the values of
+        levels."""
         reader = copy(self)
         reader._levels = {**self._levels, **bound}
         reader._params = {**self._params, **{name: each.expr for name, each in bound.items()}}

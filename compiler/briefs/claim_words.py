@@ -113,8 +113,8 @@ _AT_MOST = (
     "|is the (?:best|most|highest) we"
 )
 _OR_MORE = rf"(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above){_END}|at the (?:very )?least{_END}"
-"""Words that may come anywhere after a number. In front of it they belong to another number: `with 16 GB or more,
-{value}X`."""
+"""Words that may come anywhere after a number. If they come before it, they belong to another number: `with 16 GB or
+more, {value}X`."""
 
 
 class Bound(NamedTuple):
@@ -131,7 +131,7 @@ class Bound(NamedTuple):
 
 def _bound(english: str, japanese: str, case: str, later: str, behind: str) -> Bound:
     """Return the patterns of a bound. Words of its `case` may come anywhere in the number's sentence, and words in
-    `later` anywhere behind the number."""
+    `later` may come anywhere behind the number."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
         rf"(?:\A{_SO_FAR}?\b)(?P<said>{case}|{later})|\A{_BLANKS}{_UNIT}?{_BLANKS}-?(?:{behind})",
@@ -250,7 +250,8 @@ ALL_OVER = (
     r"|\band\b[^.;:,]{0,30}\balike\b|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束"
     r"|全域|全範囲|(?:すべて|全て|あらゆる)の?(?:お客様|ユーザー|顧客)"
 )
-"""Words that say a number holds at each point, unless the sentence calls it the highest: `the most over all loads`."""
+"""Words that say that a number holds at each point, unless the sentence calls it the highest: `the most over all
+loads`."""
 EXPECTED = _before(
     rf"(?:expects?|(?:counts?|depends?|rel(?:y|ies)|banks?|plans?) (?:up)?on|plan for|promises?|will (?:{_GETS})"
     rf"|maintains?|holds?(?: steady)?(?: at)?"
@@ -367,7 +368,8 @@ _ENDS_NAME = (
     rf"\W*\Z|{_BLANKS}[,.;:()…]|{_BLANK}(?:at|on|in|for|with|and|or|by|of|when|while|where|as|from|to|under|across|is|was"
     rf"|does|did|has|had|can)\b"
 )
-"""What may follow a name in small letters. Followed by another word, as in `than a disk`, the text is not a name."""
+"""The text that may follow a name in small letters. If another word follows, as in `than a disk`, the text is not a
+name."""
 
 
 def compares(text: str) -> bool:
@@ -860,7 +862,7 @@ compiling the pattern (milliseconds).
 
 @cache
 def _any_needed() -> re.Pattern[str]:
-    """Return a pattern that matches every text with a result. It lets most texts be skipped quickly."""
+    """Return a pattern that matches every text with a result. With it, most texts can be skipped quickly."""
     parts = dict.fromkeys(part for needed, _ in _RESULTS for part in ([needed] if "(" in needed else needed.split("|")))
     words = [part for part in parts if part.isalpha()]
     needed = [part for part in parts if not any(word in part for word in words if part.isalpha() and word != part)]

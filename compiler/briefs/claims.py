@@ -652,8 +652,8 @@ def _unfair(
     allowed: set[str],
     base: Sequence[_Base],
 ) -> CompileProblem | None:
-    """Return the problem if a value compares unfairly chosen extremes, such as one side's best with the other's worst,
-    or None."""
+    """Return the problem if a value compares unfairly chosen extremes, such as one side's best with the other's worst.
+    Return None for other values."""
     if nested := _nested_extreme(typer, value):
         return wrong.NestedExtreme(value.span, text_of(value), nested)
     extremes = [call for call, _ in _extremes(typer, value)]
@@ -778,7 +778,7 @@ def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan
 
 
 def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
-    """Return which direction of the value is better, according to the metric that it is or contains."""
+    """Return whether a higher or a lower value is better, according to the metric that the value is or contains."""
     node: ast.Expr | None = value
     while node is not None:
         if isinstance(node, ast.Name):
@@ -864,7 +864,7 @@ def _check_direction(
 
 
 def _better_of_measure(typer: Typer, value: ast.Expr, *, rises: bool | None) -> str | None:
-    """Return which direction is better for a value without a metric, according to the first measure in it."""
+    """For a value without a metric, return whether higher or lower is better, according to the first measure in it."""
     found = (plan.BETTER.get(dotted(part).partition(".")[0]) for part in _parts(typer, value))
     better = next((each for each in found if each), None)
     if better is None or rises is None:

@@ -59,7 +59,7 @@ PROTECTED = frozenset(
 """
 _NO_NEGATIVE = re.compile(r"--|margin|padding|word-spacing|line-height|letter-spacing")
 _AS_WRITTEN = re.compile(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
-"""Properties with limits. Their values can't be variables or calculations."""
+"""Properties whose values have limits, and so can't be variables or calculations."""
 _MOST_MOVED = 10.0
 """The largest shift in pixels or turn in degrees that can't cover something else."""
 _LARGEST_SHADOW = 40.0

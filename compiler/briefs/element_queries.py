@@ -166,7 +166,7 @@ def runs_at(typer: Typer, place: FixedKeys) -> Runs:
 
 
 def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
-    """Return each key once: words in the order of `ranks`, numbers in rising order."""
+    """Return each key once. Words are in the order of `ranks`, and numbers are in rising order."""
     ranks = typer.ranks(dim)
     return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 
@@ -226,8 +226,8 @@ _OF_NEGATIVES: dict[str, Literal["low", "high"]] = {"min": "high", "max": "low"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the quote of a published value if the expression equals one, or None for other expressions or without a
-    plan.
+    """Return the quote of a published value if the expression equals one. Return None for other expressions, or if
+    there is no plan.
 
     Such an expression is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
     """
@@ -381,7 +381,7 @@ def is_change(typer: Typer, expr: ast.Expr) -> bool:
 
 def better_side(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
     """Return whether higher or lower is better for a metric or a measure, with or without an index, or for its highest,
-    lowest or mean value. For its negative, return the opposite; for other expressions, None."""
+    lowest or mean value. Return the opposite for its negative, and None for other expressions."""
     sides: list[Literal["higher", "lower"]] = ["higher", "lower"]
     while True:
         match expr:

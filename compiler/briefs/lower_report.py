@@ -221,8 +221,9 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
     Without `planning`, the result has no queries and is cheaper, but the same mistakes are found. With the `memory` of
     the last check, only the mistakes are returned.
 
-    A file without experiments, made for others to use, has nothing to check its metrics against. If it is not `whole`,
-    mistakes have removed some of its experiments, so only mistakes that do not depend on experiments are reported.
+    A file without experiments, made for others to use, has nothing to check its metrics against. If the spec is not
+    `whole`, mistakes have removed some of its experiments, so only mistakes that do not depend on experiments are
+    reported.
     """
     if not scope.experiments and whole:
         return Lowered()
@@ -260,9 +261,8 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They stay valid until a change in something that expressions may refer to, or in a setting that a text names. Those
-    of a report are valid only while its block is unchanged, but they depend on no metrics other than those that it
-    reads.
+    They stay valid until something changes that expressions may refer to, or a setting that a text names. A report's
+    mistakes are valid only while its block is unchanged, but they depend on no metrics other than those that it reads.
     """
 
     scope: Scope | None = None
@@ -350,7 +350,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
 
 def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
     """Return the expectation for the plan, or None after a mistake. `judged` are the experiments without repeats that
-    have already been warned about."""
+    have already caused a warning."""
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None

@@ -194,8 +194,8 @@ def unit_said(follows: str) -> str:
 
 
 def is_scaled(typed: Typed) -> bool:
-    """Return whether a number must be printed with its unit, because no metric declares the unit, so that it may be
-    scaled."""
+    """Return whether a number must be printed with its unit. This is so if the unit may be scaled and no metric
+    declares it."""
     return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
 
 

@@ -92,8 +92,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
 
 
 def _precedence(typer: Typer, dim: Dimension) -> int:
-    """Return how likely a reader is to compare the keys of a dimension: contenders first, then loads, then all
-    others."""
+    """Rank a dimension by how likely a reader is to compare its keys: contenders first, then loads, then all others."""
     factor = typer.scope.factors_by_name.get(dim)
     if dim == "hardware" or (factor and not factor.of_load):
         return 2
@@ -403,7 +402,7 @@ def _numbers(
 
 
 def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[_Line | None]:
-    """Return the lines for each expression before `by`: one for each key, or pair of keys, after `by`."""
+    """Return the lines for each expression before `by`. There is one for each key, or pair of keys, after `by`."""
     across: list[Dimension] = []
     for name in names:
         found, known = name.text, table.typer.scope.dimensions

@@ -100,7 +100,7 @@ class BudgetFit:
 
 
 def without_budgets(plan: Plan) -> Plan:
-    """Return the plan without its budgets. Used for estimates."""
+    """Return the plan without its budgets, for use in estimates."""
     free = {name: each.model_copy(update={"budget_s": None}) for name, each in plan.experiments.items()}
     return plan.model_copy(update={"budget_s": None, "experiments": free})
 

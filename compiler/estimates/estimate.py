@@ -1,4 +1,5 @@
-"""Estimates how long a plan takes. Cells on shared hosts or equipment run one after another, all others side by side.
+"""Estimates how long a plan takes. Cells on shared hosts or equipment run one after another, and all others run side by
+side.
 
 Searches, and repeats that may end early, count in full, so that the estimate is an upper bound. The last cell of a
 group of hosts has no cool-down.
@@ -502,8 +503,8 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
 
 def shares_points(plan: Plan, experiment: str) -> bool:
     """Return whether an adaptive ramp uses the same points on all hardware. It does if the hardware takes turns on
-    common hosts or equipment. As in a run, only the experiment's own cells matter: cells of other experiments may join
-    hardware in a lane, but not its ramps.
+    common hosts or equipment. Only the experiment's own cells matter, as in a run: cells of other experiments may put
+    its hardware in one lane, but they do not join its ramps.
     """
     own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
     return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1

@@ -25,8 +25,7 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""The most times that a load, copy or undo may be larger than a measured one for its time to be derived from that one.
-"""
+"""A load, copy or undo gets its time from a measured one only if it is at most this many times larger."""
 _SHOWN_SHARE = 0.02
 """The smallest share of a load's time at which a part of it is shown."""
 _ROUNDED_S = 10.0
@@ -40,7 +39,7 @@ class SeenStep:
     """How long a step took in a run, in seconds: the median over the run's cells.
 
     For a load or a copy, `amount` is the number of records, or of bytes if the data set has no records. For an undo, it
-    is the number of seconds that cells were planned to insert. For other steps, it is 0.
+    is the number of seconds for which cells were planned to insert. For other steps, it is 0.
     """
 
     seconds: float
@@ -102,8 +101,8 @@ class Keys:
 
     def reset_amount(self, how: str, planned_s: float) -> float:
         """Return the amount to which the time of one way to reset is proportional, or 0 if the time does not depend on
-        an amount. For an undo, the amount is `planned_s`, the seconds that cells are planned to insert without regard
-        to earlier runs.
+        an amount. For an undo, the amount is `planned_s`, the seconds for which cells are planned to insert without
+        regard to earlier runs.
         """
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 

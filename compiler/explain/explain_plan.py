@@ -261,8 +261,8 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:
-    """Return the shortest and the longest wall time in seconds: with all cells steady at the first look, and with none
-    ever steady. Return None for a plan without cells that are measured until they are steady."""
+    """Return the shortest and the longest wall time in seconds: if all cells are steady at the first look, and if none
+    ever is. Return None for a plan without cells that are measured until they are steady."""
     if not any(each.until_steady for each in plan.experiments.values()):
         return None
     return _wall_s(plan, longest=False), _wall_s(plan, longest=True)

@@ -57,8 +57,8 @@ def names_in(node: object) -> Iterator[ast.Name]:
 
 @cache
 def _parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a kind of node that may hold references. Cached, since finding them takes longer than
-    walking the tree."""
+    """Return the fields of a kind of node that may hold references. The result is cached, since finding the fields
+    takes longer than walking the tree."""
     skipped = _NOT_USES.get(kind, frozenset())
     is_node = is_dataclass(kind) and kind is not Span
     names = [each.name for each in fields(kind) if each.name not in skipped] if is_node else []
@@ -359,8 +359,8 @@ def parameters(found: Declarations, given: Mapping[str, str], findings: Findings
 def _visit(
     name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
 ) -> None:
-    """Append a parameter to `ordered`, after the parameters that it refers to. Works without recursion, so that chains
-    may be long."""
+    """Append a parameter to `ordered`, after the parameters that it refers to. This does not recurse, so chains may be
+    long."""
     trail: dict[str, Iterator[ast.Name]] = {}
     start: str | None = name
     while start is not None or trail:

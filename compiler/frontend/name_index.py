@@ -58,7 +58,7 @@ class Symbol:
 
     @property
     def word(self) -> str:
-        """The name as declared. The names of variants and levels do not include their group or factor here."""
+        """The name as declared, without the name of a variant's group or of a level's factor."""
         return self.name.rpartition(".")[2]
 
 

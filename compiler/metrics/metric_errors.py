@@ -187,7 +187,7 @@ class SingleRun(CompileProblem):
 
 
 class PassesOver(CompileProblem):
-    """An `expect` over cells of which some lack the judged measure."""
+    """An `expect` that leaves some cells unjudged, because they lack its measure."""
 
     code = "W0402"
     says = "this `expect` does not judge {dim} {missing_keys:ticked}"

@@ -71,8 +71,8 @@ class Measure(_Leaf):
     """A base measure over its planned `runs`, with some dimensions fixed.
 
     `demanded` are dimensions that are kept only on demand: phase, node, and a factor with a single level. `counted` is
-    the kind of latency: "intended" counts from when an operation was due, "service" from when it was sent, and "" is
-    the kind that `latency` means for the cell.
+    the kind of latency: "intended" (from when an operation was due), "service" (from when it was sent), or "" (the kind
+    that `latency` means for the cell).
     """
 
     kind: MeasureKind
@@ -172,7 +172,7 @@ class OperationTerm(_Whole):
 class SteadyTerm(_Whole):
     """Whether the operand is steady, at each phase or only at the phase `at` (see `model/steadiness.py`).
 
-    The steady state begins with the first phase from which the rule holds up to the last.
+    The steady state begins at the first phase from which the rule holds through the last phase.
     """
 
     operand: Term

@@ -13,8 +13,7 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return the kinds of changes after which the next cell can use a data set that has not been loaded or restored
-    again."""
+    """Return the kinds of changes after which the next cell can use a data set without loading or restoring it."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
@@ -82,7 +81,7 @@ class DataStates:
     _held: dict[str, _State] = field(default_factory=dict)
 
     def without(self, place: str) -> None:
-        """Note that a cell makes its own data at a place."""
+        """Record that a cell makes its own data at a place."""
         self._held.pop(place, None)
 
     def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
@@ -111,7 +110,7 @@ class DataStates:
         return ResetStep("load", load_s)
 
     def changed(self, place: str, changes: Change, insert_s: float) -> None:
-        """Note that a cell changes the data at a place."""
+        """Record that a cell changes the data at a place."""
         if (found := self._held.get(place)) and (insert_s or found.changes != changes):
             changes = worse(found.changes, changes)
             self._held[place] = _State(found.dataset, changes, found.insert_s + insert_s)
