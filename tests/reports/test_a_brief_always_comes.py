@@ -1,4 +1,5 @@
-"""No failure after the measurement prevents a brief: what can't be computed or drawn is replaced by the reason."""
+"""Tests that no failure after the measurement prevents a brief. If something can't be computed or drawn, the brief
+gives the reason in its place."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def brief_of(odd: Odd, folder: Path, *formats: Format) -> Rendered:
 
 
 def disclosure_of(made: Rendered) -> str:
-    """Return the page of the full disclosure report beside a brief, or of the brief that contains it."""
+    """Return the page of the full disclosure report beside a brief. If there is none, return the brief, which contains
+    the disclosure."""
     apart = made.html.with_name(f"{made.html.stem}-disclosure.html")
     return (apart if apart.exists() else made.html).read_text("utf-8")
 
@@ -116,7 +118,7 @@ def test_the_tried_results_are_of_every_kind() -> None:
 
 @contextmanager
 def failing(monkeypatch: pytest.MonkeyPatch, place: object, name: str, error: Exception) -> Iterator[None]:
-    """Make the first call fail, and each further one with the same arguments."""
+    """Make the first call fail, and each further call with the same arguments."""
     true, failed = getattr(place, name), list[object]()
 
     def fails(*arguments: object, **more: object) -> object:
@@ -151,7 +153,8 @@ PARTS = (
 
 QUICK = {"text", "sketched"}
 WITHOUT_A_PLACE = {"script_data", "Columns", "_settings"}
-"""Parts without a place of their own in the brief: they belong to the disclosure, to several tables, or to a script."""
+"""Parts that have no place of their own in the brief, because they belong to the disclosure, to several tables, or to a
+script."""
 
 
 @pytest.mark.parametrize(

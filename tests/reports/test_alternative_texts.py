@@ -1,4 +1,5 @@
-"""The claims of an alternative text are true of the figure's numbers: an independent oracle judges each."""
+"""Tests that what an alternative text claims is true of the figure's numbers. An independent oracle judges each
+claim."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 
@@ -74,7 +75,7 @@ def test_nodes_are_whole_and_rounded_up() -> None:
 
 
 def judge(text: str, series: Series, *, log: bool = False) -> int:
-    """Judge each claim by the numbers alone, and return the number of claims."""
+    """Judge each claim by the numbers alone. Returns the number of claims."""
 
     def is_drawn(value: float | None) -> bool:
         return value is not None and math.isfinite(value) and (value > 0 or not log)
@@ -136,7 +137,7 @@ def judge(text: str, series: Series, *, log: bool = False) -> int:
 
 
 def random_series(chance: random.Random) -> Series:
-    """Return series with frequent ties, gaps, zeros, negative values, NaN and infinity."""
+    """Return random series with many ties, gaps, zeros, negative values, NaN and infinity."""
     few = chance.choice(
         [(1.0, 2.0), (0.0, 1.0, 5.0), (-3.0, 0.0, 3.0), (1000.0, 1001.0, 1600.0), (4.0, 4.0), (-2.0, -1.0)]
     )

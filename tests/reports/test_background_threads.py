@@ -1,4 +1,5 @@
-"""The first mention of a throughput without its background thread says so."""
+"""Tests that the first mention of a throughput that does not include its background thread has a footnote about
+this."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ READERS = "Beside: the throughput is that of the readers; what the background th
 
 
 def views(operation: str) -> list[TableView | TextView]:
-    """Return a text and, twice, a table with the throughputs of two workloads, one of which has a background writer."""
+    """Return a text and the same table twice, with the throughputs of two workloads. One of them has a background
+    writer."""
     world = w.World({"disk": "Disk"}, {"plain": "Plain", "beside": "Beside"}, threads=(1,), repeats=1)
     read = p.Read(measure="throughput", view="throughput", keys={"operation": (operation,)})
     rate = w.throughput("workload").model_copy(update={"reads": (read,)})

@@ -1,4 +1,4 @@
-"""Tests `mark = best`: which values are bold, by direction and by repeats, and the line below the table."""
+"""Tests `mark = best`: which values are bold, depending on direction and repeats, and the line below the table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ BY = "rows = workload  columns = throughput[threads: 16] by hardware"
 def made(
     folder: Path, table: str, ops: Mapping[str, float], *, repeats: int = 4, language: str = "en", noise: float = 1e-3
 ) -> str:
-    """Return the HTML. `ops` are by hardware. Workload c has a tenth of them, and latency is the inverse."""
+    """Return the HTML. `ops` has the rate of each hardware. Workload c has a tenth of that rate, and latencies are the
+    inverse of rates."""
     text = SPEC.replace("TABLE", table).replace("REPEATS", str(repeats)).replace("LANGUAGE", language)
     plan = compile_text(text, folder)
     cells = {cell.id: cell for cell in plan.cells}
@@ -58,7 +59,7 @@ def made(
 
 
 def bold(page: str) -> list[str]:
-    """Return a text for each row of the first table, with "B" for each bold number and "-" for each other one."""
+    """For each row of the first table, return a text with "B" for each bold number and "-" for each other one."""
     body = re.search(r'id="table-1">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     assert body
     return [

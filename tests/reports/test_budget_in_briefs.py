@@ -1,4 +1,4 @@
-"""Tests a brief's statements about a budget: every text has the level of the intervals that are drawn."""
+"""Tests what a brief says about a budget. Every text states the level of the intervals that are drawn."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NINETY_FIVE = re.compile(r"(?<!\d)95 ?%[^.。]{0,12}(interval|信頼区間)|95 ?
 
 
 def budgeted(language: str, others_repeats: int | None = None, **more: object) -> p.Plan:
-    """Return a plan with a ramp of three repeats and a budget, and an experiment of this many repeats with its own
-    budget."""
+    """Return a plan with a ramp of three repeats and a budget, and with an experiment that has this many repeats and
+    its own budget."""
     sql = "SELECT threads, repeat, value FROM measure.throughput WHERE operation = 'all'"
     each = w.query(sql, ("threads", "repeat"), "ops/s", "throughput")
     line = w.series("line", w.throughput("threads"), "Throughput", "threads", band=True, repeats=each)
@@ -59,7 +59,7 @@ def test_the_rule_of_a_budget_is_stated_a_sentence_at_a_time() -> None:
 
 
 def results_without(left_out: Mapping[int, tuple[str, str]]) -> Results:
-    """Return the results of the world with some cells in another status, with a reason and without numbers."""
+    """Return the results of the world, but with some cells in another status, without numbers and with a reason."""
     plan = budgeted("en")
     known = {cell.id: left_out[number] for number, cell in enumerate(plan.cells) if number in left_out}
     rows: list[tuple[Any, ...]] = []

@@ -1,5 +1,5 @@
-"""Tests the capsule of a brief: it has everything needed to measure again, in the same bytes each time, and a hostile
-one is refused with a clear message before use."""
+"""Tests the capsule of a brief. It has everything needed to measure again, and its bytes are the same each time. A
+hostile capsule is refused before use, with a clear message."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def with_list(content: bytes | dict[str, Any]) -> bytes:
 
 
 def with_part(name: str, content: bytes = b"x", change: Callable[[zipfile.ZipInfo], None] = lambda _: None) -> bytes:
-    """Return a capsule with an additional part, which its list includes."""
+    """Return a capsule with an additional part, which is in the capsule's list."""
     own = listed()
     own["parts"][name] = part(content)
     return zipped({"capsule.json": json.dumps(own).encode(), **PARTS, name: content}, change)
@@ -95,7 +95,7 @@ def twice() -> bytes:
 
 
 def flagged(bit: int) -> bytes:
-    """Return a capsule whose entries have a flag of zip set, such as that for encryption."""
+    """Return a capsule whose entries have one of zip's flags set, such as the flag for encryption."""
     content = bytearray(GOOD)
     at = content.find(b"PK\x01\x02")
     while at >= 0:
@@ -105,7 +105,7 @@ def flagged(bit: int) -> bytes:
 
 
 def packed_by(way: int) -> bytes:
-    """Return a capsule whose parts claim another kind of compression than they have."""
+    """Return a capsule whose parts claim a kind of compression that differs from their real one."""
     content = GOOD
     for start, at in ((b"PK\x01\x02", 10), (b"PK\x03\x04", 8)):
         pieces = content.split(start)

@@ -1,4 +1,4 @@
-"""The contents of a drawn chart, read back from its SVG."""
+"""Tests the contents of a drawn chart, read back from its SVG."""
 
 from __future__ import annotations
 

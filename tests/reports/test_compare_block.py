@@ -1,4 +1,5 @@
-"""Tests `compare` in a brief: letters beside the numbers, their meaning, and the detection of a wrong one."""
+"""Tests `compare` in a brief: letters beside the numbers, what the letters mean, and that a wrong letter is
+detected."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.support.longer import longer
 
 
 def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView], list[FactsView]]:
-    """Return the tables of facts of the brief, and those of the disclosure."""
+    """Return the tables of facts in the brief, and those in the disclosure."""
     element = p.FactsElement(title="Configuration", hardware=tuple(world.hardware))
     report = w.report("R", element, disclosure="separate", language=language)
     view = build(world.plan(report), world.store(), report, CATALOGUES[language])
@@ -29,7 +29,8 @@ def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView]
 
 
 def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
-    """Return several hardware with these facts and two more facts of each group's own, or one without a `rack`."""
+    """Return a world of several hardware groups. All have these facts, and each has its own `drive` and, unless `rack`
+    is False, its own `rack`."""
     hardware = {f"h{n}": f"Box {n}" for n in range(count)}
     own: dict[str, dict[str, p.Fact]] = {key: {**facts, "drive": f"SSD {key}"} for key in hardware}
     if rack:

@@ -1,4 +1,5 @@
-"""Tests brackets, ranges and other comparing marks, from the spec to the drawing, the data and the alternative text."""
+"""Tests brackets, ranges and other marks that compare values: from the spec to the drawing, the data and the
+alternative text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every text of a brief and its disclosure is readable: contrast by WCAG AA, in the light and in the dark theme."""
+"""Tests that every text of a brief and its disclosure is readable: its contrast conforms to WCAG AA in the light and in
+the dark theme."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def judged_contrasts(pages: list[str], folder: Path) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """Return a brief in each layout and its disclosure, in each theme, and an unreadable page."""
+    """Return a brief in each layout, and its disclosure, in each theme, and a page that is not readable."""
     world, report = briefs.quickstart()
     words, found = CATALOGUES["en"], {}
     for template in TEMPLATES:

@@ -1,4 +1,4 @@
-"""Tests the chart converter's process: the effect on a brief if it ends, hangs or refuses."""
+"""Tests the process of the chart converter, and what happens to a brief if the process ends, hangs or refuses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_no_character_of_a_text_keeps_a_figure_from_being_drawn(char: str) -> No
 
 
 def seconds(each: Chart) -> float:
-    """Return the seconds for drawing a chart whose texts are cut."""
+    """Return how many seconds it takes to draw a chart whose texts are cut."""
     started = time.monotonic()
     assert "…" in draw([each], 600, 300, "Inter", CONVERTER).svg
     return time.monotonic() - started
@@ -129,7 +129,8 @@ def test_a_converter_that_was_killed_between_two_drawings_starts_again() -> None
 
 @pytest.fixture
 def one_breaks(monkeypatch: pytest.MonkeyPatch) -> tuple[w.World, p.Report]:
-    """Make a report in which the real converter crashes at the first figure, because its texts are not cleaned."""
+    """Make a report in which the real converter crashes at the first figure, because the figure's texts are not
+    cleaned."""
     world, report = briefs.quickstart()
     (section,) = [each for each in report.elements if isinstance(each, p.SectionElement)][:1]
     figure = next(each for each in section.elements if isinstance(each, p.FigureElement))
@@ -178,7 +179,7 @@ def test_a_brief_without_a_figure_has_its_place_its_reason_and_its_data(
 
 @pytest.mark.long
 def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Path) -> None:
-    """A broken converter is simulated by a module that ends the process importing it."""
+    """A module that ends the process that imports it takes the place of a broken converter."""
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "vl_convert.py").write_text("import os\nos.abort()\n")
@@ -211,7 +212,7 @@ def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_h
 
 @pytest.mark.long
 def test_the_child_imports_the_converter_alone() -> None:
-    """The first drawing waits for its imports."""
+    """The first drawing can't begin before these imports are done."""
     import subprocess
 
     code = "import sys, runpy; runpy.run_path(sys.argv[1], run_name='__main__'); print(*sorted(sys.modules))"

@@ -1,4 +1,5 @@
-"""The processes, imports and layouts of a brief, as numbers that do not depend on how busy the machine is."""
+"""Tests the processes, imports and layouts that a brief takes, as numbers that do not depend on how busy the machine
+is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the hosts of a disclosure: hosts with equal facts are listed together, and no fact of a table is repeated."""
+"""Tests the hosts in a disclosure: hosts with equal facts are listed together, and no fact in a table is repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A colour has one meaning in a brief, set by the spec's order or its palette, and never by the place in a figure."""
+"""Tests that a colour has one meaning in a brief. The meaning depends on the spec's order or its palette, and never on
+the place in a figure."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ def figure(dim: str, keys: dict[str, str]) -> p.FigureElement:
 def paints(
     of: p.FigureElement, *elements: p.Element, palette: dict[str, str] | None = None, first: bool = False
 ) -> dict[str, str]:
-    """Return the colours of a figure's series, in a brief with these elements before it (or after it, if it is the
-    `first`)."""
+    """Return the colours of a figure's series, in a brief with these elements before the figure, or after it if the
+    figure is the `first`."""
     plan = WORLD.plan()
     colours = document_colours([of, *elements] if first else [*elements, of], plan, palette or {})
     drawn = drawing(of, Results(plan, WORLD.store(), words("en")), colours=colours)

@@ -1,4 +1,5 @@
-"""Each field that docs/reports.md lists for a part exists when the part is laid out, also within lists."""
+"""Tests that each field that docs/reports.md lists for a part exists when the part is laid out, including fields in
+lists."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ _FIELD = re.compile(r"`(\w+)`(?: \(((?:`\w+`|[^()])*)\))?(?:: (`\w+`(?:, `\w+`)*
 
 
 def _documented() -> Iterator[tuple[str, str]]:
-    """Yield each part with the expected output of its template: `name=True` for each field that exists."""
+    """Yield each part with the output that its template should give: `name=True` for each field that exists."""
     for files, gets in _ROW.findall((REPOSITORY / "docs" / "reports.md").read_text("utf-8")):
         for part in re.findall(r"`(\w+)\.html\.j2`", files):
             yield part, gets
 
 
 def _template(part: str, gets: str) -> str:
-    """Return a template that prints for each documented field whether it exists, checking lists by their first item."""
+    """Return a template that prints whether each documented field exists. A list is checked by its first item."""
     if part == "figures":
         return "{% for block in block.figures %}" + _template("figure", gets) + "{% endfor %}"
     said = [f"<i>{part} {name}={{{{ {name} is defined }}}}</i>" for name in re.findall(r"`(\w+\.\w+(?:\.\w+)*)`", gets)]
@@ -46,7 +47,7 @@ def _template(part: str, gets: str) -> str:
 
 @pytest.fixture(scope="module")
 def said_by_parts(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the output of all parts over three briefs that together have each kind of element."""
+    """Return the output of all parts in three briefs. Together, these have each kind of element."""
     folder = tmp_path_factory.mktemp("parts")
     assets = []
     for part, gets in _documented():

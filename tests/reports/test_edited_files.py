@@ -33,7 +33,8 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
 
 
 def rewritten(file: Path, target: Path, change: Callable[[str, str], str]) -> Path:
-    """Write a copy in which XML parts are changed, by name, except for the file's memory of its numbers."""
+    """Write a copy with changes to XML parts, given by name. The numbers that the file itself keeps as a record are not
+    changed."""
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
             content = old.read(info)
@@ -48,7 +49,7 @@ def edited(found: FinishedBrief) -> list[tuple[str, str]]:
 
 
 def said_number(file: Path, rendered: Rendered) -> str:
-    """Return a number that occurs only in texts of the file."""
+    """Return a number that occurs only in the texts of the file."""
     texts = texts_of(Package(file.read_bytes(), file.name)).texts
     said = [text for text in texts if not text.columns or text.place.startswith("sheet Brief")]
     numbers = NumbersFile.model_validate_json(rendered.numbers.read_bytes()).numbers

@@ -1,6 +1,6 @@
-"""Tests every example's report over generated results: the compiler's queries and the reports fit together.
+"""Tests every example's report with generated results: the compiler's queries and the reports fit together.
 
-Three more are read as a whole in `tests/examples/test_pages.py`.
+Three more examples are read as a whole in `tests/examples/test_pages.py`.
 """
 
 from __future__ import annotations

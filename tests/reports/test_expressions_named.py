@@ -1,4 +1,4 @@
-"""The names of expressions in figures and tables are words, and never the spec's code."""
+"""Tests that expressions in figures and tables are named by words, and never by the spec's code."""
 
 from __future__ import annotations
 

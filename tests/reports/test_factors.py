@@ -326,7 +326,7 @@ FORBIDDEN = re.compile("hardware|ハードウェア", re.IGNORECASE)
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_brief_on_a_factor_never_speaks_of_hardware(tmp_path: Path, language: str) -> None:
-    """In no page, no table of data and no line of the terminal."""
+    """This applies to all pages, to tables of data, and to lines on the terminal."""
     report = REPORT.replace("{\n", f"{{\n  language = {language}\n", 1)
     with fresh_bench(tmp_path, paper=True) as bench:
         (bench.folder / "brief.bench").write_text(DECLARED + report, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A percentile that rests on few operations says so, beside the number."""
+"""Tests that a percentile that depends on few operations is marked as such, beside the number."""
 
 from __future__ import annotations
 

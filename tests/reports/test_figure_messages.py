@@ -1,4 +1,4 @@
-"""The sentence above a figure without a `claim` by its author is true of the figure's numbers."""
+"""Tests that the sentence above a figure whose author wrote no `claim` is true of the figure's numbers."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 
@@ -36,7 +36,7 @@ def said(
     lines: Lines, *, mark: str = "line", unit: str = "ops/s", label: str = "Throughput", read: p.Read | None = RATE,
     language: str = "en", panels: bool = False, title: str = "F", once: bool = False,
 ) -> str:  # fmt: skip
-    """Return the message of made-up lines. Their noise is 5 %, unless they are single measurements."""
+    """Return the message about made-up lines. Their noise is 5 %, unless they are single measurements."""
     noise = figure_message._noise  # the made-up values have no repeats
     with pytest.MonkeyPatch.context() as patched:
         if not once:

@@ -1,4 +1,4 @@
-"""A figure slightly too high for the rest of a page is made lower, and placed on that page."""
+"""Tests that a figure that is slightly too high for the rest of a page is made lower, and placed on that page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.plans import compile_text
 
 
 def made(folder: Path, words: int, *figures: p.Element) -> tuple[Path, str]:
-    """Make a brief that begins with this many words and a section of figures. Returns it with its HTML."""
+    """Make a brief that begins with this many words and a section of figures. Returns the PDF, and the HTML."""
     world = w.World(HARDWARE, WORKLOADS, (1, 4))
     section = p.SectionElement(title="Part", elements=(text(9), *figures))
     report = w.report("R", text(words), section, text(300), provenance="none")
@@ -81,7 +81,7 @@ _IMAGE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 
 
 
 class Pages:
-    """A number of blocks of 300 pixels, each on a new page, and the content after them."""
+    """This many blocks of 300 pixels, each on a new page, and the content after them."""
 
     def __init__(self, count: int, between: str = "", high: int = 220) -> None:
         self.count, self.between, self.high = count, between, high
@@ -102,7 +102,7 @@ class Pages:
         return self.html(arrangement.shares)
 
     def made(self, folder: Path) -> list[int]:
-        """Return the pages of the blocks and of the end."""
+        """Return the pages of the blocks, and the page of the end."""
         path = folder / "pages.pdf"
         path.write_bytes(to_pdf(self.html({}), redraw=self.arranged))
         return [word.page for word in paging.words(path)]
@@ -129,8 +129,8 @@ def test_a_figure_grows_into_what_is_blank_of_its_page_and_no_further(tmp_path: 
 
 
 class Sections(Pages):
-    """A text of this many lines with a heading, then the last section with this many lines, and the end of
-    the brief."""
+    """A text with a heading and this many lines, then the last section with its number of lines, and the end of the
+    brief."""
 
     def __init__(self, lines: int, last: int) -> None:
         super().__init__(1)

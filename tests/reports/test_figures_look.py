@@ -1,4 +1,4 @@
-"""Tests the look of figures: unchanged pixel by pixel, without overlaps, and in colours that all can distinguish."""
+"""Tests the look of figures: each pixel is unchanged, nothing overlaps, and everyone can tell the colours apart."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def pixels(name: str) -> Image.Image:
 
 
 def differing(one: Image.Image, other: Image.Image) -> float:
-    """Return the share of pixels that differ after blurring, so that font hinting and antialiasing do not matter."""
+    """Return the share of pixels that differ after blurring. Without blurring, font hinting and antialiasing would
+    matter."""
     blurred = (image.filter(ImageFilter.GaussianBlur(1.5)) for image in (one, other))
     grey = ImageChops.difference(*blurred).convert("L").histogram()
     return sum(grey[_NEAR:]) / sum(grey)
@@ -124,7 +125,7 @@ _NONE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 def _lab(color: str, seen: tuple[tuple[float, ...], ...] = _NONE) -> tuple[float, float, float]:
-    """Return CIE L*a*b* (D65) of a colour as seen by an eye."""
+    """Return CIE L*a*b* (D65) of a colour as an eye sees it."""
     raw = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in raw]
     r, g, b = (min(1.0, max(0.0, sum(m * c for m, c in zip(row, linear, strict=True)))) for row in seen)
@@ -158,7 +159,7 @@ def test_shapes_and_dashes_distinguish_as_many_series_as_there_are_colours() -> 
 
 
 def test_labels_of_neighbouring_panels_do_not_run_into_each_other() -> None:
-    """Half of the last tick of one panel, and of the first of the next, is outside the plot area."""
+    """Half of one panel's last tick label, and half of the next panel's first one, is outside the plot area."""
     rates = XAxis("Throughput (ops/s)", "linear")
     points = tuple(ChartPoint(x, 1.0) for x in (0.0, 90_000.0, 150_000.0))
     charts = [Chart((Trace("A", "line", points, 0),), rates, "ms", heading=f"Workload {i}") for i in range(3)]

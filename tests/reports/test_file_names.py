@@ -1,4 +1,4 @@
-"""The names of files in documents do not depend on where a user keeps them."""
+"""Tests that the names of files in documents do not depend on where a user keeps the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests briefs as files to edit: each has all the ledger's numbers, opens in LibreOffice, and is always the same."""
+"""Tests briefs as files to edit: each has all numbers of the ledger, opens in LibreOffice, and is the same each
+time."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def file_of(rendered: Rendered, kind: str) -> Path:
 
 
 def as_pdf(file: Path) -> str:
-    """Return the text of a file that LibreOffice opens and prints."""
+    """Open a file in LibreOffice, print it to PDF, and return the text."""
     folder = file.parent / "as-pdf"
     command = [
         str(system_tool("soffice")), "--headless", f"-env:UserInstallation=file://{folder}/profile",

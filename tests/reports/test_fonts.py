@@ -1,4 +1,5 @@
-"""A brief with letters that no typeface of this machine has gets a warning, instead of boxes."""
+"""Tests that a brief with letters that no typeface of this machine has contains a warning, and no boxes in their
+place."""
 
 from __future__ import annotations
 

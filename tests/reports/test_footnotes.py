@@ -1,4 +1,4 @@
-"""Tests the author's own footnotes in a brief."""
+"""Tests the footnotes that an author writes in a brief."""
 
 from __future__ import annotations
 

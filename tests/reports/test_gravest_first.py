@@ -1,5 +1,5 @@
-"""Anything that changes the nature of the numbers is a tag, with at most two tags. A limit that may invalidate a claim
-comes first on page 1."""
+"""Tests that everything that changes the nature of the numbers is shown in at most two tags. A limit that may
+invalidate a claim comes first on page 1."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def brief(
     stand_in: bool = False,
     rows: tuple[Any, ...] = (),
 ) -> ReportView:
-    """Return a brief about two hardware of one host, with data on these devices and a meter with this boundary."""
+    """Return a brief about two hardware groups on one host. Their data are on these devices, and a meter has this
+    boundary."""
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, engine="mongodb", stand_in=stand_in)
     report = w.report("R", CLAIM, disclosure="separate", language=language)
     plan = world.plan(report)

@@ -1,4 +1,5 @@
-"""Names that are too long for their place lose whole words, and panel headings first get a second line."""
+"""Tests names that are too long for their place: whole words are left out. Headings of panels first get a second
+line."""
 
 from __future__ import annotations
 

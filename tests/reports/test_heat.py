@@ -1,4 +1,5 @@
-"""Tests heat tables: their shades distinguish values, keep texts readable (also in grey), and stay accessible."""
+"""Tests heat tables: shades distinguish values, texts remain readable (even in grey), and the tables remain
+accessible."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ OPS = {("disk", "a"): 1000.0, ("disk", "b"): 2000.0, ("disk", "c"): 6000.0, ("ra
 def made(
     folder: Path, heat: str, workloads: dict[str, str] = WORKLOADS, *, fails: bool = False, paper: bool = False
 ) -> Rendered:
-    """Make three columns of throughput and three of latency, under heads in two levels."""
+    """Make three columns of throughput and three of latency, under heads on two levels."""
     lines = [
         p.Line(label=label, heads=("Rate",), unit="ops/s", query=w.throughput("workload", hardware=key, threads=4))
         for key, label in HARDWARE.items()
@@ -50,7 +51,7 @@ def made(
 
 
 def shades(page: str) -> list[list[str]]:
-    """Return the shades of each row's cells, or "" for none."""
+    """Return the shades of the cells in each row. A cell without a shade has ""."""
     body = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     assert body
     return [
@@ -105,7 +106,7 @@ def test_a_step_is_an_equal_part_of_the_range() -> None:
 
 
 def luminance(colour: str) -> float:
-    """Return the relative luminance by WCAG 2.2."""
+    """Return the relative luminance according to WCAG 2.2."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,4 +1,5 @@
-"""Tests a user's house style: colours, logo, style sheet, parts of a layout, and the confinement of templates."""
+"""Tests a user's house style: colours, logo, style sheet, parts of a layout, and the limits on what templates can
+do."""
 
 from __future__ import annotations
 
@@ -196,7 +197,7 @@ def test_a_brief_as_markdown_has_its_headings_tables_notes_and_figures(template:
 
 
 def test_a_typeface_of_the_house_reaches_the_figures_of_every_format(tmp_path: Path) -> None:
-    """The font file is that of an installed typeface with a new name. The PDF uses no other."""
+    """The font file is that of an installed typeface under a new name. The PDF uses no other typeface."""
     found = subprocess.run(["fc-match", "-f", "%{file}", "Inter"], capture_output=True, text=True, check=True).stdout
     world, brief = briefs.quickstart(stand_in=False)  # its mark has our typeface
     figure = next(block for block in brief.elements if isinstance(block, p.SectionElement)).elements[1]

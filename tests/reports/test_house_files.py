@@ -30,7 +30,7 @@ LONG = "letters " * 12_500
 
 
 def template(made: Any, file: Path) -> p.Asset:
-    """Write a file made by python-pptx or python-docx as a template."""
+    """Write a file with python-pptx or python-docx, for use as a template."""
     whole, kept = io.BytesIO(), io.BytesIO()
     made.save(whole)
     with zipfile.ZipFile(whole) as old, zipfile.ZipFile(kept, "w") as new:
@@ -215,7 +215,7 @@ def test_sixty_figures_are_sixty_slides(tmp_path: Path) -> None:
 
 
 def _with(file: bytes, *names: str) -> bytes:
-    """Return a template with additional parts, each with relations to a part that is fetched from elsewhere."""
+    """Return a template with additional parts. Each part refers to another one that would be fetched from elsewhere."""
     more = io.BytesIO(file)
     away = '<Relationships><Relationship Type="/attachedTemplate" TargetMode="External" Target="{}"/></Relationships>'
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(more, "a") as packed:

@@ -56,14 +56,14 @@ def brief(pages: dict[str, str]) -> str:
 
 
 def browsed(address: str, profile: Path) -> str:
-    """Return the page after its scripts have run."""
+    """Return the page as it is after its scripts have run."""
     command = [str(system_tool("chromium")), *_FLAGS, f"--user-data-dir={profile}", "--dump-dom", address]
     return subprocess.run(command, capture_output=True, text=True, timeout=110, check=True).stdout
 
 
 def script_answer(html: str, script: str, folder: Path) -> Any:
-    """Run `script` in the page after its own script, with the page's policy lifted, and return what it passes to
-    `report(...)`."""
+    """Run `script` in the page after the page's own script. The page's policy is lifted. Returns what `script` passes
+    to `report(...)`."""
     free = re.sub(r"<meta http-equiv=.Content-Security-Policy.[^>]*>", "", html)
     path = folder / "page.html"
     path.write_text(free.replace("</body>", f"<script>{{{_REPORT}{script}}}</script></body>"), "utf-8")
@@ -73,7 +73,8 @@ def script_answer(html: str, script: str, folder: Path) -> Any:
 
 
 def judged_by_axe(html: str, folder: Path) -> Any:
-    """Return how many WCAG A and AA rules the page passes, which it violates, and what a hostile text left in `hit`."""
+    """Return how many WCAG A and AA rules the page passes, which ones it violates, and whether a hostile text has left
+    anything in `hit`."""
     axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
     # The names at the ends of lines are as near as the lines are: such places are essential in a data visualisation
     # (Understanding WCAG 2.2, 2.5.8), and the arrow keys reach the same points.
@@ -176,7 +177,7 @@ def test_pointer_keyboard_and_toggles_show_and_hide(brief: str, tmp_path: Path) 
 
 @pytest.fixture
 def asked(brief: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield an address of the brief, and the requests to its server."""
+    """Yield an address of the brief, and a list of the requests to its server."""
     paths: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

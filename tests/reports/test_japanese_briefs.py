@@ -1,4 +1,5 @@
-"""A Japanese brief contains no English of ours, wherever its numbers are from and whatever went wrong."""
+"""Tests that a Japanese brief contains none of our texts in English, wherever its numbers come from and whatever went
+wrong."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def simulated(bench: Bench) -> None:
-    """Make a run with failed cells, windows too short for two power readings, and a search without a knee."""
+    """Make a run with failed cells, windows that are too short for two power readings, and a search without a knee."""
     done = bench("run", "tansaku.bench", "--simulate", "--failing", "db-1.lab=30%", "--no-report")
     assert done.code == 3, done.text
 
@@ -131,7 +132,7 @@ key_size value_size readrandom compression_ratio fillseq USL power disk
 
 
 def english(html: str, plan: Plan) -> dict[str, list[str]]:
-    """Return the texts with Latin words that are neither names nor quoted."""
+    """Return the texts that contain Latin words which are neither names nor quoted."""
     names = {name.lower() for name in _NAMES.split()}
     formulas = sorted(set(re.findall(r'"text":"((?:[^"\\]|\\.)+)"', plan.model_dump_json())), key=len, reverse=True)
     found = {}

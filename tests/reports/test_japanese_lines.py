@@ -1,4 +1,4 @@
-"""Lines of Japanese text break as Japanese does."""
+"""Tests that lines of Japanese text break where Japanese allows it."""
 
 from __future__ import annotations
 

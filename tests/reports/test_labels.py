@@ -1,4 +1,4 @@
-"""Tests names of base measures for people."""
+"""Tests the names of base measures that people see."""
 
 from __future__ import annotations
 

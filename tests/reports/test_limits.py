@@ -1,4 +1,4 @@
-"""Tests limits of a brief's numbers: each is found in a store with the fault, and none in one without."""
+"""Tests the limits of a brief's numbers: each is found in a store that has the fault, and none in one without it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ BESIDE = "load generator and server shared a machine, where other work can't be 
 
 
 def limits_of(plan: p.Plan, rows: list[Any]) -> list[result_limits.ResultLimit]:
-    """Return the limits, except for the one that every plan here has: its load generator runs beside its server."""
+    """Return the limits, except for the one that every plan here has: its load generator runs on the same host as its
+    server."""
     found = result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"]))
     return [limit for limit in found if BESIDE not in limit.short]
 
@@ -304,7 +305,7 @@ def test_a_measurement_that_was_tried_again_is_a_limit() -> None:
 
 
 def test_errors_that_the_driver_of_go_ycsb_accepts_are_disclosed_and_are_no_limit() -> None:
-    """The disclosure allows the errors that its driver accepts, and no limit is reported for them."""
+    """The disclosure names the errors that the driver accepts, and no limit is reported for them."""
     made = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level)
     plan = made.plan(w.report("R", p.DisclosureElement()))
     cells = tuple(c.model_copy(update={"tool": c.tool.model_copy(update={"driver": "go_ycsb"})}) for c in plan.cells)

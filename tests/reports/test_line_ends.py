@@ -1,4 +1,4 @@
-"""Tests line ends of titles and captions on paper: titles have lines of even length, and no short word is alone on a
+"""Tests where titles and captions break on paper: titles have lines of even length, and no short word is alone on a
 line."""
 
 from __future__ import annotations

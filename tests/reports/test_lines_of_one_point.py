@@ -1,4 +1,4 @@
-"""Lines with a single point become bars, and an ideal does not flatten the measured values."""
+"""Tests that lines with a single point become bars, and that an ideal does not flatten the measured values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Numbers, dates and lists follow a language's conventions, and a run's records are in the report's language."""
+"""Tests that numbers, dates and lists follow a language's conventions, and that a run's records are in the report's
+language."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from benchbrief.reports.text.number_format import (
 )
 
 NARROW = "\u202f"
-"""The blank between thousands in French."""
+"""The separator of thousands in French."""
 
 
 @pytest.mark.parametrize(

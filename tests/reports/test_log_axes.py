@@ -1,4 +1,4 @@
-"""Tests ticks of logarithmic axes and of a search's offered loads, also for the largest and smallest numbers."""
+"""Tests the ticks of logarithmic axes and of a search's offered loads, even for the largest and smallest numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data that fit in their hosts' memory are named in the disclosure, with both sizes."""
+"""Tests that the disclosure names data that fit in their hosts' memory, with both sizes."""
 
 from __future__ import annotations
 

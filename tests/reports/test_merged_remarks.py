@@ -1,4 +1,4 @@
-"""Equal sentences of a run about several cells are merged."""
+"""Tests that equal sentences of a run about several cells are merged."""
 
 from __future__ import annotations
 

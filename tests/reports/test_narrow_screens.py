@@ -21,9 +21,9 @@ from tests.reports.test_interactive import script_answer
 from tests.reports.world import make_store
 
 WIDTH = 390
-"""CSS pixels of a common phone."""
+"""The width of a common phone in CSS pixels."""
 _PHONE = f'<html lang="en"><body><iframe style="width: {WIDTH}px; height: 800px; border: 0"></iframe></body></html>'
-"""A browser's own window can't be as narrow."""
+"""A phone's screen as a frame in a page, because a browser's own window can't be as narrow."""
 _MEASURE = """
   const view = document.querySelector("iframe"), pages = PAGES, found = [];
   const next = () => {
@@ -65,7 +65,8 @@ _WIDE = '<html lang="en"><body><div id="wide" style="width: 600px; background: r
 
 
 def on_phone(pages: Iterable[str], folder: Path) -> list[Any]:
-    """Return for each page everything beyond the edges of a phone's screen, and the page's width, using one browser."""
+    """For each page, return everything beyond the edges of a phone's screen, and the page's width. All pages use one
+    browser."""
     carried = [base64.b64encode(page.encode()).decode() for page in pages]
     found: list[Any] = script_answer(_PHONE, _MEASURE.replace("PAGES", json.dumps(carried)), folder)
     return found

@@ -1,7 +1,7 @@
-"""A brief of a simulated run with failed cells and missing numbers, in a language whose every word is marked.
+"""Tests a brief of a simulated run with failed cells and missing numbers, in a language that marks every word.
 
-Its numbers and reasons come from a real run of the simulator and its store, and not from rows made up for a test: of
-these, the test of whole examples takes each word for one of the spec's.
+The brief's numbers and reasons come from a real run of the simulator and its store. If rows were made up for a test,
+their reasons would count as words of the spec, as in the test of whole examples.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ NAMES = {
         "repeat",
     ),
 }
-"""Names from the spec, of tools, of their options and of files."""
+"""Names in the spec, and names of tools, of their options and of files."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""A brief and its disclosure together say the same as a single document. A brief for customers names no equipment."""
+"""Tests that a brief and its disclosure together say the same as a single document. A brief for customers names no
+equipment."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ WHERE: dict[str, Literal["origin", "limit", "method", "disclosure"]] = {
     "notice_limits": "limit",
     "notice_promise": "disclosure",
 }
-"""Each notice by title, with its counterpart in the brief. The disclosure has all of them in full."""
+"""Each notice by title, with what corresponds to it in the brief. The disclosure has all notices in full."""
 NO_TITLE = re.compile(r"_body$|^notice_(and_more|details|two_repeats|status_nothing|promise_.*)$")
 EXAMPLES = ("quickstart", "three_ssds", "cluster_shrink")
 
@@ -71,7 +72,7 @@ def example(name: str) -> tuple[World, Report]:
 
 
 def told(name: str) -> tuple[ReportView, ReportView]:
-    """Return the views of a report as one document and as two."""
+    """Return the views of a report in one document and in two."""
     world, apart = example(name)
     plan, store, words = world.plan(apart), world.store(), CATALOGUES[apart.language]
     return build(plan, store, apart.model_copy(update={"disclosure": "in_brief"}), words), build(
@@ -92,7 +93,7 @@ def flat(blocks: tuple[Block, ...]) -> Iterator[Block]:
 
 
 def disclosed(blocks: tuple[Block, ...]) -> set[tuple[str, str]]:
-    """Return each item of the disclosure among the blocks, and each line of its tables."""
+    """Return each item of the disclosure in the blocks, and each line of its tables."""
     (found,) = (block for block in flat(blocks) if isinstance(block, DisclosureView))
     items = {(group.title, f"{item.term} {item.text}") for group in found.groups for item in group.items}
     tables = {(group.title, " ".join(row)) for group in found.groups for table in group.tables for row in table.rows}

@@ -1,4 +1,5 @@
-"""Tests our own sentences in a brief: conditions with their numbers, code marked as code, and possible signs."""
+"""Tests our own sentences in a brief: notices give conditions with their numbers, and code in them is marked as
+code."""
 
 from __future__ import annotations
 
@@ -200,7 +201,7 @@ def test_an_operation_that_a_workload_does_not_do_is_the_reason_for_a_missing_va
 
 
 class Counted:
-    """A real store that counts its queries."""
+    """A real store that counts the queries made on it."""
 
     def __init__(self, store: AskedStore) -> None:
         self._store = store

@@ -1,4 +1,5 @@
-"""Statements that readers must know before any number: a house style that removes them from a brief is refused."""
+"""Tests statements that readers must know before any number. A house style that removes them from a brief is
+refused."""
 
 from __future__ import annotations
 

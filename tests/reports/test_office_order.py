@@ -1,5 +1,5 @@
-"""The XML of files to edit has its elements in the standard's order (ECMA-376, parts 1 and 4). Programs may call a file
-with another order damaged, and drop unexpected elements."""
+"""Tests that the XML of files to edit has its elements in the standard's order (ECMA-376, parts 1 and 4). Programs may
+call a file with a different order damaged, and drop elements that they do not expect."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ _SEQUENCES = {
     "x:c": "f v is extLst",
 }
 _MIXED = {"a:p", "p:spTree", "w:sectPr"}
-"""Elements with some children in any order: those between the first and the last one."""
+"""Elements with some children whose order is free: those between the first and the last one."""
 
 
 def misplaced(part: bytes) -> Iterator[str]:
-    """Yield elements that come before something they should follow, and elements in no sequence."""
+    """Yield elements that come before an element they should follow, and elements that no sequence contains."""
 
     def walk(element: ElementTree.Element, above: str) -> Iterator[str]:
         own = name(element)

@@ -1,4 +1,5 @@
-"""Office files are read without trusting them, and an edited number is found whatever else was edited."""
+"""Tests that office files are read without trusting them, and that an edited number is found whatever else was
+edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Each number of a brief is written in one way: in its headline, boxes, figures, tables and texts."""
+"""Tests that each number of a brief is written in the same way everywhere: in its headline, boxes, figures, tables and
+texts."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ WORLD = w.World({"hdd": "HDD", "nvme": "NVMe"}, {"a": "Sessions"}, (1, 2))
 
 
 def writing(text: str) -> str:
-    """Return the number in a text, without sign and unit."""
+    """Return the number in a text, without its sign and unit."""
     return re.sub(r"^[^\d]+|[^\d]+$", "", text)
 
 

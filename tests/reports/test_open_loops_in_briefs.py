@@ -1,4 +1,4 @@
-"""Tests a brief's statements about an open loop: what was accepted and seen, the rates of a staircase, and a search on
+"""Tests what a brief says about an open loop: what was accepted and seen, the rates of a staircase, and a search on
 page 1."""
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def test_the_first_page_marks_a_bound_and_says_which_run_capped_the_rate(tmp_pat
 
 
 def test_the_first_page_says_that_a_late_generator_lowered_the_rate(tmp_path: Path) -> None:
-    """This includes a broken promise at the next rate, so that the search has no bound."""
+    """Here, the promise is also broken at the next rate, so that the search has no bound."""
     above = (RateRuns(2100.0, 0, 0, 0, 2, 3), RateRuns(2200.0, 1, 0, 0, 0, 1, 1), RateRuns(2300.0, 4, 0, 1, 2, 3, 1))
     shown = _shown(_promised(rates=(*_promised().rates[:2], *above), sure=False), tmp_path)
     assert (

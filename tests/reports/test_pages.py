@@ -1,4 +1,5 @@
-"""Tests the contents of a page: the result before its limits, headings with their contents, whole slides."""
+"""Tests the contents of a page: the result comes before its limits, headings stay with their contents, and slides are
+whole."""
 
 from __future__ import annotations
 
@@ -89,7 +90,7 @@ def test_without_a_disclosure_a_notice_says_all_and_leads_nowhere() -> None:
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_every_notice_is_a_single_sentence(language: str) -> None:
-    """Except for texts by other people, which may be inside a notice."""
+    """Texts by other people, which may be inside a notice, are exempt."""
     end = re.compile(r"[.。](?=\s*\S)" if language == "ja" else r"(?<!\d)\. (?=[A-Z])")
     texts = {key: text for key, text in CATALOGUES[language].items() if re.match(r"notice_\w+_body", key)}
     assert len(texts) > 10

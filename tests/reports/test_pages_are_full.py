@@ -1,4 +1,5 @@
-"""Tests page fill of whole briefs, in both languages and on all papers: few blanks, and no heading alone."""
+"""Tests how pages are filled by whole briefs, in both languages and on all papers: there is little blank space, and no
+heading is alone."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ PAPERS = (
 
 @pytest.fixture(scope="module")
 def brief(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a function for the PDF of an example on a paper, or on slides. Each is made once for all tests here."""
+    """Return a function that returns the PDF of an example on a paper, or on slides. Each PDF is made once for all
+    tests here."""
 
     @lru_cache
     def made(name: str, paper: str) -> Path:
@@ -65,7 +67,7 @@ def test_no_last_page_has_the_small_print_alone(name: str, paper: str, brief: An
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "paper"), SLIDES)
 def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, paper: str, brief: Any) -> None:
-    """Elements that are shown, and the brief's ending, have slides of their own."""
+    """The slides of single elements, and of the brief's end, are exempt."""
     pdf = brief(name, paper)
     shares = paging.blank_shares(pdf)
     ends = {words[key] for words in CATALOGUES.values() for key in ("method", "method_source")}
@@ -96,7 +98,7 @@ class Heading(NamedTuple):
 
 
 def headings(pdf: Path) -> Iterator[Heading]:
-    """Return the headings by the PDF's bookmarks."""
+    """Return the headings according to the PDF's bookmarks."""
     reader: Any = PdfReader(pdf)
 
     def of(outline: Any) -> Iterator[Heading]:

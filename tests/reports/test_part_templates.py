@@ -1,4 +1,4 @@
-"""The names that `bench check` allows in the parts of a house style are those that the layouts provide."""
+"""Tests that the layouts provide the names that `bench check` allows in the parts of a house style."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_number_of_too_many_digits_is_reported_with_its_line(digits: str) -> N
 
 
 def printed(text: str, **given: object) -> str:
-    """Return the output of a user's part with this text."""
+    """Return the output of a user's part that consists of this text."""
     made = templating.make_environment({"legal.html.j2": ("house/legal.html.j2", text)})
     return templating.render_template("legal.html.j2", made, ("house/legal.html.j2",), given)
 

@@ -1,5 +1,5 @@
-"""Checks the PDFs of every layout against PDF/UA-1 with veraPDF, and as a screen reader sees them, with one start of
-Java."""
+"""Checks the PDFs of every layout against PDF/UA-1 with veraPDF, and as a screen reader sees them. Java is started only
+once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAMES = {
     "slide": "cluster_shrink",
 }
 PAIRS = [(template, NAMES[template]) for template in TEMPLATES]
-"""One brief for each layout, with the first layout's in Japanese."""
+"""One brief for each layout. The brief of the first layout is in Japanese."""
 PDF: tuple[Format, ...] = ("pdf",)
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="12"><rect width="40" height="12" fill="#0a7"/></svg>'
 A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
@@ -42,8 +42,8 @@ A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return a PDF for each layout, by the layout's and the brief's name, each with a logo. The white paper is on US
-    paper, and the slides have no appendix."""
+    """Return a PDF for each layout, by the names of the layout and the brief. Each has a logo. The layout `white_paper`
+    is on US letter paper, and the slides have no appendix."""
     found = {}
     logo = tmp_path_factory.mktemp("house") / "logo.svg"
     logo.write_text(LOGO)
@@ -116,7 +116,7 @@ def test_every_typeface_is_embedded(sheets: dict[str, Path]) -> None:
 
 
 def test_no_page_is_left_half_empty(sheets: dict[str, Path]) -> None:
-    """Except for the last page. Slides have one thing each, however small, and do not count."""
+    """The last page is exempt. Slides are exempt, too, because each shows one thing, however small."""
     for name, path in sheets.items():
         if not name.startswith("slide"):
             assert [share for share in paging.blank_shares(path)[:-1] if share > 0.35] == [], name
@@ -145,7 +145,7 @@ def test_no_text_stands_outside_of_its_page(sheets: dict[str, Path]) -> None:
 
 
 def simulated() -> bytes:
-    """Return a short brief of a simulated run, marked on each sheet."""
+    """Return a short brief of a simulated run. Each sheet is marked as simulated."""
     world = w.World({"disk": "Disk"}, {"a": "Sessions"})
     report = w.report("A report", p.CalloutElement(title="Lead", prose=w.text("Words.")))
     words = CATALOGUES["en"]
@@ -154,7 +154,7 @@ def simulated() -> bytes:
 
 
 def read(path: Path) -> Any:
-    """Return the document, untyped, since pypdf's own types are incomplete."""
+    """Return the document without a type, because pypdf's own types are incomplete."""
     return PdfReader(path)
 
 

@@ -1,5 +1,5 @@
-"""Tests statements of tables, figures and texts about the points that their values come from: a fixed one, and a ramp's
-unmeasured ones."""
+"""Tests what tables, figures and texts say about the points that their values come from, such as a single fixed point,
+or a ramp's unmeasured points."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ report brief "B" {{
 
 
 def notes_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> Mapping[str, list[str]]:
-    """Return the footnotes of each block of a simulated run's brief, including those that it refers to, by the block's
-    title ("" for the text)."""
+    """Return the footnotes of each block in the brief of a simulated run, including those to which the block refers.
+    The keys are the blocks' titles, or "" for the text."""
     view = view_of(folder, threads, language, spec)
     return {getattr(block, "title", ""): marked_notes(view, block) for block in flat(view.blocks)}
 

@@ -1,4 +1,5 @@
-"""Tests the disclosure's statements about watts: nothing about missing meters, and nothing about unsampled values."""
+"""Tests what the disclosure says about watts: nothing about meters that are missing, and nothing about values that were
+not sampled."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.reports.test_what_is_missing_or_not_measured import SOURCE
 
 
 def power_in_brief(*more: tuple[Any, ...], language: str = "en") -> str:
-    """Return the disclosure of a run with a command as meter, and with the rows `more`."""
+    """Return the disclosure of a run with a command as a meter, and with the additional rows `more`."""
     world = w.World({"disk": "Disk"}, {"a": "A"})
     report = w.report("R", p.DisclosureElement(), language=language)
     plan = world.plan(report)

@@ -1,4 +1,4 @@
-"""Tests Markdown with computed numbers: what an author may write, and what nobody may."""
+"""Tests Markdown with computed numbers: what an author may write, and what nobody may write."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ _NOTES = re.compile(r"#note-(\d)")
 
 
 def with_note(*parts: str | Value) -> str:
-    """Return the text of a prose whose numbers have note 1, with its marks as ¹ and the author's own as ³."""
+    """Return the text of a prose. Its numbers have note 1, marked as ¹, and the author's own note is marked as ³."""
 
     def insert(value: Value | Citation, _follows: str) -> Inserted:
         if isinstance(value, Citation):

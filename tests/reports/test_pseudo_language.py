@@ -1,4 +1,5 @@
-"""All fixed text of a brief comes from the catalogue: in a language whose every word is marked, nothing is unmarked."""
+"""Tests that all fixed text of a brief comes from the catalogue. In a language that marks every word, nothing is
+unmarked."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _INLINE = re.compile(r"</?(?:a|b|bdi|code|sup|span|strong|em)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
 _SHOWN = re.compile(r'(?:alt|aria-label|title|content)="([^"]*)"')
 _SIGNS = {"SHA", "UTC", "benchbrief", "ops", "op", "ms", "min", "kB", "MB", "GB", "MiB", "GiB", "KiB", "TB", "µs"}
-"""Units and names, which are equal in all languages."""
+"""Units and names that are the same in all languages."""
 
 
 def marked() -> dict[str, str | dict[str, str]]:
@@ -46,7 +47,7 @@ def texts(html: str) -> Iterator[str]:
 
 
 def unmarked(text: str) -> list[str]:
-    """Return the words outside of all marks, except those of a Japanese spec's own texts."""
+    """Return the words outside of all marks. The texts of a Japanese spec itself do not count."""
     depth, outside = 0, []
     for sign in text:
         depth += (sign == BEGIN) - (sign == END)

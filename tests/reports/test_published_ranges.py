@@ -1,4 +1,4 @@
-"""Tests a range published by a source, beside the one computed from its figures."""
+"""Tests a range published by a source, beside the range computed from the source's figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published values used where the imported figures give none, and what a source says or leaves out."""
+"""Tests published values that are used if the imported figures give none, and what a source says or leaves out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Views:
 
 
 class Views:
-    """The briefs over the published figures of the examples, each made once."""
+    """The briefs about the published figures of the examples. Each is made once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Tests the cells and raw outputs of a brief. A large run has more of them than fit in memory or on a page."""
+"""Tests the cells and raw outputs in a brief. A large run has more of them than fit in memory or on a page."""
 
 from __future__ import annotations
 

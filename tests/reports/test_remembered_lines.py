@@ -1,4 +1,4 @@
-"""A page looks the same whether its lines are computed or cached."""
+"""Tests that a page looks the same whether its lines are computed or cached."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def small(*elements: p.Element, **more: str) -> tuple[w.World, p.Report]:
 
 
 class Outline(HTMLParser):
-    """Collects heading levels and resources, and checks that every element is closed in the right place."""
+    """Collects the levels of headings and the resources, and checks that every element is closed in the right place."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ def test_the_pdf_embeds_every_font_it_uses(japanese: PdfReader) -> None:
 
 
 def test_nothing_is_see_through_on_paper() -> None:
-    """The PDF writer draws transparent elements separately, where they lose their tags: PDF/UA-1, 7.1."""
+    """The PDF writer draws transparent elements separately, and they would lose their tags: PDF/UA-1, 7.1."""
     templates = Path(next(iter(benchbrief.reports.__path__))) / "templates"
     styles = {path.name: path.read_text() for path in templates.rglob("*.css")}
     assert "style.css" in styles
@@ -483,7 +483,8 @@ def test_repeats_give_an_interval_only_where_a_figure_asks_for_it(tmp_path: Path
 
 @pytest.mark.parametrize("repeats", [(2.0, 2.1, 2.2, 2.1), (1.0, 1.0, 1.0, 40.0)], ids=["beside the point", "skewed"])
 def test_a_confidence_interval_stands_around_the_point_that_is_drawn(repeats: tuple[float, ...]) -> None:
-    """The point of a percentile comes from all repeats' histograms, and may be far from the mean of the repeats."""
+    """The point of a percentile comes from the histograms of all repeats, and may be far from the mean of the
+    repeats."""
     merged = w.query("SELECT 1.0::DOUBLE AS threads, 9.0::DOUBLE AS value", ("threads",), "s", "p99")
     rows = ", ".join(f"(1.0::DOUBLE, {number}, {value}::DOUBLE)" for number, value in enumerate(repeats, 1))
     sql = f"SELECT * FROM (VALUES {rows}) AS t (threads, repeat, value)"  # noqa: S608  # numbers of this test

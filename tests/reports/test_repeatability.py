@@ -1,4 +1,4 @@
-"""Tests a brief's own statements about repeats: how far apart they are, and which differences are within noise."""
+"""Tests what a brief itself says about repeats: how far apart they are, and which differences are within noise."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_first_page_says_which_differences_are_within_noise(tmp_path: Path) 
 
 
 def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_path: Path) -> None:
-    """There are six kinds, three of which have the same throughputs. None of the 15 pairs is silently left out."""
+    """There are six kinds, three of which have the same throughputs. None of the 15 pairs is left out silently."""
     kinds = "abcdef"
     groups = "".join(f'hardware {kind} "Kind {kind}" {{ hosts = "{kind}.lab" }}\n' for kind in kinds)
     spec = tmp_path / "many.bench"

@@ -1,4 +1,4 @@
-"""A few repeats are drawn individually, and the numbers of one figure are written alike."""
+"""Tests that a few repeats are drawn individually, and that the numbers in one figure are written in the same way."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
 def test_repeats_of_a_highest_value_are_drawn_only_where_they_are_of_its_point(
     factor: float, rings: tuple[float, ...]
 ) -> None:
-    """At a tenth less, the bar lies below both repeats: it is not of the point where they have their highest values."""
+    """If the bar is a tenth lower, it is below both repeats. Then it is not at the point where the repeats have their
+    highest values."""
     of = "FROM measure.throughput WHERE operation = 'all'"
     sql = f"SELECT hardware, {factor} * avg(value) AS value {of} AND threads = 4 GROUP BY ALL"
     best = w.query(sql, ("hardware",), "ops/s", "max(throughput over threads)", [w.read("throughput")])
@@ -130,7 +131,7 @@ def test_bars_without_room_have_no_numbers() -> None:
 
 
 def bars(values: Sequence[float], width: float) -> Plot:
-    """Return a figure of these values."""
+    """Return a figure that shows these values as bars."""
     rows = {str(i): value for i, value in enumerate(values)}
     query = w.table_of(rows, "workload", "ops/s", "throughput")
     figure = w.figure(

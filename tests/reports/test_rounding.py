@@ -1,4 +1,4 @@
-"""Halves are rounded away from zero wherever a brief prints a number."""
+"""Tests that halves are rounded away from zero wherever a brief prints a number."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_large_number_of_few_digits_has_no_exponent(value: float, spec: str, w
 
 
 def test_nothing_in_a_brief_is_rounded_elsewhere() -> None:
-    """A format with digits in an f-string would round by another rule. Lengths in style sheets and type sizes are not
+    """A format with digits in an f-string would use a different rule. Lengths in style sheets and sizes of type are not
     numbers of a brief."""
     found = {
         path.name: spec

@@ -1,4 +1,5 @@
-"""Tests claims in a brief: decided ones are stated, as precisely as the data allow, and others are not."""
+"""Tests claims in a brief: decided claims are stated as precisely as the data allow, and other claims are not
+stated."""
 
 from __future__ import annotations
 
@@ -213,7 +214,7 @@ def test_a_claim_of_a_range_says_both_ends_and_no_range_behind_them(tmp_path: Pa
 
 
 def _elements(title: str) -> tuple[p.Element, ...]:
-    """Return one element of each kind with the claim in its title, and a text with the claim."""
+    """Return an element of each kind that has the claim in its title, and a text that states the claim."""
     said: dict[str, Any] = {"title": title, "heading": p.Prose(parts=(f"{title}: ", p.Said(claim="said")))}
     work, disks = w.throughput("hardware", threads=1.0, workload="a"), w.keys(WORLD.hardware)
     bars = w.series("bar", work, "Work", "hardware")
@@ -228,7 +229,7 @@ def _elements(title: str) -> tuple[p.Element, ...]:
 
 
 def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[str, str, str]:
-    """Return a brief with these elements as HTML, its text, and its PDF's text, after verifying it."""
+    """Return a brief with these elements as HTML, its text, and the text of its PDF. Verifies the brief first."""
     report = w.report("Brief", *_elements("Head"), template=template, language=language)
     plan = WORLD.plan(report).model_copy(update={"claims": (said,)})
     made = render(plan, WORLD.store(), "brief", tmp_path)
@@ -455,7 +456,7 @@ def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
 
 
 def test_of_claims_without_a_difference_few_are_said() -> None:
-    """There are 400 campaigns of five claims, each with three repeats, 5 % noise and no difference."""
+    """There are 400 campaigns with five claims each. Each has three repeats, 5 % noise, and no difference."""
     noise = random.Random(7)  # noqa: S311  # noise, not secrets
     wrong = 0
     for _ in range(400):
@@ -788,7 +789,7 @@ def test_rounding_never_favours_the_worst_of_several_values() -> None:
 
 @pytest.mark.parametrize(("value", "ends"), [(1.02, (1.005, 1.02)), (1.05, (1.005, 1.05)), (0.99, (0.99, 1.03))])
 def test_the_range_of_a_highest_value_ends_at_its_held_out_repeats(value: float, ends: tuple[float, float]) -> None:
-    """This means that the highest value is never shown alone."""
+    """So the highest value is never shown alone."""
     points = values(("threads",), [(1.0, 1.005), (2.0, 1.03)], by_ratio=True)
     made = claim(1.03, bound="high", points=points, opposite=values((), [(1.005,)]))
     (found,) = verdicts(made)

@@ -1,4 +1,4 @@
-"""Tests a search for a promise in a figure and the disclosure: verdicts on rates, limits, and the rate found."""
+"""Tests a search for a promise in a figure and in the disclosure: verdicts on rates, limits, and the rate found."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ report brief "B" {
 
 
 class Made(NamedTuple):
-    """A simulated run, and the brief's output about it."""
+    """A simulated run, and what making its brief printed."""
 
     plan: Plan
     run_dir: Path
@@ -78,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture
 def run_dir(made: Made, tmp_path: Path) -> Path:
-    """Return a copy of the run whose journal may be changed."""
+    """Return a copy of the run. Tests may change the journal of the copy."""
     return shutil.copytree(made.run_dir, tmp_path / made.run_dir.name)
 
 
@@ -88,7 +88,7 @@ def found_by(run_dir: Path, hardware: str = "eco") -> j.PromiseEnded:
 
 
 def instead(run_dir: Path, ended: j.PromiseEnded) -> None:
-    """Replace the search's result in the journal, as if the search had gone differently."""
+    """Replace the search's result in the journal, as if the search had had this result."""
     journal = Journal(run_dir)
     journal.write(ended)
     journal.close()

@@ -1,4 +1,4 @@
-"""Figures of the same measure have the same axes."""
+"""Tests that figures of the same measure have the same axes."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 
@@ -30,7 +30,7 @@ def figure(*values: float, unit: str = "s", label: str = "p99", mark: str = "lin
 
 
 def axes(figures: Sequence[p.FigureElement], language: str = "en") -> list[tuple[float, float, str]]:
-    """Return the ends of each figure's left axis, and its title."""
+    """Return the ends of each figure's left axis, and the axis title."""
     results = Results(WORLD.plan(), WORLD.store(), words(language))
     sketches = {place: sketched(each, results) for place, each in enumerate(figures)}
     shared: Mapping[int, Reach] = shared_reach(sketches)

@@ -1,4 +1,4 @@
-"""Large numbers on cards, and lists with levels, on slides."""
+"""Tests large numbers on cards, and lists with several levels, on slides."""
 
 from __future__ import annotations
 

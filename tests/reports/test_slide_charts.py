@@ -1,4 +1,4 @@
-"""Tests charts of slides, beyond plain bars and lines, in the file that PowerPoint opens."""
+"""Tests charts of slides that are more than plain bars and lines, in the file that PowerPoint opens."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_change_for_the_worse_is_a_pale_bar() -> None:
 
 
 def test_a_range_below_zero_is_a_picture() -> None:
-    """Office programs stack what is below 0 apart, so a range from -5 to 8 would be drawn up to 13."""
+    """Office programs stack values below 0 separately, so they would draw a range from -5 to 8 up to 13."""
     points = tuple(ChartPoint(float(at), -5.0, "-5 to 8", end=8.0, ends=("-5", "8")) for at in range(3))
     assert not can_draw(native_charts([Chart((Trace("HDD", "range", points, 0),), WORKLOADS, "Change (%)")]))
 

@@ -1,4 +1,5 @@
-"""Slides start the letters of their footnotes anew, and topics are side by side in the largest type that fits."""
+"""Tests that each slide begins the letters of its footnotes with a, and that topics are side by side in the largest
+type that fits."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ TWIST = (0.99, 1.015, 1.0, 0.985)
 
 
 def ramp(load: float, repeat: int, hardware: str) -> float:
-    """Return a value on a curve with contention and coherency, with differing repeats."""
+    """Return a value on a curve with contention and coherency. The repeats differ."""
     factor = 1.0 if hardware == "old" else 1.02
     return factor * float(900 * load / (1 + 0.04 * (load - 1) + 0.0009 * load * (load - 1))) * TWIST[repeat - 1]
 
@@ -82,7 +82,7 @@ def rows(plan: Plan) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
-    """Return the numbers of the text, by the word before them."""
+    """Return the numbers in the text, by the word before each of them."""
     folder = tmp_path_factory.mktemp("statistics")
     spec = folder / "statistics.bench"
     spec.write_text(SPEC, encoding="utf-8")

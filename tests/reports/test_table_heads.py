@@ -1,4 +1,4 @@
-"""Tests tables with several metrics and several keys across: their heads, and their width on the page."""
+"""Tests tables with several metrics, and with several keys in columns: their heads, and their width on the page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def line(path: tuple[str, ...], hardware: str, threads: float) -> p.Line:
 
 
 def table(metrics: int, *, by_threads: bool = False, transposed: bool = False) -> p.TableElement:
-    """Return a table with this many metrics by hardware, or by hardware and threads."""
+    """Return a table with this many metrics, by hardware or by hardware and threads."""
     lines = [
         line((metric, label, *([str(n)] if by_threads else [])), hardware=key, threads=n)
         for metric in METRICS[:metrics]
@@ -136,7 +136,8 @@ def test_a_long_word_above_a_column_alone_is_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [4, 8, 12])
 def test_japanese_heads_are_not_broken_character_by_character(columns: int) -> None:
-    """They may break between any two characters, which led to columns of one character beside long words in others."""
+    """Lines may break between any two Japanese characters. This once led to columns that were one character wide,
+    beside columns with long words."""
     room = room_of(False, boxed=False)
     names = ["高速ストレージ構成", "読み取りと更新が半分ずつのワークロード", "StandardnodeskonfigurationMitNamen"]
     heads = [TableHead(names[at % 3], "ops/s") for at in range(columns)]

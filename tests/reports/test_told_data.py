@@ -1,5 +1,5 @@
-"""The method compares the data with the memory, explains YCSB's letters, and mentions percentiles only if some are
-shown."""
+"""Tests that the method compares the data with the memory, explains YCSB's letters, and mentions percentiles only if
+some are shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def told(
     properties: dict[str, str | float | bool] | None = None,
     family: str = "db_bench",
 ) -> dict[str, str]:
-    """Return the method's texts by topic, for 100,000 records."""
+    """Return the texts of the method by topic, for 100,000 records."""
     world = w.World({"disk": "Disk"}, {"a": "Sessions"})
     report = w.report("R", *(elements or (p.TextElement(prose=w.text("Words.")),)), language=language)
     report = report.model_copy(update={"disclosure": "separate"})

@@ -1,4 +1,5 @@
-"""A report is a brief and its full disclosure. Each has its own content, links to the other, and is verified."""
+"""Tests a report that is a brief and its full disclosure. Each has its own content, links to the other, and is
+verified."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ class Made:
         return PdfReader(self.out / name)
 
     def verified(self, name: str, change: Callable[[str], str] | None = None) -> Verification:
-        """Verify a document after a change of the disclosure's page, which is then undone."""
+        """Verify a document after a change to the disclosure's page. Undo the change afterwards."""
         page = self.out / "brief-disclosure.html"
         before = page.read_bytes()
         if change:

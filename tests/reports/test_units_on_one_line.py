@@ -1,4 +1,4 @@
-"""A unit with a slash is not broken at a line's end."""
+"""Tests that a unit with a slash is not broken at the end of a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number from measurements with different measured times or warm-ups has a footnote about it."""
+"""Tests that a number from measurements with different measured times or warm-ups has a footnote about this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the limits of a run's measurements in the words of the brief."""
+"""Tests how the brief describes the limits of a run's measurements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page_of(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language
 
 
 def read(page: Path) -> str:
-    """Return a page's HTML without markup for line breaks."""
+    """Return a page's HTML without the markup for line breaks."""
     html = page.read_text("utf-8").replace("\u00a0", " ")
     return re.sub('<bdi class="whole">(.*?)</bdi>', r"\1", html)
 
@@ -64,7 +64,7 @@ def test_steady_beginnings_and_unknown_ones_give_no_notice(tmp_path: Path) -> No
 
 
 def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
-    """Return the plan and rows with threads turned into offered loads, of `load` ops/s for each thread."""
+    """Return the plan and the rows with offered loads in place of threads. Each thread becomes `load` ops/s."""
     plan = WORLD.plan()
     cells = tuple(cell.model_copy(update={"target": load * (cell.threads or 0)}) for cell in plan.cells)
     rows: list[tuple[object, ...]] = [

@@ -1,4 +1,4 @@
-"""The author is warned of a nonzero number that its format prints as 0."""
+"""Tests that the author is warned of a nonzero number that its format prints as 0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchbrief.reports.render.render_report import warn_of_vanished
 
 
 def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
-    """Return a numbers file, with value, upper end and format of each number."""
+    """Return a numbers file. Each number is given by its value, its upper end and its format."""
     queries = [
         QueryEntry(id=f"q{at}", expression=f"latency.p{at}[read]", sql="", dims=(), unit="ms", cells=(), source="")
         for at in range(len(numbers))

@@ -1,4 +1,4 @@
-"""Why a number no longer holds, and which numbers a brief's side file has."""
+"""Tests why a number no longer holds, and which numbers are in the file beside a brief."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def without(place: str) -> Callable[[NumbersFile], dict[str, Any]]:
 
 
 def less_some_of_its_texts(count: int, gap: str) -> Callable[[NumbersFile], dict[str, Any]]:
-    """Return a function that removes `count` numbers of texts from a file, and records that this many could not be
-    made."""
+    """Return a function that removes `count` numbers in texts from a file, and records that this many numbers could not
+    be made."""
 
     def fault(file: NumbersFile) -> dict[str, Any]:
         gone = [number.id for number in file.numbers if number.place == "text"][:count]

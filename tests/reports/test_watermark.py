@@ -1,4 +1,4 @@
-"""Marks on numbers that were not measured here: nothing that a user brings along removes them."""
+"""Tests the marks on numbers that were not measured here. Nothing that a user adds removes them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Page = Callable[..., str]
 
 
 def blank_typeface() -> str:
-    """Return the address of a typeface that calls itself Inter and has empty letters."""
+    """Return the address of a typeface that has the name Inter and empty letters."""
     letters = {code: f"glyph{code}" for code in range(32, 127)}
     order = [".notdef", *letters.values()]
     font = FontBuilder(1000, isTTF=True)
@@ -80,7 +80,7 @@ HOSTILE = {
         * {{ font: bold 12px Inter !important }}
     """,
 }
-"""Style sheets that hide everything they reach."""
+"""Style sheets that hide everything that they can reach."""
 HOSTILE_ON_SCREEN = f"""
     {HOSTILE["moved away and not shown"]} {HOSTILE["cut off"]}
     html, body {{
@@ -172,7 +172,7 @@ def test_no_style_sheet_takes_the_mark_from_a_sheet_of_paper(
 
 @pytest.mark.long
 def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Path) -> None:
-    """Both pages are shown side by side in a browser, and each has the mark's red in its window."""
+    """A browser shows both pages side by side, and each has the red of the mark in its window."""
     frames = "".join(
         f'<iframe sandbox srcdoc="{escape(page(kind, css=HOSTILE_ON_SCREEN))}"></iframe>' for kind in KINDS
     )

@@ -1,4 +1,4 @@
-"""Missing numbers in a text, and data of figures that were not measured here."""
+"""Tests missing numbers in a text, and the data of figures that were not measured here."""
 
 from __future__ import annotations
 

@@ -32,14 +32,15 @@ STAND_IN = (
 
 
 def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
-    """Return a store over rows of the schema's named tuples. The same rows share a store."""
+    """Return a store with these rows, which are the schema's named tuples. The same rows give the same store."""
     found: list[Any] = list(rows)
     found += Sentences(found).rows(RUN)
     return _made_once(tuple((type(row), row) for row in found))
 
 
 class _Remembering(Store):
-    """A store that caches its answers and stays open, since many tests query the same unchangeable rows."""
+    """A store that caches its answers and stays open, because many tests send the same queries to rows that never
+    change."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._answered: dict[str, QueryAnswer] = {}
@@ -51,7 +52,7 @@ class _Remembering(Store):
         return self._answered[text]
 
     def close(self) -> None:
-        """Do nothing, since the next test uses the same store."""
+        """Do nothing, because the next test uses the same store."""
 
 
 @lru_cache(maxsize=24)
@@ -130,7 +131,7 @@ def read(view: str, **keys: Any) -> p.Read:
 
 
 def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = (), **known: bool) -> p.Query:
-    """Return a query. `reads` are those of its parts, whether its own or those of others."""
+    """Return a query. `reads` are the reads of its parts."""
     return p.Query.model_validate(
         {
             "sql": sql,
@@ -148,7 +149,7 @@ def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p
 def ratio(
     above: p.Query, below: p.Query, unit: str, text: str, expression: str = "a.value / nullif(b.value, 0)"
 ) -> p.Query:
-    """Return two joined queries with the same dims. `expression` is over a.value and b.value."""
+    """Return two joined queries with the same dims. `expression` combines `a.value` and `b.value`."""
     keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
     columns = "".join(f"{dim}, " for dim in above.dims)
     sql = f"SELECT {columns}{expression} AS value FROM ({above.sql}) AS a JOIN ({below.sql}) AS b {keys}"
@@ -208,8 +209,7 @@ def report(title: str, *elements: Any, **more: Any) -> p.Report:
 
 @dataclass
 class World:
-    """A small universe of hardware, databases, workloads and thread ramps. It makes a plan, and the rows that a run
-    would leave."""
+    """Hardware, databases, workloads and ramps of threads. Makes a plan, and the rows that a run would leave."""
 
     hardware: dict[str, str]
     workloads: dict[str, str]
@@ -220,7 +220,7 @@ class World:
     facts: dict[str, dict[str, p.Fact]] = field(default_factory=dict)
     observed: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    """Reasons by cell id."""
+    """The reasons why cells failed, by cell id."""
     stand_in: bool = False
     remarks: tuple[str, ...] = ()
     ops: Callable[[str, str, int], float] = lambda _hardware, _workload, threads: 1000.0 * threads
@@ -400,7 +400,7 @@ class World:
 
 
 def saturating(top: float, half: float) -> Callable[[int], float]:
-    """Throughput that levels off: half of `top` at `half` threads."""
+    """Return a throughput that levels off at `top`. It is half of `top` at `half` threads."""
     return lambda threads: top * threads / (threads + half)
 
 

@@ -1,4 +1,4 @@
-"""Makes run directories with the contract's own types, as the executor would."""
+"""Makes run directories with the real types of plans and journals, as the executor would."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -202,7 +202,7 @@ def a_query(
 
 @dataclass
 class RunMaker:
-    """Writes a run's directory record by record. `now` is the clock for the records."""
+    """Writes a run's directory record by record. `now` is the time that records get."""
 
     run_dir: Path
     plan: Plan

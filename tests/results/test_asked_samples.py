@@ -1,4 +1,4 @@
-"""Tests a budget's use of probes: metrics over them by name, and measures that a report reads without a metric."""
+"""Tests how a budget uses probes: metrics over them by name, and measures that a report reads outside any metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests percentiles that few operations decide."""
+"""Tests percentiles that depend on few operations."""
 
 from __future__ import annotations
 

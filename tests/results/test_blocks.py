@@ -1,4 +1,4 @@
-"""Tests of cells that are taken together from an earlier run."""
+"""Tests cells that can only be reused together from an earlier run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests reasons with several findings, shortened to the first one."""
+"""Tests how a reason with several findings is shortened to the first one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Compares the changes found in a series with those of apache-otava and ruptures (`oracles/record.py`), and tests the
-effect of noise alone."""
+"""Compares the changes found in a series with those of apache-otava and ruptures (`oracles/record.py`), and tests what
+noise alone does."""
 
 from __future__ import annotations
 

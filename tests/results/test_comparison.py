@@ -1,4 +1,4 @@
-"""Tests verdicts of comparisons, from repeats made for each."""
+"""Tests the verdicts of comparisons, with repeats that are made for each."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_points_of_a_metric_are_corrected_together_and_not_with_those_of_ano
 
 
 def test_an_interval_leaves_no_change_out_exactly_where_the_verdict_is_not_noise() -> None:
-    """Holm's procedure decides, so the interval beside its verdict has the level of its test."""
+    """Holm's procedure decides the verdict, so the interval beside the verdict has the level of Holm's test."""
     draw = random.Random(7)  # noqa: S311  # no secret
     verdicts = Counter[str]()
     uncorrected = 0
@@ -106,7 +106,8 @@ def test_equal_values_are_one_measurement_only_when_they_come_from_the_same() ->
 
 
 def test_a_repeat_without_a_value_leaves_the_point_missing_for_each_quantity_alike(tmp_path: Path) -> None:
-    """The second hardware lost a repeat, so its throughput, latencies and errors are not from a complete sample."""
+    """A repeat on the second hardware has no value, so the throughput, latencies and errors there are not from a
+    complete sample."""
     cells = [a_cell(hardware=key, repeat=repeat) for key in ("nvme", "hdd") for repeat in (1, 2, 3)]
     plan = a_plan(cells)
     run = RunMaker(tmp_path / "run", plan)
@@ -168,7 +169,7 @@ def test_a_percentile_that_the_tool_gave_to_one_side_is_missing_in_the_other(tmp
 
 
 def latency_reasons(tmp_path: Path, repeats: int, written: tuple[Histogram | None, Histogram | None]) -> dict[str, str]:
-    """Compare two hardware groups with these histograms of writes, and return the reason for each quantity."""
+    """Compare two hardware groups whose writes have these histograms, and return the reason for each quantity."""
     sides = dict(zip(("nvme", "hdd"), written, strict=True))
     cells = [a_cell(hardware=key, repeat=repeat + 1) for key in sides for repeat in range(repeats)]
     plan = a_plan(cells)
@@ -265,7 +266,8 @@ def test_sizes_counts_and_prices_that_do_not_vary_differ_when_they_differ(
 
 
 def test_a_difference_counts_below_five_percent_of_its_family() -> None:
-    """Student's t of 2.45 at 4 degrees of freedom has p = 7 %. One of 3.67 has 2.1 %, or 8.5 % as one of four."""
+    """A t of 2.45 with 4 degrees of freedom has p = 7 %. A t of 3.67 has p = 2.1 %, or 8.5 % as one of four
+    comparisons."""
     assert judged(values(10, 11, 12), values(12, 13, 14)).verdict == "within noise"
     assert judged(values(10, 11, 12), values(13, 14, 15)).verdict == "worse"
     points: Points = {(("threads", n),): (values(10, 11, 12), values(13, 14, 15)) for n in range(4)}

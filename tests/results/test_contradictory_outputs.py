@@ -1,4 +1,4 @@
-"""Outputs, logs and raw latencies that can't be from one run of a tool, and good ones in unusual forms."""
+"""Tests outputs, logs and raw latencies that can't be from one run of a tool, and good ones in unusual forms."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def test_a_number_that_is_none_in_a_log_is_reported_with_its_line_and_leaves_no_
 
 
 def test_logs_of_old_histogram_versions_are_read(tmp_path: Path) -> None:
-    """HdrHistogram 2.1.4, which YCSB's releases contain, writes them in another form: V1."""
+    """HdrHistogram 2.1.4, which YCSB's releases contain, writes logs in a different form: V1."""
     old = read_output("ycsb", copied(tmp_path / "old", "ycsb/histogram-logs-v1"), "f")
     new = read_output("ycsb", copied(tmp_path / "new", "ycsb/read-modify-write"), "f")
     assert old == new
@@ -346,8 +346,8 @@ def test_logs_of_old_histogram_versions_are_read(tmp_path: Path) -> None:
 
 
 def raw(path: Path, *, reads: int = 4000, updates: int = 4000, first_ms: int = 1_700_000_000_000) -> list[str]:
-    """Return eight seconds of two operations as YCSB writes them, one section after the other, with the summary of
-    each."""
+    """Return eight seconds of two operations as YCSB writes them: one section after the other, each with its
+    summary."""
     lines = ["[OVERALL], RunTime(ms), 8000", f"[OVERALL], Throughput(ops/sec), {(reads + updates) / 8}"]
     for name, count in (("READ", reads), ("UPDATE", updates)):
         lines.append(f"{name} latency raw data: op, timestamp(ms), latency(us)")
@@ -482,7 +482,7 @@ def test_lines_of_db_bench_with_leading_blanks_are_the_same(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["readrandom", "readrandom-6"])
 def test_db_bench_without_a_histogram_is_a_rate_that_says_what_lacks(tmp_path: Path, name: str) -> None:
-    """Up to RocksDB 7.2, such a result also lacks the number of operations."""
+    """Results of db_bench up to RocksDB 7.2 also lack the number of operations."""
     path = copied(tmp_path / "run", f"db_bench/{name}")["stdout"]
     path.write_text(path.read_text().partition("Microseconds per read")[0])
     plan = compile_text(ROCKS.replace("RECORDS", "20k"), tmp_path)
@@ -507,7 +507,7 @@ def test_logs_that_are_shorter_than_the_spec_measures_are_reported(tmp_path: Pat
 
 
 def test_repeats_of_two_kinds_of_latency_are_never_reported_together(tmp_path: Path) -> None:
-    """The first repeat has both kinds, and the second only service times, which do not replace the other kind."""
+    """The first repeat has both kinds. The second has only service times, which do not replace the other kind."""
     spec = SPEC.replace("threads = 4", "threads = 4  target = 500 ops/s  repeats = 2").replace("WORKLOAD", "f")
     plan = compile_text(spec.replace("TOOL", "ycsb"), tmp_path)
     for repeat in (1, 2):

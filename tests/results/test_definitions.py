@@ -1,4 +1,4 @@
-"""Whether a metric is the same in two plans."""
+"""Tests whether a metric is the same in two plans."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plan(folder: Path, base: str, given: dict[str, str] | None = None) -> Plan:
 def test_a_metric_of_another_value_of_a_parameter_is_another_one(
     tmp_path: Path, base: str, given: dict[str, str]
 ) -> None:
-    """This includes a parameter computed from the changed one, and a change by a profile."""
+    """Parameters computed from the changed one, and changes by a profile, have the same effect."""
     found = list(defined_otherwise(plan(tmp_path, "1"), plan(tmp_path, base, given)))
     assert [(each.name, each.of) for each in found] == [("scaled", "scaled"), ("twice", "scaled")]
     assert found[0].first == "throughput * factor in ops/s, higher is better, base = 1, factor = 2 * base"

@@ -1,4 +1,4 @@
-"""Tests expectations of a spec about significance and intervals, with numbers made for each."""
+"""Tests a spec's expectations about significance and intervals, with numbers made for each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ NOISE = (1004.0, 985.0, 1012.0, 993.0, 1001.0)
 
 
 def imported(tmp_path: Path, plan: Plan, new: tuple[float, ...]) -> Store:
-    """Return a store of a published table with `OLD` and `new`, in ops/s, at each number of threads."""
+    """Return a store of a published table. At each number of threads, it has the throughputs `OLD` and `new` in
+    ops/s."""
     rows = [
         f"{hardware},{threads},{repeat},{value!r}"
         for hardware, values in (("old", OLD), ("new", new))
@@ -103,7 +104,8 @@ report brief "B" {
 def judged(
     tmp_path: Path, new: tuple[float, ...], limit: float, language: str = "en"
 ) -> tuple[list[ExpectVerdict], str]:
-    """Return the verdicts, and the texts of the brief's notices and disclosure, with `new` at each point."""
+    """Return the verdicts, and the texts of the brief's notices and disclosure, if the throughput at each point is
+    `new`."""
     spec = tmp_path / "gate.bench"
     spec.write_text(SPEC.partition("expect ")[0] + LIMITS.format(limit=limit) + REPORT.replace("LANGUAGE", language))
     plan = check(spec).plan
@@ -152,7 +154,7 @@ def test_a_verdict_says_whether_the_repeats_decide_it_by_their_interval(
 
 @pytest.fixture(scope="module")
 def above(tmp_path_factory: pytest.TempPathFactory) -> Expect:
-    """Return `throughput[new] > 900 ops/s`."""
+    """Return the expectation `throughput[new] > 900 ops/s`."""
     spec = tmp_path_factory.mktemp("gate") / "gate.bench"
     spec.write_text(SPEC.partition("expect ")[0] + "expect throughput[new] > 900 ops/s\n")
     plan = check(spec).plan
@@ -167,8 +169,8 @@ def found_at(
     verdict: float | None = None,
     last: int | None = None,
 ) -> Judgement:
-    """Return the judgement by intervals with a joint level of 95 %, for these repeats by threads, with looks from
-    `fewest` to `last`. Each place has the verdict of its mean."""
+    """Return the judgement by intervals with a joint level of 95 %. `at` has the repeats by threads. There are looks
+    from `fewest` to `last`. The verdict at each place is that of its mean."""
     keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
     def read(query: Query) -> list[tuple[list[DimKey | None], float | None]]:
@@ -187,7 +189,7 @@ def found_at(
 
 
 def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> None:
-    """This is so however certain another place with repeats is."""
+    """Another place with repeats may be as certain as it likes."""
     for repeats, expected in ((5, True), (1, False)):
         found = found_at(above, {4: OLD, 8: OLD[:repeats]})
         assert (found.holds, found.decided) == (True, expected)
@@ -209,7 +211,8 @@ def test_too_few_repeats_have_no_interval_though_the_values_have_a_range(above: 
 
 
 def test_values_of_repeats_against_the_verdict_do_not_decide_it(above: Expect) -> None:
-    """A value over all repeats, such as a percentile, may be on the other side of the limit than the repeats' mean."""
+    """A value over all repeats, such as a percentile, and the mean of the repeats may be on different sides of the
+    limit."""
     found = found_at(above, {4: OLD}, verdict=0.0)
     assert (found.holds, found.decided) == (False, False)
     assert found.vague[0].distance == math.inf
@@ -249,7 +252,7 @@ def test_that_all_of_several_places_hold_needs_no_correction(above: Expect) -> N
 
 
 def test_chance_fails_one_of_many_places_in_5_percent_of_cases_at_most(above: Expect) -> None:
-    """All places are exactly as fast as the limit, so each claim that one is slower is false."""
+    """All places are exactly as fast as the limit, so any decision that one is slower is false."""
     chance = np.random.default_rng(7)
     wrong = [0, 0]
     for _ in range(200):
@@ -276,7 +279,7 @@ def test_a_look_after_the_first_and_the_last_repeats_has_more_than_those_between
 
 
 def test_a_decision_of_one_look_stays(above: Expect) -> None:
-    """The interval of the next look alone is wider, as its share is smaller."""
+    """The interval of the next look is wider, because its share of the chance is smaller."""
     close = (1000.0, 1004.0, 996.0)
     first = found_at(above, {4: close}, 3, last=10)
     assert (first.decided, first.looks) == (True, 8)
@@ -300,7 +303,7 @@ def test_the_last_of_contradictory_looks_counts(above: Expect) -> None:
 
 
 def some_look_decides(values: npt.NDArray[np.float64], looks: Looks) -> npt.NDArray[np.bool_]:
-    """Return for each row of repeats whether the interval of some look excludes 900."""
+    """For each row of repeats, return whether the interval of at least one look excludes 900."""
     found = np.zeros(len(values), dtype=bool)
     for repeats, share in looks.until(values.shape[1]):
         seen = values[:, :repeats]
@@ -311,7 +314,7 @@ def some_look_decides(values: npt.NDArray[np.float64], looks: Looks) -> npt.NDAr
 
 @pytest.mark.parametrize(("first", "last"), [(2, 4), (3, 4), (3, 5), (3, 6), (3, 10), (5, 7), (5, 20), (10, 12)])
 def test_all_looks_together_decide_wrongly_in_5_percent_of_cases_at_most(first: int, last: int) -> None:
-    """Nothing is faster or slower than the limit, so each decision is false, at whichever repeat it is made."""
+    """Nothing is faster or slower than the limit, so any decision is false, at whichever repeat it is made."""
     values = np.random.default_rng(11).normal(900, 20, (100_000, last))
     assert some_look_decides(values, Looks(first, last)).mean() <= 0.05
 
@@ -384,7 +387,7 @@ def test_an_interval_is_not_cut_at_a_limit_that_a_value_is_beyond(tmp_path: Path
 
 
 def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None = None) -> ExpectVerdict:
-    """Return the verdict on values with a wide interval. `ranges` replace the compiler's."""
+    """Return the verdict on values with a wide interval. `ranges` replaces the ranges that the compiler found."""
     spec = tmp_path / "gate.bench"
     expect = f"metric gain in % = throughput[new] / throughput[old] - 1\nexpect {condition}\n"
     spec.write_text(SPEC.partition("expect ")[0] + expect)
@@ -422,7 +425,7 @@ def of_extreme(tmp_path: Path, condition: str) -> Expect:
 
 
 def judged_extreme(expect: Expect, drawn: npt.NDArray[np.float64], limit: float, highest: bool) -> Judgement:
-    """Return the judgement on the highest or lowest mean of `drawn`, by threads and repeats."""
+    """Return the judgement on the highest or lowest mean. `drawn` has the repeats by threads."""
     keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a"}
     extreme = np.max if highest else np.min
 
@@ -483,7 +486,7 @@ def test_other_sides_are_judged_as_they_are(tmp_path: Path, condition: str) -> N
 def test_noise_alone_decides_hardly_ever_what_the_extreme_of_equal_sides_is(
     tmp_path: Path, condition: str, highest: bool, limit: float
 ) -> None:
-    """Judged by the extreme of each repeat, it would be decided wrongly in 4 of 5 cases."""
+    """If the extreme of each repeat were judged, 4 of 5 decisions would be wrong."""
     expect, rng = of_extreme(tmp_path, condition), np.random.default_rng(1)
     wrong = 0
     for _ in range(200):

@@ -38,8 +38,8 @@ PLACES: tuple[dict[str, DimKey], ...] = (
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Yield a store with three combinations of levels, two repeats each, and a point that varies nothing. The last cell
-    fails."""
+    """Yield a store with three combinations of levels, two repeats each, and a point without varied settings. The last
+    cell fails."""
     cells = [at_levels(place, repeat=repeat) for place in PLACES for repeat in (1, 2)]
     run = RunMaker(tmp_path / "run", with_factors(a_plan(cells), CODEC, SIZE))
     for number, cell in enumerate(cells[:-1], 1):

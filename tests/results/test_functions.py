@@ -49,7 +49,7 @@ class World:
     store: Store
 
     def metric(self, name: str) -> dict[tuple[object, ...], float | None]:
-        """Return a metric by the dimensions of the points, without the only workload."""
+        """Return a metric by the dimensions of the points, but without the workload, because there is only one."""
         query = next(metric.query for metric in self.plan.metrics if metric.name == name)
         return {tuple(key for key in row.keys if key != "c"): row.value for row in self.store.query(query)}
 

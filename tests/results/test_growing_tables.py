@@ -1,4 +1,4 @@
-"""Tables in memory that grow with a run have the same numbers as newly built ones at each look."""
+"""Tests that tables in memory that grow with a run have the same numbers at each look as newly built ones."""
 
 from __future__ import annotations
 

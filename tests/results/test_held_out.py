@@ -1,5 +1,5 @@
-"""Shows the purpose of held-out repeats: the highest of many noisy points is too high, and claims about it are too
-often wrong."""
+"""Tests what held-out repeats are for: the highest of many noisy points is too high, and claims about it are wrong too
+often."""
 
 from __future__ import annotations
 

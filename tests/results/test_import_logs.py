@@ -1,7 +1,6 @@
-"""Tests the histogram logs of a YCSB output: which of those beside it count as its own, and the messages about the
-others.
+"""Tests the histogram logs of a YCSB output: which logs beside it count as its own, and the messages about the others.
 
-The outputs and the logs are what YCSB 0.17 wrote.
+The outputs and the logs are those that YCSB 0.17 wrote.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def copied(folder: Path, name: str, *, output: Path = CLOSED, logs: Path | None = CLOSED, before: str = "") -> Path:
-    """Return an output in a folder, with logs beside it."""
+    """Return an output in a folder with logs beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(output / "stdout", folder / name)
     for log in logs.glob("*.hdr") if logs else ():
@@ -57,7 +56,7 @@ def prepared(plan: Plan, *paths: Path, where: Where | None = None) -> Prepared:
 
 
 def logs(what: Prepared) -> dict[str, str]:
-    """Return the logs kept of the first cell, by the names under which they are kept."""
+    """Return the logs that were kept for the first cell, by the names under which they are kept."""
     (job,) = what.cells[0].jobs
     return {name: path.name for name, path in job.files.items() if name != "stdout"}
 
@@ -79,7 +78,7 @@ def test_the_logs_beside_an_output_give_it_every_percentile_with_the_intended_on
 
 
 def test_each_output_of_a_folder_has_the_logs_with_its_own_numbers(tmp_path: Path, plan: Plan) -> None:
-    """Their names do not matter, even if one begins with another one's name."""
+    """The names of the outputs do not matter, even if one begins with the name of another."""
     closed = copied(tmp_path, "closed.txt", before="offered-")
     offered = copied(tmp_path, "offered.txt", output=OFFERED, logs=OFFERED, before="t4")
     what = prepared(plan, closed, offered, where=FILE)

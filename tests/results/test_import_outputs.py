@@ -1,5 +1,5 @@
-"""Tests finished outputs of tools, recorded from real ones or in their formats: each is imported to its cell, or
-refused."""
+"""Tests finished outputs of tools, which were recorded from real tools or have their formats. Each is imported into its
+cell, or refused."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_time_series_is_not_taken_for_a_histogram(tmp_path: Path) -> None:
 
 
 def raw_text(count: int = 50_000, start_ms: int = 1_700_000_000_000) -> tuple[str, list[int]]:
-    """Raw latencies among YCSB's other rows, at 10 operations a millisecond."""
+    """Return raw latencies among YCSB's other rows, at 10 operations per millisecond."""
     chance = random.Random(1)  # noqa: S311  # made-up latencies
     values = [int(chance.lognormvariate(6.5, 0.8)) for _ in range(count)]
     lines = [f"READ,{start_ms + i // 10},{value}\n" for i, value in enumerate(values)]
@@ -450,7 +450,7 @@ def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -
 def test_short_runs_of_many_threads_on_two_cores_are_taken_for_their_cell_alone(
     tmp_path: Path, threads: int, headline: str
 ) -> None:
-    """Their threads began and ended one after the other. The lines are from real runs."""
+    """The threads began and ended one after the other. The lines are from real runs."""
     spec = tmp_path / "many.bench"
     spec.write_text(
         'hardware ssd { hosts = "ssd.lab" }\n'

@@ -1,4 +1,4 @@
-"""Outputs of versions in use, by their formats (`outputs/README.md` says where these were found)."""
+"""Tests outputs of the versions in use, by their formats (`outputs/README.md` says where these were found)."""
 
 from __future__ import annotations
 

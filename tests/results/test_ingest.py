@@ -1,4 +1,4 @@
-"""Tests a run's journal and raw outputs in the store: throughput, latencies, and unusable data."""
+"""Tests how a run's journal and raw outputs get into the store: throughput, latencies, and data that can't be used."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -365,7 +365,7 @@ def test_an_operation_of_several_sources_has_all_errors_and_is_counted_by_its_se
 
 
 def history_of(cell: Cell, status: str, *threads: int | None) -> CellHistory:
-    """Return the history of attempts that began with these threads, the last of which ended."""
+    """Return the history of attempts that began with these threads. The last attempt has ended."""
     history = CellHistory({n: Started(T0 + n, each, None, {}) for n, each in enumerate(threads, start=1)})
     fields = {"at": T0 + 9, "cell": cell.id, "hash": cell.hash, "attempt": len(threads), "status": status}
     history.end(j.CellEnded.model_validate(fields))
@@ -439,7 +439,7 @@ def test_places_that_were_not_looked_at_again_keep_what_was_observed_of_them(tmp
 
 @pytest.mark.parametrize("remarked", ["db_bench: Assertions are enabled", "Assertions are enabled"])
 def test_a_warning_of_the_tool_is_noted_once_though_the_journal_has_it_too(tmp_path: Path, remarked: str) -> None:
-    """Earlier journals have it without the tool's name."""
+    """Earlier journals have the warning without the tool's name."""
     cell = a_cell()
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     slow = "db_bench: Assertions are enabled"

@@ -68,7 +68,7 @@ def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_p
 
 
 def test_means_of_gauges_read_at_uneven_times_are_weighted_by_time_and_agree_with_the_energy(tmp_path: Path) -> None:
-    """The meter reports faster at a high power: 300 W for one second of ten, and 100 W for the rest."""
+    """The meter reports more often at a high power: 300 W for one second of ten, and 100 W for the rest."""
     cell = a_cell(probes=(POWER,))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     watts = [(0.5 + second, 100.0) for second in range(10) if second != 4] + [(4.05 + n / 10, 300.0) for n in range(10)]
@@ -104,7 +104,7 @@ def test_a_gap_between_gauges_has_no_part_in_their_mean(tmp_path: Path) -> None:
 
 
 def collect_power(run: RunMaker, cell: Cell, samples: Sequence[Sample]) -> None:
-    """Record samples of power by a meter that a command reads, on nvme-1."""
+    """Record samples of power on nvme-1, from a meter that a command reads."""
     attempt = run.start(cell)
     run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ]))})
     blocks = "".join(f"= {T0 + 100 + each.time:.3f} {500 + each.time:.2f}\n{each.value}\n.\n" for each in samples)
@@ -180,7 +180,8 @@ def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(t
 def test_times_of_a_clock_that_drifts_are_brought_to_the_controllers_on_a_line_between_its_readings(
     tmp_path: Path,
 ) -> None:
-    """By this clock, the window's ten seconds take eleven: it is 50 s ahead at the start, and 51 s at the end."""
+    """By this clock, the window's ten seconds take eleven. The clock is 50 s ahead at the start, and 51 s ahead at the
+    end."""
     probes = (Probe(name="cpu", every_s=1, hosts=("nvme-1",), origin=HERE),)
     cell = a_cell(probes=probes)
     run = RunMaker(tmp_path / "run", a_plan([cell]))
@@ -220,7 +221,7 @@ def test_times_of_a_clock_that_drifts_are_brought_to_the_controllers_on_a_line_b
 def test_a_good_cell_whose_tool_s_clock_was_set_has_no_numbers(
     tmp_path: Path, clocks: tuple[float, ...], more: dict[str, float], reason: str
 ) -> None:
-    """This includes journals that call the cell good."""
+    """This holds even if the journal calls the cell good."""
     cell = a_cell()
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     run.ok(cell, {"load-1": measurement([READ])})
@@ -242,7 +243,8 @@ def test_a_good_cell_whose_tool_s_clock_was_set_has_no_numbers(
 
 @pytest.mark.parametrize("step", [2.0, -2.0, 3600.0])
 def test_samples_stay_in_place_when_their_clock_is_set_just_before_the_job(tmp_path: Path, step: float) -> None:
-    """The probe began before that and the load after it. Each reports the time of boot by its clock at that time."""
+    """The probe began before the clock was set, and the load began after it. Each reports the time of boot by the clock
+    at its own beginning."""
     cell = a_cell(probes=(Probe(name="cpu", every_s=0.5, hosts=("load-1", "nvme-1"), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)
@@ -374,7 +376,7 @@ AROUND = [98.9, 99.5, 99.8, 105.0, 109.9, 110.3, 111.2]
 def test_counters_are_of_the_measured_window_whatever_the_controller_s_clock(
     tmp_path: Path, times: list[float], ahead: float, delta: float, reason: str | None
 ) -> None:
-    """A counter that rises by a hundred a second of the host's clock."""
+    """The counter rises by a hundred in each second of the host's clock."""
     cell = a_cell()
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     samples = [(T0 + time + ahead, {"query": float(round(100 * time))}) for time in times]

@@ -1,4 +1,4 @@
-"""Tests latency statistics of several distributions together."""
+"""Tests the joint latency statistics of several distributions."""
 
 from __future__ import annotations
 

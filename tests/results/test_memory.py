@@ -1,4 +1,4 @@
-"""The memory for a run does not grow with the outputs of its cells."""
+"""Tests that the memory for a run does not grow with the outputs of its cells."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Tests real outputs with random changes: each change of a fact is refused or reported.
 
-The facts are read by separate rules, and not by the parsers under test. The recordings are of the real tools. The
-changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a slipped decimal
-point, two runs in one file, logs that are cut or from another time.
+Separate rules read the facts, and not the parsers under test. The recordings are of the real tools. The changes are
+those that happen to files: lines are lost, repeated or mixed up, a number has another unit, a decimal point slips, two
+runs are in one file, logs are cut or from another time.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tests.support.tools import REPOSITORY
 
 OUTPUTS = RECORDED_OUTPUTS
 MUTATIONS = 100
-"""The number of mutations of each recording: 1,100 in all, and as many that are read."""
+"""How many times each recording is changed. In all, there are 1,100 changes, and as many readings."""
 ROUNDING = 0.02
-"""A change below this is not a different fact, since a mean has more digits than anything else repeats."""
+"""A smaller change than this is not a different fact, because a mean has more digits than anything that repeats it."""
 
 Facts = dict[tuple[str, ...], str]
 Mutation = Callable[[random.Random, dict[str, list[str]]], str]
@@ -88,7 +88,7 @@ def _db_bench_facts(lines: list[str]) -> Facts:
 
 
 def _fio_facts(lines: list[str]) -> Facts:
-    """Return the numbers of the jobs that are read. All else is fio's own summary of them."""
+    """Return those numbers of the jobs that are read. All other numbers are fio's own summary of them."""
     try:
         jobs = json.loads("\n".join(lines))["jobs"]
     except (ValueError, KeyError, TypeError):
@@ -127,7 +127,7 @@ def facts(files: dict[str, list[str]], of: Callable[[list[str]], Facts]) -> Fact
 
 
 def other(before: Facts, after: Facts) -> bool:
-    """Return whether the facts differ: more or fewer of them, or one that changed by more than rounding."""
+    """Return whether the facts differ: there are more or fewer of them, or one has changed by more than rounding."""
     if before.keys() != after.keys():
         return True
     return any(_other_value(value, after[key]) for key, value in before.items())
@@ -144,8 +144,8 @@ def _other_value(before: str, after: str) -> bool:
 
 
 def _repeated(of: Facts, after: Facts, unrepeated: re.Pattern[str]) -> Facts:
-    """Return the facts without undetectable ones. If TOTAL is lost, the rows of operations are added up, so that
-    nothing is lost."""
+    """Return the facts without those whose change can't be detected. If TOTAL is lost, the rows of operations are added
+    up, so that nothing is lost."""
     total = any(key[1] == "TOTAL" for key in after)
     kept = {key: value for key, value in of.items() if total or key[1] != "TOTAL"}
     return {key: value for key, value in kept.items() if not unrepeated.fullmatch(" ".join(key[1:]))}
@@ -284,7 +284,7 @@ UNREPEATED = re.compile(
     r"|READ_MODIFY_WRITE .*\(us\)"  # no other row holds these latencies
     r"|\w+ 99\.99th\(us\)"  # two operations of thousands are above it
 )
-"""Values that go-ycsb's output has only once, so that a change of one can't be noticed."""
+"""Values that occur only once in go-ycsb's output, so that a change of one can't be noticed."""
 
 WITHIN_BUCKETS = re.compile(
     r".*(?:Min|Average|Max)Latency\(us\)"  # the buckets allow others, by a millisecond and more
@@ -292,7 +292,7 @@ WITHIN_BUCKETS = re.compile(
     r"|Bucket.*"  # the other histogram is read
     r"|\d (?:read|write) (?:clat_ns \d+|slat_ns (?:min|max))|\d (?:usr|sys)_cpu"
 )
-"""Further values that may change within the bounds set by an output's buckets and other numbers."""
+"""Further values, which may change within the bounds set by an output's buckets and other numbers."""
 
 FORMS = REPOSITORY / "tests" / "results" / "outputs"
 RECORDINGS = [
@@ -384,8 +384,8 @@ READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each
 def test_the_numbers_of_a_changed_output_are_those_that_it_states(
     kind: str, name: str, benchmark: str, tmp_path: Path
 ) -> None:
-    """Counts, means and ends are compared with a simple reader. Percentiles of a histogram must lie between
-    the ends."""
+    """Counts, means and ends are compared with those of a simple reader. Percentiles of a histogram must be between the
+    ends."""
     whole = recorded(name)
     taken = 0
     for seed, what, files in mutated(name, whole):

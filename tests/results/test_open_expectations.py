@@ -1,4 +1,4 @@
-"""Tests of expectations that a run's repeats can't decide yet, and of the points that they read."""
+"""Tests expectations that a run's repeats can't decide yet, and the points that they read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def simulated(tmp_path: Path, plan: Plan) -> Path:
 
 
 def measured_ratio(run_dir: Path, plan: Plan, threads: int) -> float:
-    """Return the throughput on `two` divided by that on `one`, which as a limit no repeats can decide."""
+    """Return the throughput on `two` divided by that on `one`. If this ratio is the limit, no number of repeats can
+    decide."""
     with GrowingTables(run_dir, plan, samples=False).store(read_run(run_dir)) as store:
         of = "folder" if plan.factors else "hardware"
         query = f"SELECT {of}, avg(value) FROM measure.throughput WHERE operation = 'all'"  # noqa: S608  # ours

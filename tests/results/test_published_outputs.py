@@ -1,4 +1,4 @@
-"""Tests outputs as printed by tools that might be refused for a wrong reason, or believed too much."""
+"""Tests printed outputs of tools that might be refused for a wrong reason, or believed too readily."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ BEFORE_0_6 = (
 
 
 def test_failures_within_a_latency_are_told(tmp_path: Path) -> None:
-    """Before 0.6.0, YCSB also measured failures, and fast failures improve its percentiles."""
+    """Before 0.6.0, YCSB measured failures, too, and fast failures improve its percentiles."""
     path = tmp_path / "stdout"
     path.write_text(BEFORE_0_6)
     spec = SPEC.replace("TOOL", "ycsb").replace("WORKLOAD", "c").replace("THREADS", "4")

@@ -1,4 +1,5 @@
-"""Tests rankings of several contenders: letters, contenders that no test separates, and points without a ranking."""
+"""Tests rankings of several contenders: letters, contenders that no test distinguishes, and points without a
+ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests an event's effect on the throughput, for samples with a known answer."""
+"""Tests how events affect the throughput, on samples for which the answer is known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def by_second(rates: list[float]) -> list[RateSample]:
 
 
 def served(out: list[tuple[float, float]], seconds: int = 40, rate: float = 1000.0) -> list[RateSample]:
-    """Return samples of a service with a constant rate that does nothing in these stretches."""
+    """Return samples of a service whose rate is constant, except that it does nothing in these stretches."""
     lost = [sum(max(0.0, min(i + 1, end) - max(i, start)) for start, end in out) for i in range(seconds)]
     return by_second([rate * (1 - each) for each in lost])
 
@@ -92,7 +92,7 @@ EVENTS = 200
 
 
 def arrivals(draw: random.Random, rate: float) -> float:
-    """Return how many operations of a Poisson process end in a second."""
+    """Return how many operations of a Poisson process end in one second."""
     count, at = 0, draw.expovariate(rate)
     while at < 1.0:
         count, at = count + 1, at + draw.expovariate(rate)
@@ -100,12 +100,12 @@ def arrivals(draw: random.Random, rate: float) -> float:
 
 
 def normal(draw: random.Random, rate: float) -> float:
-    """Return a rate that varies more than counts would by chance: by a tenth."""
+    """Return a rate that varies by a tenth, which is more than counts would vary by chance."""
     return draw.gauss(rate, 0.1 * rate)
 
 
 def null_events(rate: float, of: Callable[[random.Random, float], float], event: Event = USUAL) -> list[Recovery]:
-    """Events that do nothing."""
+    """Return events that do nothing."""
     draw = random.Random(round(rate))  # noqa: S311  # the same noise in every run
     runs = ([of(draw, rate) for _ in range(100)] for _ in range(EVENTS))
     found = [recovery(by_second(each), event, 60.0, 100.0) for each in runs]

@@ -1,6 +1,7 @@
-"""Tests the verdicts on a reproduction: as reliable as stated, on random numbers, and honest if nothing is decided.
+"""Tests the verdicts on a reproduction: on random numbers, they are as reliable as stated, and they are honest if
+nothing is decided.
 
-`benchmarks reproduction` draws more.
+`python -m benchmarks reproduction` draws more numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def stated(repeats: Sequence[float], name: str = "claim", **more: Any) -> Stated
 
 
 def campaign(noise: random.Random, true: float, changed: float = 1.0) -> list[StatedNumber]:
-    """Return five claims that compare two sides, the first of them changed."""
+    """Return five claims that compare two sides. The first of them has changed."""
     values = [true * (changed if number == 0 else 1.0) for number in range(CLAIMS)]
     drawn = [[value * math.exp(noise.gauss(0, NOISE)) for _ in range(REPEATS)] for value in values]
     return [stated(repeats, f"claim {number}", no_difference=1.0) for number, repeats in enumerate(drawn)]

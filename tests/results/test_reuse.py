@@ -1,4 +1,4 @@
-"""Tests of earlier results that replace a plan's cells, and of the copies made with them."""
+"""Tests earlier results that replace cells of a plan, and the copies that are made of them."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
 
 
 def recorded_as(run_dir: Path, **recorded: object) -> None:
-    """Put other versions of the measurement into a run's start. None leaves one out."""
+    """Write other versions of the measurement into the start of a run. A version of None is left out."""
     path = run_dir / "journal.jsonl"
     first, *others = path.read_text().splitlines(keepends=True)
     left_out = {key for key, value in recorded.items() if value is None}
@@ -299,7 +299,7 @@ def test_only_benchmarks_of_db_bench_with_a_background_writer_are_measured_anew_
 
 
 def test_how_the_command_of_an_event_ran_comes_with_the_result(tmp_path: Path) -> None:
-    """A recovery is timed from the command, and not from when the event was planned."""
+    """A recovery is timed from the command, and not from the time for which the event was planned."""
     plan = planned(PAIR[:1])
     run = RunMaker(tmp_path / "old", plan)
     attempt = run.start(PAIR[0])

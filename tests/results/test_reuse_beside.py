@@ -1,4 +1,4 @@
-"""Earlier results are reused only if no more work could run beside them than may run now."""
+"""Tests that earlier results are reused only if no more work could run beside them than may run now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ON_A_SWITCH: dict[str, Any] = {"shares": ("switch r4",)}
 
 
 def groups(overlap: str, held: dict[str, Any], hardware: Sequence[str] = ("nvme", "ssd")) -> Plan:
-    """Return a plan with a client for each hardware, since only such groups may run in parallel."""
+    """Return a plan with a client for each hardware, because only such groups may run in parallel."""
     cells = [a_cell(hardware=key, load_hosts=(f"load-{key}",)).model_copy(update=held) for key in hardware]
     plan = planned(cells, overlap=overlap, hardware=tuple(hardware))
     hosts = {f"load-{key}": Host(id=f"load-{key}", transport="ssh", name=f"load-{key}") for key in hardware}

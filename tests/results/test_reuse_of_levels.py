@@ -1,4 +1,4 @@
-"""Earlier results can replace cells whose factors have the same values, whatever the levels are called."""
+"""Tests that earlier results can replace cells whose factors have the same values, whatever the levels are called."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measured(out: Path, plan: Plan, left_out: tuple[Cell, ...] = ()) -> None:
 
 
 def to_measure(tmp_path: Path, before: str, after: str) -> list[str]:
-    """Return the cells of a spec that are measured after a run of another one."""
+    """Return the cells of a spec that are measured after a run of another spec."""
     measured(tmp_path / "out", compile_text(before, tmp_path))
     return [cell.id for cell in find_reusable(compile_text(after, tmp_path), tmp_path / "out").measured]
 

@@ -1,4 +1,4 @@
-"""Finding runs, and telling how far one has come."""
+"""Tests how runs are found, and how the progress of a run is determined."""
 
 import dataclasses
 import json
@@ -86,7 +86,7 @@ def test_runs_that_end_like_a_name_are_offered_for_it(tmp_path: Path) -> None:
 
 @contextmanager
 def as_plain_user() -> Iterator[None]:
-    """Become another user during the block, since root may read everything."""
+    """Become another user during the block, because root may read everything."""
     if os.geteuid() != 0:
         yield
         return

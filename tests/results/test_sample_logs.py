@@ -1,4 +1,4 @@
-"""Tests logs of samples beside an imported measurement: which disks and which day they are for."""
+"""Tests logs of samples beside an imported measurement: which disks and which day they belong to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BANNER = "Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)\n"
 
 
 def of_devices(*names: str, at: str = "2023-11-14T22:13:{second:02}+0000") -> str:
-    """Return a log in which each device reads a thousand blocks a second."""
+    """Return a log in which each device reads a thousand blocks per second."""
     head = "\n{at}\nDevice r/s rkB/s\n"
     reports = (
         head.format(at=at.format(second=second)) + "".join(f"{n} 9.00 1000.00\n" for n in names) + "\n"
@@ -82,7 +82,7 @@ def test_dates_of_iostat_are_read_as_the_measurements_time_confirms_or_refused(t
 
 
 def test_a_log_in_local_time_is_refused_with_both_times(tmp_path: Path) -> None:
-    """The log is nine hours ahead, without a time zone, so that none of it is in the measured time."""
+    """The log is nine hours ahead and has no time zone, so none of it is in the measured time."""
     log = tmp_path / "log"
     log.write_text(of_devices("sda", at="2023-11-15T07:13:{second:02}"))
     shown = (
@@ -118,7 +118,7 @@ def test_a_reading_that_the_sensor_did_not_have_is_missing_and_not_zero(tmp_path
 def test_dcmi_readings_of_old_and_new_ipmitool_are_those_of_their_times(
     tmp_path: Path, stamp: str, between: str
 ) -> None:
-    """The forms are that of 1.8.18, that of 1.8.19 (without line ends), and both put on one line."""
+    """The forms are that of 1.8.18, that of 1.8.19 (without line ends), and both on one line."""
     log = tmp_path / "log"
     log.write_text(
         "".join(

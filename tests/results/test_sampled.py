@@ -1,4 +1,4 @@
-"""How much of a window was sampled, and its energy, compared with numpy's trapezoid rule."""
+"""Tests how much of a window was sampled, and the energy in it, compared with numpy's trapezoid rule."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ READ = Operation("read", 100, mean_s=0.001)
 
 
 def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float) -> float | None:
-    """Return the energy of gauges given as (seconds from the window's start, watts)."""
+    """Return the energy of gauges, each given as (seconds from the window's start, watts)."""
     of = gauge_stretches([time for time, _ in watts], every_s, seconds)
     return energy_of([(part, each) for part, (_, each) in zip(of, watts, strict=True)], seconds)
 
@@ -136,7 +136,7 @@ def test_an_energy_that_is_not_known_has_the_reason_that_holds(times: list[float
 def test_energy_is_known_where_the_coverage_says_that_the_power_was_sampled(
     every_other: float, share: str, tmp_path: Path
 ) -> None:
-    """A slow meter's readings leave no gap, although most of the requested ones were not taken."""
+    """A slow meter's readings leave no gap, although most of the requested readings were not taken."""
     run = a_run_with_power(tmp_path, np.arange(0.2, 10.0, every_other).tolist(), every_s=1)
     with open_store(run.run_dir) as store:
         (joules,) = [value for (value,) in rows(store, "SELECT value FROM samples WHERE measure = 'energy'")]
@@ -174,8 +174,8 @@ def test_a_metric_of_an_unknown_energy_is_missing_with_its_reason(
 
 
 def test_a_short_window_needs_its_power_sampled_as_a_long_one_does(tmp_path: Path) -> None:
-    """One failed reading of six is more than 5 % of the window, so neither its energy nor anything that depends on it
-    is known."""
+    """One failed reading of six is more than 5 % of the window, so the energy is unknown, and so is everything that
+    depends on it."""
     per_joule = a_query(
         "SELECT hardware, any_value(t.value) * 6 / any_value(e.value) AS value FROM measure.throughput t "
         "JOIN measure.sample e USING (hardware) WHERE e.measure = 'energy' GROUP BY ALL",
@@ -202,7 +202,7 @@ def test_a_short_window_needs_its_power_sampled_as_a_long_one_does(tmp_path: Pat
 
 
 def a_run_with_power(tmp_path: Path, times: Sequence[float], every_s: float, seconds: float = 10.0) -> RunMaker:
-    """Make a run with 40 W at these seconds of a window, by a meter that a command reads."""
+    """Make a run with readings of 40 W at these seconds of a window, by a meter that a command reads."""
     cell = a_cell(probes=(Probe(name="power", every_s=every_s, hosts=("nvme-1",), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)
@@ -234,7 +234,7 @@ def test_rates_cover_their_intervals_and_nothing_else(parts: list[tuple[float, f
 
 @pytest.mark.parametrize(("last", "share"), [(13.4, 0.85), (14.6, 1.0)], ids=["no reading after the window", "one"])
 def test_the_coverage_of_counters_is_that_of_the_window_s_ends_too(tmp_path: Path, last: float, share: float) -> None:
-    """The window has four seconds. The counters are read each second, and first before it."""
+    """The window has four seconds. The counters are read once per second, beginning before the window."""
     cell = a_cell(probes=(Probe(name="cpu", every_s=1, hosts=("nvme-1",), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)
@@ -257,7 +257,7 @@ def test_the_coverage_of_counters_is_that_of_the_window_s_ends_too(tmp_path: Pat
 
 
 def test_readings_that_come_late_make_up_for_no_moment_before() -> None:
-    """One second was missed, and the burst after it does not replace it."""
+    """One second was missed. A burst of readings after it does not replace it."""
     found = coverage([0.0, 2.4, 2.8, 3.2, 3.6, 4.0], 1.0, 4.0)
     assert found.share == pytest.approx(0.8)
     assert found.longest_s == 2.4

@@ -1,4 +1,4 @@
-"""Tests and intervals, compared with worked examples and with other ways of computing them."""
+"""Tests the statistical tests and intervals against worked examples and other ways to compute them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_clear_factor_between_noisy_rates_is_seen_on_logarithms_alone() -> Non
 @pytest.mark.parametrize("noise", [0.01, 0.1, 0.3])
 @pytest.mark.parametrize("repeats", [*longer(2), 3, *longer(5, 10)])
 def test_logarithms_give_no_more_false_alarms_than_values_and_see_more(repeats: int, noise: float) -> None:
-    """Of a thousand equal pairs, about as few seem different as without logarithms."""
+    """Of a thousand pairs without a difference, about as few seem different as without logarithms."""
     draw = random.Random(repeats)  # noqa: S311  # no secret
     sigma = math.sqrt(math.log1p(noise**2))
 
@@ -272,7 +272,8 @@ samples = st.lists(rates, min_size=2, max_size=7)
 
 @given(samples, samples)
 def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list[float], b: list[float]) -> None:
-    """Fieller's set has the ratios r for which b - r a may be 0, checked with scipy's quantile around its ends."""
+    """Fieller's set has the ratios r for which b - r a may be 0. It is checked with scipy's quantile around its
+    ends."""
     assume(all(np.ptp(each) == 0 or np.ptp(each) > 1e-6 * max(each) for each in (a, b)))
     assume(np.ptp(a) + np.ptp(b) > 0)
     assert welch(a, b) == pytest.approx(float(stats.ttest_ind(a, b, equal_var=False).pvalue), rel=1e-6, abs=1e-12)
@@ -298,8 +299,8 @@ def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list
 
 @pytest.mark.parametrize("spread", [0.5, 0.8, 0.99, 1.01, 1.2, 5.0])
 def test_an_interval_has_no_bounds_exactly_from_where_its_divisor_may_be_zero(spread: float) -> None:
-    """There are two repeats around 10, at `spread` times the distance at which Student's t of their mean equals the
-    quantile."""
+    """There are two repeats around 10. Their distance is `spread` times the one at which Student's t of their mean
+    equals the quantile."""
     b = (20.0, 21.0)
     middle = 10.0
     half = middle
@@ -355,7 +356,7 @@ def test_the_law_gives_back_what_made_a_curve(ideal: float, sigma: float, kappa:
 
 @pytest.mark.parametrize(("repeats", "p"), [(2, 2 / 6), (3, 0.1), (4, 2 / 70), (5, 2 / 252)])
 def test_repeats_that_do_not_vary_are_never_certain_to_differ(repeats: int, p: float) -> None:
-    """Only their order matters: of all ways to divide them in two, two are this extreme."""
+    """Only the order of the repeats matters: of all ways to divide them in two, two are as extreme as this."""
     a, b = (5.0,) * repeats, (6.0,) * repeats
     assert welch(a, b) == pytest.approx(p)
     assert p_value(a, b, percentile=True) == pytest.approx(p)
@@ -449,7 +450,7 @@ def test_throughput_that_falls_from_the_first_thread_on_has_no_peak() -> None:
 
 
 def test_a_peak_that_chance_may_have_made_is_not_reported() -> None:
-    """The cost of coherence in this fit is above 0, but smaller than its standard error."""
+    """The cost of coherence in this fit is above 0, but less than its standard error."""
     found = fit_usl([1, 2, 4, 8, 12, 16], [105.7, 172.5, 321.2, 549.9, 619.7, 728.1])
     assert isinstance(found, Usl)
     assert 0 < found.kappa < found.kappa_se

@@ -1,4 +1,4 @@
-"""The values at places among all pairs equal those of a sorted list, however many pairs there are."""
+"""Tests that the values at places among all pairs equal those of a sorted list, however many pairs there are."""
 
 from __future__ import annotations
 

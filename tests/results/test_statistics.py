@@ -1,4 +1,4 @@
-"""Tests spread over repeats, and a spec's expectations."""
+"""Tests the spread over repeats, and a spec's expectations."""
 
 import math
 import statistics
@@ -71,7 +71,7 @@ LIMIT = a_query("SELECT 15.0 AS value", text="15 ops/s")
 
 
 def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...] = ()) -> ExpectVerdict:
-    """Return the verdict for 100, 200 and 300 reads in ten seconds by 1, 2 and 3 threads, with 4 threads failed."""
+    """Return the verdict if 1, 2 and 3 threads do 100, 200 and 300 reads in ten seconds, and 4 threads fail."""
     cells = [a_cell(threads=t) for t in (1, 2, 3, 4)]
     text = "throughput > 15 ops/s"
     expect = Expect(text=text, label="", query=a_query(sql, *dims, text=text), sides=sides, origin=HERE)

@@ -1,4 +1,5 @@
-"""Every public function of `results/statistics` returns for any numbers a finite answer, or says that it is unknown."""
+"""Tests that every public function of `results/statistics` returns a finite answer for any numbers, or says that it is
+unknown."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "significance.welch": two(),
 }
 NOT_NUMBERS = {"change_points.divergence", "significance.degrees_of_freedom", "significance.difference"}
-"""Functions that return infinity or NaN for unknown results."""
+"""Functions that return infinity or NaN if the result is unknown."""
 
 
 SIGNIFICANCE = p_value.__module__

@@ -51,8 +51,8 @@ def test_a_counter_that_went_back_or_is_in_one_reading_alone_keeps_the_outer_val
 
 @pytest.mark.parametrize("ahead", [0.0, 1000.0, -1000.0])
 def test_a_controller_s_clock_that_fits_the_readings_is_taken_as_it_is(ahead: float) -> None:
-    """The first reading was before the jobs and the last one after them. A clock that contradicts this is a different
-    one."""
+    """The first reading was taken before the jobs, and the last one after them. A clock whose times contradict this is
+    not the same clock."""
     readings: Readings = tuple((at + ahead, each) for at, each in EVEN)
     span = around_window(counters(readings), [job(4.0, 28.0)], (10.0, 20.0))
     middle = 0.0 if not ahead else (-4.0 + 2.0) / 2

@@ -1,4 +1,4 @@
-"""Tests records of an earlier run's cell, as written in the journal of the run that reuses its result."""
+"""Tests the records of an earlier run's cell as they are written to the journal of the run that reuses its result."""
 
 from __future__ import annotations
 

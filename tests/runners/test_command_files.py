@@ -1,4 +1,4 @@
-"""Tests of files that a declared command names, and of detecting changes in them."""
+"""Tests the files that a declared command names, and how changes in them are detected."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_each_host_has_facts_of_its_own_also_where_all_agree(tmp_path: Path) -> 
 
 @pytest.fixture
 def changes(tmp_path: Path) -> Callable[[dict[str, str]], str]:
-    """Return a function that says what a recheck finds changed for a result measured with `sh script`, under these
-    facts."""
+    """Return a function for a result that was measured with `sh script` when these facts held. The function checks
+    again, and describes what has changed."""
 
     def of(before: dict[str, str]) -> str:
         hook = Hook(when="prepare", line=f"sh {tmp_path}/script", timeout_s=10, origin=cells.ORIGIN)
@@ -127,7 +127,7 @@ def test_a_file_that_only_one_of_two_times_has_is_a_difference(
 def test_secrets_hidden_in_the_facts_of_before_are_no_difference(
     changes: Callable[[dict[str, str]], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Facts are kept with secrets hidden."""
+    """The facts are kept with their secrets hidden."""
     monkeypatch.setenv("BENCH_WORD", "RocksDB")
     read_reference(Reference(kind="secret", name="BENCH_WORD"), "a test")
     before = "none: *** is a library in the load generator's process"

@@ -1,4 +1,4 @@
-"""Tests commands as data: how a shell reads the quoted form, and what people see in the masked form."""
+"""Tests commands as data: how a shell reads the quoted form, and how people see the masked form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a call to a host is retried when its connection breaks."""
+"""Tests how often a call to a host is repeated when its connection breaks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AHost:
         return "said"
 
     def tries(self, breaks: int, patience_s: float = 0.0, lost: Callable[[], None] = lambda: None) -> int:
-        """Return how often it is called before it answers or is given up."""
+        """Return how often the host is called before it answers, or before the call is given up."""
         self.breaks, self.calls = breaks, 0
         try:
             assert call_persistently(self, self.call, patience_s, lost) == "said"

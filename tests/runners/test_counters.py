@@ -1,4 +1,4 @@
-"""Tests reading a server's counters beside a measurement."""
+"""Tests how a server's counters are read during a measurement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Server:
-    """A server that counts queries, and fails the given ones."""
+    """A server that counts queries, and that fails those given."""
 
     def __init__(self, failing: range = range(0)) -> None:
         self.asked = 0

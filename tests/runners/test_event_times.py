@@ -1,4 +1,4 @@
-"""The times of a cell's events count from when measuring began."""
+"""Tests that the times of a cell's events count from the beginning of the measurement."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Tool:
 
 @pytest.mark.parametrize(("said", "expected"), [("measured from 100.00\n", 5100.0 - 7.0), ("nothing yet", None)])
 def test_events_count_from_when_the_tool_says_that_it_began(tmp_path: Path, said: str, expected: float | None) -> None:
-    """The host's clock is 7 s ahead, and by it the host booted at 5000. A tool that ends without reporting its
-    beginning has no events."""
+    """The host's clock is 7 s ahead, and by this clock the host booted at 5000. If a tool ends without reporting that
+    it began to measure, there are no events."""
     plan = compile_text(SPEC, tmp_path)
     (cell,) = plan.cells
     looks = iter(("", said))

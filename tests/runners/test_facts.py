@@ -1,5 +1,5 @@
 """Tests observed facts, and facts that contradict a declaration: from this machine, and as printed by machines that we
-lack."""
+do not have."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def here() -> Iterator[Transport]:
 
 
 class Printed:
-    """A transport to a host with a known answer: the output of a machine that is not available here."""
+    """A transport to a host whose answer is given: the output of a machine that is not available here."""
 
     host = LOCAL
     given_up_at = -math.inf

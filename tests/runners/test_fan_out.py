@@ -1,4 +1,5 @@
-"""Tests calls to many hosts: in order, with a limit on parallel ones, and with separate failures."""
+"""Tests calls to many hosts: results are in order, the number of parallel calls is limited, and each failure is
+separate."""
 
 from __future__ import annotations
 

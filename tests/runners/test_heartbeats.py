@@ -1,4 +1,4 @@
-"""Hosts get heartbeats in time, whatever other hosts do."""
+"""Tests that hosts get heartbeats in time, whatever other hosts do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Told:
         self.at.append(time.monotonic())
 
     def silence(self) -> float:
-        """Return the longest time without a sign of life."""
+        """Return the longest time without a heartbeat."""
         return max(b - a for a, b in zip(self.at, self.at[1:], strict=False))
 
 

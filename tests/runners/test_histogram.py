@@ -27,7 +27,7 @@ percents = st.floats(0.1, 100)
 
 
 def coarse(values: list[int]) -> Histogram:
-    """Return a histogram as db_bench would print it: counts in (lo, hi] microseconds."""
+    """Return a histogram as db_bench would print it, with counts in (lo, hi] microseconds."""
     counts: Counter[tuple[int, int]] = Counter()
     for value in values:
         hi = next(i for i, limit in enumerate(LIMITS) if value <= limit)
@@ -78,7 +78,7 @@ def test_percentiles_never_fall_as_the_percentage_rises(values: list[int]) -> No
 
 @given(latencies)
 def test_counts_beyond_the_highest_value_of_the_header_are_read(values: list[int]) -> None:
-    """A histogram has such counts if it grew while others recorded in it."""
+    """A histogram has such counts if it grew while other threads recorded latencies in it."""
     recorder = HdrHistogram(1, 3_600_000_000, 3)
     for value in (*values, 155_000):
         recorder.record_value(value)

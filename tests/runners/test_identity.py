@@ -1,4 +1,5 @@
-"""A run is identified by its folder's contents, so that the folder's place and its host's name may change."""
+"""Tests that a run is identified by the contents of its folder, so that the folder's place and its host's name may
+change."""
 
 from __future__ import annotations
 

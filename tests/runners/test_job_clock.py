@@ -1,4 +1,4 @@
-"""When a load generator's seconds are believed, given those of its job."""
+"""Tests when a load generator's seconds are believed, given how long its job took."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_tool_may_take_less_than_its_job_by_whatever_it_opens_and_closes(tool_
 
 @pytest.mark.parametrize("of_tool", [None, 12.0])
 def test_a_tool_can_t_take_longer_than_its_job(of_tool: float | None) -> None:
-    """This includes the seconds that it reports itself, with a warm-up that is cut off."""
+    """This applies to the seconds that the tool reports itself, too, and to a warm-up that is cut off."""
     with pytest.raises(ClockSet) as raised:
         parse_trusted("ycsb", lambda: measured(12.0 if of_tool is None else 8.0, of_tool), job(10.5), 0.0)
     assert str(raised.value) == (
@@ -67,7 +67,8 @@ def read(at: float, offset_s: float, booted: float, host: str = "box") -> ClockR
 
 @pytest.mark.parametrize("step", [3.0, -3.0, 3600.0])
 def test_offsets_in_journals_by_the_controller_s_clock_are_brought_to_one_time(step: float) -> None:
-    """The host's clock is 50 s ahead and gains a millisecond per second. The controller's is set in between."""
+    """The host's clock is 50 s ahead and gains one millisecond per second. The controller's clock is set between the
+    readings."""
     ours = axis_step(read(1000.0, 0.0, 7.0, "local"), read(1020.0 + step, 0.0, 7.0 + step, "local"))
     offset = offset_of(read(1000.0, 50.0, 3.0), read(1020.0 + step, 50.02 - step, 3.02), ours)
     assert ours == step

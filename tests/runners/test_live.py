@@ -1,4 +1,5 @@
-"""Numbers of running tools, read from the ends of recorded outputs (cut anywhere) and from real jobs."""
+"""Tests the numbers of running tools, which are read from the ends of recorded outputs (cut anywhere), and from real
+jobs."""
 
 from __future__ import annotations
 

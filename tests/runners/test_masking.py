@@ -1,4 +1,4 @@
-"""Every form in which a tool may write a secret is masked, here and on a host, and no figure is."""
+"""Tests that every form in which a tool may write a secret is masked, here and on a host, and that no figure is."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_what_one_block_makes_known_is_not_known_after_it() -> None:
 
 
 def test_a_long_output_is_masked_fast() -> None:
-    """It takes at most twenty times as long as a plain `re.sub` over the same bytes."""
+    """Masking takes at most twenty times as long as a plain `re.sub` over the same bytes."""
     line = b"2026-03-01 10:00:05:120 5 sec: 7512 operations; [READ: Count=712, 99=4321] 100% done\n"
     text = line * 50_000
     masking = Masking([Secret("mongodb://benchuser:pa%24%24w%C3%B6rd@db-1.lab:27017/ycsb", of=("pa$$wörd",))])

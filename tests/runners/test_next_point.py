@@ -1,4 +1,4 @@
-"""Tests the next point of an adaptive ramp, as a function of the measurements."""
+"""Tests how the next point of an adaptive ramp depends on the measurements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRID = ramp_candidates(1, 512)
 
 
 def chosen(rate: Callable[[float], float | None], count: int, grid: tuple[float, ...] = GRID) -> list[float]:
-    """Return the points in the order in which a curve's are measured."""
+    """Return the points of a curve in the order in which they are measured."""
     curve: dict[float, float | None] = {}
     while len(curve) < count:
         choice = next_point(grid, [curve])

@@ -1,4 +1,4 @@
-"""Detection of other load on a host, with busy processes that the tests start."""
+"""Tests how other load on a host is detected. The tests start processes that are busy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REAL = RealWorld()
 
 @contextmanager
 def busy(program: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield a process that uses a core, with priority over those of other tests if permitted."""
+    """Yield a process that uses a core. If permitted, it has priority over the processes of other tests."""
     program.symlink_to("/bin/sh")
     with subprocess.Popen([program, "-c", "while :; do :; done"]) as process:
         with suppress(PermissionError):
@@ -83,7 +83,7 @@ SPEC = TransportSpec(
 
 @pytest.fixture
 def inner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[RealTransport]:
-    """Yield a place that shares this machine's processes, with a spec that says so or not."""
+    """Yield a place that shares this machine's processes. Its spec may or may not say so."""
     registry.look_again()
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "inner_spec.py").write_text(SPEC.replace("ON_CONTROLLER", str(request.param)))

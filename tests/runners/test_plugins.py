@@ -1,4 +1,4 @@
-"""The code of tools, engines and probes is found by name, in our own package and in others."""
+"""Tests that the code of tools, engines and probes is found by name, in our own package and in others."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_reset_that_an_engine_offers_and_does_not_honour_is_named() -> None:
 
 class _TakesMethod(DirectoryEngine):
     def _entered(self) -> None:  # type: ignore[override]  # what mypy would say, and nobody asked
-        """Belong to an engine whose method has the same name as one of its base class."""
+        """A method of an engine that has the same name as a method of its base class."""
 
 
 class _TakesAttribute(StartedServer):

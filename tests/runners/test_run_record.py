@@ -1,4 +1,5 @@
-"""Tests the cells of an interrupted run according to its journal: which are done, and how far the others got."""
+"""Tests what the journal says about the cells of an interrupted run: which are done, and how far the others have
+come."""
 
 from __future__ import annotations
 

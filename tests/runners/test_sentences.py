@@ -1,4 +1,4 @@
-"""Tests the sentences of a run: codes with arguments, and their words in each language."""
+"""Tests the sentences of a run: they are codes with arguments, and have words in each language."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_parts_are_joined_as_the_language_does() -> None:
 
 @pytest.mark.parametrize("language", sorted(CATALOGUES))
 def test_a_brief_prints_a_recorded_share_as_it_prints_all_others(language: str) -> None:
-    """A tool's own words in it remain unchanged."""
+    """If the sentence contains a tool's own words, these remain unchanged."""
     sentence = say.tool_ended(tool="db_bench", code=1, said="50% done")
     few = db_bench_output.say.found_fewer(benchmark="readrandom", share=share_figure(0.795, 1))
     words = Words(language, CATALOGUES[language]).with_sentences({sentence: sentence, few: few})

@@ -1,4 +1,5 @@
-"""The shell scripts for hosts are separate files, work in any POSIX shell, and name the values that they need."""
+"""Tests that the shell scripts for hosts are separate files, work in any POSIX shell, and name the values that they
+need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run that ends by itself is steady: the reader of records and the load generator agree."""
+"""Tests whether a measurement that ends by itself was steady: the reader of records and the load generator agree."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from benchbrief.model.steadiness import FEWEST_BATCHES, cut_of, estimate, judge_
 from tests.support.tools import REPOSITORY
 
 VERDICTS = json.loads((REPOSITORY / "loadgen/internal/steady/testdata/verdicts.json").read_text())
-"""The file with verdicts. `loadgen/internal/steady` is tested with it, too."""
+"""The file with the verdicts. `loadgen/internal/steady` is tested with this file, too."""
 
 
 @pytest.mark.parametrize("case", VERDICTS, ids=lambda case: f"{case['name']}, {case['judges_latency']}")

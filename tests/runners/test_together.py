@@ -1,4 +1,4 @@
-"""Tests several load generators of one cell treated as one: the rate, its time, and the remarks."""
+"""Tests several load generators of a cell that are treated as one: the rate, its time, and the remarks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_one_load_generator_is_as_it_is_measured() -> None:
 
 
 def test_a_load_is_never_the_sum_of_its_rates() -> None:
-    """Each part ends with its records. Even if parts overlap nearly all the time, their rates can't be added."""
+    """Each part ends with its records. So even if parts overlap nearly all the time, their rates can't be added."""
     one = Together((measured(100, 10, 1000), measured(100, 9.9, 990)), load=True).measurement()
     assert one.total.ops_per_s == pytest.approx(199)
 

@@ -1,4 +1,5 @@
-"""Tools are found in all possible places, and a file that only has a tool's name is not one."""
+"""Tests that tools are found in all possible places, and that a file which only has the name of a tool is not taken for
+one."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from tests.support.tools import built_tool, system_tool, tools_dir
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
-    """Yield this machine's transport, with an empty home and working directory, and with none of our programs on the
-    PATH."""
+    """Yield this machine's transport, with an empty home and an empty working directory. None of our programs are on
+    the PATH."""
     for name in ("home", "work", "bin"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

@@ -1,4 +1,4 @@
-"""Tests MSER-5: how much of a measured window is a transient."""
+"""Tests MSER-5, which finds how much of a measured window is a transient."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def steady(length: int, seed: int, noise: float = 0.03) -> np.ndarray:
 
 
 def white(series: np.ndarray) -> int:
-    """Return the number of batches to leave out by White's rule, implemented again with numpy."""
+    """Return how many batches to leave out by White's rule, implemented a second time with numpy."""
     batches = series[: len(series) // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
     errors = [np.var(batches[cut:]) / len(batches[cut:]) for cut in range(len(batches) - 4)]
     return int(np.argmin(errors))
@@ -62,7 +62,7 @@ def test_a_slow_or_fast_beginning_is_reported_with_its_length_and_what_it_does_t
 
 
 def test_a_steady_series_is_rarely_noted() -> None:
-    """The rule finds a transient in many of them, but those do not change the mean."""
+    """The rule finds a transient in many of these series, but those transients do not change the mean."""
     noted = [found.noted for seed in range(300) if (found := find_transient(seconds(steady(60, seed, 0.05))))]
     assert len(noted) > 200
     assert sum(noted) <= 3
@@ -103,7 +103,7 @@ def test_rates_count_and_not_the_lengths_of_intervals() -> None:
 
 
 def test_half_of_the_shortest_series_may_be_a_transient() -> None:
-    """Of ten batches, the fewest that are enough, five may be left out, and five remain."""
+    """Ten batches are the fewest that are enough. Of these, five may be left out, and five remain."""
     found = find_transient(seconds([5_000.0] * 25 + [10_000.0] * 25))
     assert found
     assert (found.seconds, found.window_s) == (25, 50)

@@ -1,5 +1,5 @@
-"""Provides one server for many tests, since starting it takes longer than answering. Each test starts without documents
-and files."""
+"""Provides one server for many tests, because starting it takes longer than answering. Each test begins without
+documents and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs that the tests of the language server type at."""
+"""Specs that the tests of the language server edit."""
 
 from __future__ import annotations
 
@@ -61,18 +61,19 @@ report brief "Which compression?" {
   table "Gain" { rows = codec  columns = mean(gain over threads, workload) by vsize }
 }
 """
-"""Three factors, of words, numbers and bundles, in a spec without errors and warnings."""
+"""Three factors (with levels that are words, numbers and bundles) in a spec without errors and warnings."""
 
 
 def cursor(text: str, mark: str = "|") -> tuple[str, int, int]:
-    """Return the text without its last `|`, and the line and character (from 0, in plain text) where it was."""
+    """Return the text without its last `|`, and the line and the character at which the `|` was. Both count from 0 in
+    plain text."""
     before, _, after = text.rpartition(mark)
     line = before.count("\n")
     return before + after, line, len(before) - before.rfind("\n") - 1
 
 
 def apply(text: str, edits: list[dict[str, Any]]) -> str:
-    """Return a plain text after the edits of an answer."""
+    """Apply the edits of an answer to a plain text."""
     starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
 
     def offset(position: dict[str, int]) -> int:

@@ -1,4 +1,4 @@
-"""Tests completion in texts during typing, over the real protocol. `|` is the cursor."""
+"""Tests completion during typing, over the real protocol. In the texts, `|` is the cursor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.lsp import Client, session
 
 
 def items(client: Client, text: str, before: str = SMALL) -> list[dict[str, Any]]:
-    """Return the suggestions at the `|` of `text`, typed after a spec that was right before."""
+    """Return the suggestions at the `|` of `text`, which is typed at the end of a spec without mistakes."""
     uri = client.open("typed.bench", before)
     whole, line, character = cursor(before + text)
     client.change(uri, {"text": whole})
@@ -294,7 +294,7 @@ def test_the_whole_word_is_replaced(client: Client) -> None:
 
 
 def test_names_of_an_unfinished_declaration_stay_known_while_it_is_typed(client: Client) -> None:
-    """The experiment that names the workload is typed above it, in an unclosed block."""
+    """The experiment that names the workload is being typed above it, in an unclosed block."""
     uri = client.open("typed.bench", SMALL)
     text = SMALL.replace("  workloads = [rr]\n", "  workloads = [|\n")
     whole, line, character = cursor(text)

@@ -194,7 +194,8 @@ def test_typing_fast_ends_with_the_diagnostics_of_the_last_version_and_few_befor
 
 
 def test_diagnostics_are_of_the_version_that_they_name(client: Client) -> None:
-    """Each version has one more unused parameter, so that the warnings show which text was checked."""
+    """Each version has one more unused parameter than the version before, so the warnings show which text was
+    checked."""
     uri = client.open("versions.bench", SMALL)
     last = SMALL.count("\n")
     for number in range(30):
@@ -235,7 +236,7 @@ def test_columns_are_counted_as_the_client_does(
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_lines_end_as_the_protocol_says_and_nowhere_else(client: Client, line_end: str) -> None:
-    """U+2028, U+0085 and form feeds do not end lines, although Python's `splitlines` treats them so."""
+    """U+2028, U+0085 and form feeds do not end lines, although Python's `splitlines` treats them as if they did."""
     text = SMALL.replace("[rr]", "[r]").replace("Random reads", "a\u2028b\u0085c\x1cd").replace("\n", line_end)
     uri = client.open("lines.bench", text)
     found = next(each for each in client.diagnostics(uri) if each["code"] == "E0201")

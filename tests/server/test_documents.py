@@ -1,4 +1,4 @@
-"""Reading a file declaration by declaration gives the same result as reading it at once."""
+"""Tests that reading a file declaration by declaration gives the same result as reading it at once."""
 
 from __future__ import annotations
 

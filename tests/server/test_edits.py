@@ -231,7 +231,7 @@ def test_a_client_that_wants_other_actions_gets_none(client: Client) -> None:
 
 
 def test_fixes_are_of_the_text_as_it_is_now(client: Client) -> None:
-    """The client asks immediately after a change, before its diagnostics have arrived."""
+    """The client asks immediately after a change, before the diagnostics of the change have arrived."""
     text = SMALL.replace("[rr]", "[rrr]")
     uri = client.open("slip.bench", text)
     [found] = client.diagnostics(uri)

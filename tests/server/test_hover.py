@@ -20,7 +20,7 @@ metric tail in ms = max(latency.p99[read] over threads, workload, hardware)
 
 
 def hover_text(client: Client, text: str) -> str:
-    """Return the hover text at the `|` in a spec's text, which marks the cursor."""
+    """Return the hover text at the cursor, which is the `|` in a spec's text."""
     whole, line, character = cursor(text)
     uri = client.open("hover.bench", whole)
     answer = client.at("hover", uri, line, character)

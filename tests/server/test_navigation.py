@@ -23,7 +23,7 @@ SPEC = 'use "lab.bench"\n' + SMALL[SMALL.index("database") :]
 
 
 def place(text: str, word: str, nth: int = 0) -> tuple[int, int]:
-    """Line and character of the middle of the nth `word`."""
+    """Return the line and the character of the middle of the nth `word`."""
     at = -1
     for _ in range(nth + 1):
         at = text.index(word, at + 1)

@@ -14,7 +14,8 @@ from tests.support.lsp import BENCH, PATIENCE_S, Client, RequestError, session
 
 
 def test_a_session_from_before_its_start_to_after_its_end(tmp_path: Path) -> None:
-    """Requests are answered only in between. The start lists the server's abilities, and the end has code 0."""
+    """Requests are answered only between the start and the end. The start lists the server's abilities, and the end has
+    code 0."""
     client = Client(tmp_path)
     try:
         with pytest.raises(RequestError, match="not initialized") as refused:
@@ -136,7 +137,8 @@ def test_no_text_ends_the_server_or_any_feature(client: Client, text: str) -> No
 
 
 def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_path: Path) -> None:
-    """A program around the server makes its check fail, and print."""
+    """The test starts the server from a script. This replaces the check with one that prints, and that fails for one of
+    the texts."""
     program = tmp_path / "failing.py"
     program.write_text(
         "import sys\n"

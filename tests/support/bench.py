@@ -42,7 +42,7 @@ class Ended:
         return self.out + self.err
 
     def plainly(self) -> Ended:
-        """Return the result after checking that it shows no traceback, no colours and no bug of ours."""
+        """Return the result. Checks that it shows no traceback, no colours, and no bug of ours."""
         assert "Traceback" not in self.text, self.text
         assert "internal error: " not in self.err, self.text
         assert not _ANSI.search(self.text), self.text
@@ -50,19 +50,19 @@ class Ended:
 
 
 def records_of(run_dir: Path) -> list[dict[str, Any]]:
-    """Return the whole records of a run's journal, with sentences in words."""
+    """Return the whole records of a run's journal, with sentences in English words."""
     lines = (run_dir / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     return [in_words(json.loads(line)) for line in lines if line.endswith("}")]
 
 
 def pages_of(run_dir: Path) -> str:
-    """Return the pages of a run's only brief and its disclosure, in that order."""
+    """Return the pages of a run's only brief and of its disclosure, in that order."""
     pages = sorted(run_dir.glob("reports/*.html"), key=lambda page: len(page.name))
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def in_words(kept: Any) -> Any:
-    """Return a record with each sentence, stored as a code with arguments, in English words."""
+    """Return a record with English words for each sentence, which is stored as a code with arguments."""
     if isinstance(kept, dict):
         return (
             from_data(kept) if {"code", "args"} <= kept.keys() else {key: in_words(each) for key, each in kept.items()}
@@ -71,7 +71,7 @@ def in_words(kept: Any) -> Any:
 
 
 class Bench:
-    """`bench` with its working directory. A mark of ours identifies everything that it starts, however detached."""
+    """`bench` with its working directory. Everything that it starts carries a mark of ours, however detached it is."""
 
     def __init__(self, folder: Path, **env: str) -> None:
         self.folder = folder
@@ -80,7 +80,7 @@ class Bench:
         self.data = folder / "data"
         self.tool = "db_bench"
         self.paper = True
-        """Whether PDFs are drawn. Otherwise, they only have a line of text, which is enough for tests that do not look
+        """Whether PDFs are drawn. Otherwise, they have only a line of text, which is enough for tests that do not look
         at them."""
         for each in (self.home, self.tmp):
             each.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class Bench:
     def __call__(
         self, *words: str | Path, timeout: float = 120, env: Mapping[str, str] | None = None, before: str = ""
     ) -> Ended:
-        """Run a command to its end. `before` is Python code that its process runs first."""
+        """Run a command to its end. `before` is Python code that the command's process runs first."""
         typed, its = [str(word) for word in words], {**self.env, **(env or {})}
         if starts_alike(env or {}):
             done = warm().run(typed, self.folder, its, timeout, paper=self.paper, before=before)
@@ -126,10 +126,10 @@ class Bench:
         anew: bool = False,
         before: str = "",
     ) -> Iterator[Started]:
-        """Yield a command that runs during the block. Its remains are killed at the end, unless it `stays`.
+        """Yield a command that runs during the block. What remains of it is killed at the end, unless it `stays`.
 
-        With `anew` it is the installed program, with a Python and memory of its own. `before` is Python that the
-        process runs first.
+        With `anew`, the command is the installed program, with its own Python and memory. `before` is Python code that
+        the process runs first.
         """
         name = uuid.uuid4().hex
         typed, its = [str(word) for word in words], {**self.env, **(env or {})}
@@ -153,11 +153,11 @@ class Bench:
                     self.end_strays()
 
     def at_full_speed(self) -> None:
-        """Let the tools run at full speed from now on, which a search for a knee needs."""
+        """From now on, let the tools run at full speed, which a search for a knee needs."""
         self.env["FULL_SPEED"] = "1"
 
     def spec(self, text: str, name: str = "brief.bench", **values: object) -> Path:
-        """Write a spec, with each `@NAME@` replaced by a value: @DATA@ is a folder for the databases, @TOOL@ is
+        """Write a spec with each `@NAME@` replaced by a value. @DATA@ is a folder for the databases, and @TOOL@ is
         `self.tool`."""
         for key, value in {"DATA": self.data, "TOOL": self.tool, **values}.items():
             text = text.replace(f"@{key}@", str(value))
@@ -175,8 +175,8 @@ class Bench:
         return found
 
     def page(self) -> str:
-        """Return the pages of the last run's only brief and its disclosure. A run with `--no-report` followed by this
-        saves their PDFs."""
+        """Render the last run's only brief and its disclosure as HTML, and return their pages. If the run had
+        `--no-report`, no PDFs are drawn at all."""
         made = self("report", "--html-only")
         assert made.code == 0, made.text
         return pages_of(max(self.run_dirs(), key=lambda run: run.name))
@@ -190,7 +190,7 @@ class Bench:
         return {record["cell"]: (record["status"], record["attempt"]) for record in self.journal("cell_ended")}
 
     def strays(self) -> dict[int, str]:
-        """Return processes that `bench` started and that still run, by pid."""
+        """Return processes that `bench` started and that are still running, by pid."""
         mark = f"{_MARK}={self.mark}".encode()
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
@@ -216,7 +216,7 @@ class Bench:
 def fresh_bench(folder: Path, *, paper: bool = False) -> Iterator[Bench]:
     """Yield a new `bench` for a test. It draws PDFs only with `paper`.
 
-    The test fails when anything that it started is still running at the end.
+    The test fails if anything that it started is still running at the end.
     """
     bench = Bench(folder)
     bench.paper = paper

@@ -1,11 +1,11 @@
-"""BMCs for tests: real RMCP+ on a UDP port of this machine.
+"""BMCs for tests. They speak real RMCP+ on a UDP port of this machine.
 
-`bmc` is pyghmi's server, which answers DCMI power readings; `bmc_with_sensors` is ipmi_sim of OpenIPMI, which has
-sensors and no DCMI.
+`bmc` is pyghmi's server, which answers DCMI power readings. `bmc_with_sensors` is ipmi_sim of OpenIPMI, which has
+sensors but no DCMI.
 
-python -m tests.support.bmc PORT FILE      FILE holds the watts, or `off`; `absent` for a BMC without DCMI.
+python -m tests.support.bmc PORT FILE      FILE has the watts, or `off`, or `absent` for a BMC without DCMI.
 
-The password is that of the environment, BMC_PASSWORD, where it is set.
+If the environment variable BMC_PASSWORD is set, it is the password.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DCMI, _GET_POWER_READING, _ACTIVE = 0x2C, 0x02, 0x40
 
 @dataclass
 class Bmc:
-    """A running BMC. `says` changes its later answers."""
+    """A running BMC. `says` changes what it will answer."""
 
     port: int
     watts: Path
@@ -82,7 +82,8 @@ _W_A_STEP = 2
 
 @contextmanager
 def bmc_with_sensors(folder: Path, sensors: Mapping[str, int], celsius: tuple[str, ...] = ()) -> Iterator[Bmc]:
-    """Yield a BMC with sensors by name, in even watts, and `celsius` by name. `says` changes the watts of the first."""
+    """Yield a BMC with power sensors by name, in even numbers of watts, and temperature sensors (`celsius`) by name.
+    `says` changes the watts of the first sensor."""
     program, _ = system_tool("ipmi_sim"), system_tool("ipmitool")
     port = free_port(socket.SOCK_DGRAM)
     made = Bmc(port, folder / "sensor-1")
@@ -111,7 +112,7 @@ def bmc_with_sensors(folder: Path, sensors: Mapping[str, int], celsius: tuple[st
 
 
 def _record(number: int, name: str, watts: bool) -> list[int]:
-    """Return a full sensor record (IPMI 2.0, table 43-1). Its reading is the raw value times a factor, in watts or
+    """Return a full sensor record (IPMI 2.0, table 43-1). A reading is the raw value times a factor, in watts or
     degrees."""
     unit = 6 if watts else 1
     linear = [_W_A_STEP, 0, 0, 0, 0, 0]

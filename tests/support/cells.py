@@ -1,4 +1,4 @@
-"""A handmade plan of one cell, as input for drivers and engines."""
+"""Makes a plan of one cell by hand, as input for drivers and engines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from benchbrief.runners.seams import Driver, Engine, Node, Transport
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
 OWN_RUN = RunName(owner=f"test{os.getpid()}")
-"""A test's own run. A test that takes over a silent claim removes the jobs of the claim's holder, which is often
-"anyone"."""
+"""A run that belongs to the test itself. A test that takes over a silent claim removes the jobs of the claim's holder,
+which is often "anyone"."""
 TIMEOUT_S = 60.0
 
 Options = Mapping[str, str | float | bool]
@@ -122,7 +122,7 @@ def attached(uri: str, topology: str | None = None, version: str | None = None) 
 
 
 def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] = ()) -> Hardware:
-    """Return a hardware group of this machine alone."""
+    """Return a hardware group that consists of this machine alone."""
     return Hardware(
         key="box",
         label="Box",
@@ -137,7 +137,7 @@ def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] =
 
 
 def event(data: Literal["changed", "kept"]) -> Event:
-    """Return a command during the measurement that may change the data set or keeps it."""
+    """Return a command during the measurement. It may change the data set, or keeps it."""
     return Event(
         at_s=1.0,
         label="Event",
@@ -245,7 +245,7 @@ def run_job(transport: Transport, job: Job, into: Path) -> JobOutput:
 
 
 def load(transport: Transport, driver: Driver, engine: Engine, context: CellContext, into: Path) -> None:
-    """Do the load step as the executor does it."""
+    """Run the load step as the executor does."""
     engine.reset(context.cell)
     job = driver.load(context)
     assert job is not None
@@ -255,5 +255,5 @@ def load(transport: Transport, driver: Driver, engine: Engine, context: CellCont
 def recorded(
     directory: Path, *, exit_code: int | None = 0, started_at: float = 0.0, ended_at: float = 100.0
 ) -> JobOutput:
-    """Return a recorded output, as if its job had just ended."""
+    """Return a recorded output as if its job had just ended."""
     return JobOutput(directory, exit_code, started_at, ended_at, "local")

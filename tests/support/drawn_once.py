@@ -1,4 +1,4 @@
-"""A chart converter that draws each chart once for all test processes, since many make the same briefs."""
+"""A chart converter that draws each chart only once for all test processes, because many tests make the same briefs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.support.warm import shared_folder
 
 
 class DrawnOnce(Converter):
-    """A converter that is kept for the next brief, and ends with its process."""
+    """A converter that is kept for the next brief, and ends when its process does."""
 
     _folder: Path | None = None
 
     def _ask(self, question: Mapping[str, object], wanted: str) -> str:
-        """Return the drawing, made by the first of the tests' processes that asks for it."""
+        """Return the drawing. It is made by the first test process that asks for it."""
         self._folder = self._folder or shared_folder()
         asked = json.dumps(question).encode("utf-8", "surrogatepass")
         kept = self._folder / f"{hashlib.sha256(asked).hexdigest()}.{wanted}"
@@ -34,7 +34,7 @@ class DrawnOnce(Converter):
         return super()._ask(question, wanted)
 
     def close(self) -> None:
-        """Do nothing, since the next brief uses the same converter."""
+        """Do nothing, because the next brief uses the same converter."""
 
 
 CONVERTER = DrawnOnce()

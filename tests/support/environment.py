@@ -25,7 +25,7 @@ def copy_sources(into: Path) -> Path:
 
 
 class Environment:
-    """A fresh virtual environment that sees this one's libraries, but not its benchbrief."""
+    """A fresh virtual environment that has access to the libraries of this one, but not to its benchbrief."""
 
     def __init__(self, folder: Path) -> None:
         """Open the environment in `folder`, and make it if it does not exist."""

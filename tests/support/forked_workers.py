@@ -1,8 +1,9 @@
-"""Processes that run the tests in parallel, forked after all tests are collected.
+"""Processes that run the tests in parallel. They are forked after all tests are collected.
 
-Each has all modules and tests in memory already: to import and collect them anew, as xdist's processes do, costs each
-of six processes some ten seconds of processor time. A process gets tests one by one from the first, which knows what
-each is at: what a process that dies was at has failed, and another one takes its place.
+Each process already has all modules and tests in memory. If it had to import and collect them anew, as xdist's
+processes do, each of six processes would need some ten seconds of processor time. A process gets its tests one by one
+from the first process, which keeps track of them. If a process dies, the test that it was running has failed, and
+another process takes its place.
 """
 
 from __future__ import annotations
@@ -36,19 +37,20 @@ _NONE_LEFT = -1
 
 @dataclass
 class Share:
-    """Tests for some of the processes, by module. Each module goes to one process, which makes its fixtures once."""
+    """Tests for some of the processes, by module. Each module goes to one process, which makes the module's fixtures
+    once."""
 
     modules: deque[Sequence[int]]
     processes: int
     nice: int = 0
     enter: Callable[[], None] = lambda: None
-    """A context that its processes enter first."""
+    """A context that the share's processes enter first."""
     again: deque[int] = field(default_factory=deque)
     """Tests that belonged to a process when it died."""
 
     def some(self) -> deque[int]:
-        """Return the next tests for a process: many at first and few towards the end, so that all processes end at
-        about the same time."""
+        """Return the next tests for a process. There are many at first and few towards the end, so that all processes
+        end at about the same time."""
         if self.again:
             return deque([self.again.popleft()])
         many = sum(map(len, self.modules)) // (4 * self.processes)
@@ -66,7 +68,7 @@ class _Worker:
     ours: socket.socket
     ahead: deque[int] = field(default_factory=deque)
     given: deque[int] = field(default_factory=deque)
-    """The test in progress, and the next one."""
+    """The test in progress, and the one after it."""
     heard: bytearray = field(default_factory=bytearray)
 
 
@@ -166,7 +168,7 @@ class ForkedWorkers:
                 )
 
     def _died(self, session: pytest.Session, worker: _Worker, status: int) -> None:
-        """Report the test in progress as failed, and give the remaining ones to another process."""
+        """Report the test in progress as failed, and give the remaining tests to another process."""
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         at = worker.given.popleft() if worker.given else None
         worker.share.again += [*worker.given, *worker.ahead]
@@ -178,8 +180,8 @@ class ForkedWorkers:
         session.config.hook.pytest_runtest_logreport(report=report)
 
     def _end(self) -> None:
-        """End the processes after an interruption: an interrupt lets fixtures be torn down, and what remains
-        is killed."""
+        """End the processes after an interruption. An interrupt lets them tear down their fixtures. Processes that
+        remain are killed."""
         for number in (signal.SIGINT, signal.SIGKILL):
             for worker in self._workers.values():
                 os.kill(worker.pid, number)
@@ -245,7 +247,7 @@ def _run(session: pytest.Session, name: str, share: Share, theirs: socket.socket
 
 
 def _become(config: pytest.Config, name: str) -> None:
-    """Give a test process its own streams and folder, which it must not share with others."""
+    """Give a test process its own streams and its own folder, because it must not share these with other processes."""
     os.environ["PYTEST_XDIST_WORKER"] = name
     capture = config.pluginmanager.get_plugin("capturemanager")
     assert capture

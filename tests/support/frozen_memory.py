@@ -1,4 +1,4 @@
-"""Exempts a process's memory from garbage collection, before others are forked from it."""
+"""Exempts the memory of a process from garbage collection before other processes are forked from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchbrief.compiler.compile import memory_is_frozen
 
 
 def freeze_memory() -> None:
-    """Freeze the memory and record that, so that forks need not spend a tenth of a second on finding out."""
+    """Freeze the memory, and record that. So forks need not spend a tenth of a second on finding out."""
     gc.collect()
     gc.freeze()
     memory_is_frozen.cache_clear()

@@ -1,8 +1,8 @@
 """Hypothesis strategies that write specs.
 
 `texts()` follows the grammar: anything that may be written, however little sense it makes, with comments and line ends
-in any place. Few are right specs, and some can't be read, as a line end may part what belongs together.
-`specs()` follows the checker's tables: each passes `bench check`.
+in any place. Few of these texts are right specs. Some can't be read, because a line end may separate words that belong
+together. `specs()` follows the checker's tables: each of its specs passes `bench check`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchbrief.model import value_shapes
 from benchbrief.model.engine_spec import STARTED
 
 Words: TypeAlias = tuple[str, ...]
-"""Text between white space. Within one of these there is no white space, or only what is required."""
+"""Text between white space. Within the text, there is no white space, or only the required one."""
 
 # --- By the grammar ---------------------------------------------------------------------------------------------------
 
@@ -148,7 +148,8 @@ def texts(draw: st.DrawFn) -> str:
 
 
 def value(shape: value_shapes.Shape) -> st.SearchStrategy[str] | None:
-    """Return a strategy for valid values of an attribute with this shape, or None for one with its own reader."""
+    """Return a strategy for valid values of an attribute with this shape. Returns None for an attribute with its own
+    reader."""
     match shape:
         case value_shapes.Text():
             return st.sampled_from(['"/data/one"', '"/mnt/x y"'] if shape.absolute else ['"plain"', '"日本, {{x}}"'])
@@ -204,14 +205,15 @@ BASES_OF = {
 ROCKSDB = {name: each.key for name, each in ENGINE_SPECS.own["rocksdb"].options.items()}
 FACTS = {"note": value_shapes.Key(value_shapes.Fact(), ""), "network": value_shapes.Key(value_shapes.Fact(), "")}
 NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *TOOL_SPECS.own["ycsb"].shares)
-"""Attributes of a workload that are valid only together with some of the others, or for some benchmarks."""
+"""Attributes of a workload that are valid only together with some of the others, or only for some benchmarks."""
 A_FILE = "config"
 """The attribute of a database that names a file beside the spec."""
 
 
 @st.composite
 def started(draw: st.DrawFn) -> str:
-    """Draw the attributes that only a started server has. Those that belong together are all drawn, or none."""
+    """Draw the attributes that only a started server has. Attributes that belong together are either all drawn, or none
+    of them is."""
     parted = [draw(st.sampled_from([(), together])) for together in TOGETHER]
     keys = {key: schemas.DATABASE.keys[key] for together in parted for key in together}
     drawn = draw(

@@ -1,7 +1,8 @@
-"""A `bench` that is killed by SIGKILL at a named point of a run.
+"""A `bench` that is killed by SIGKILL at a given point of a run.
 
-A point is JSON: the fields of a record (`{"type": "step_started", "step": "load"}`), after which it is killed once the
-record is on the disk; or `{"waits_in": "load"}`, when it first waits for a job of that step.
+A point is JSON. It has the fields of a record (`{"type": "step_started", "step": "load"}`) if `bench` is killed once
+that record is on the disk. It is `{"waits_in": "load"}` if `bench` is killed when it first waits for a job of that
+step.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def die() -> None:
 
 
 def arm(point: Mapping[str, Any]) -> None:
-    """Let this process die at the point."""
+    """Make this process die at the point."""
     write, wait = Journal.write, DetachedJob.wait
     step = [""]
 

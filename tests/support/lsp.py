@@ -27,7 +27,8 @@ class RequestError(Exception):
 
 
 class Client:
-    """One session. `start` sends `initialize`. The server's own messages are collected in `inbox` in order."""
+    """One session. `start` sends `initialize`. The messages that the server sends on its own are collected in `inbox`,
+    in order."""
 
     def __init__(self, folder: Path, command: tuple[str, ...] = COMMAND) -> None:
         self.folder = folder
@@ -120,8 +121,8 @@ class Client:
         self.send({"method": method, "params": params})
 
     def wait_for(self, wanted: Callable[[Message], bool]) -> Message:
-        """Return the first message sent by the server on its own, now or later, for which `wanted` holds, and remove it
-        from the inbox."""
+        """Return the first message for which `wanted` holds, and remove it from the inbox. Only messages that the
+        server sends on its own count, whether they have arrived already or not."""
         seen = 0
         while True:
             for index in range(seen, len(self.inbox)):

@@ -14,7 +14,7 @@ import pytest
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """Return the folder with this name. The first process that asks for it fills it, while others wait.
 
-    They share it, so tests only look at it.
+    All processes share the folder, so tests must not change it.
     """
     root = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:  # each process has a folder of its own in that of the session

@@ -1,4 +1,4 @@
-"""A real MariaDB server for tests that is not started by a run, with a user, a password and an empty database."""
+"""A real MariaDB server for tests, which is not started by a run. It has a user, a password and an empty database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRANT ALL ON {DATABASE}.* TO {USER}@'%';
 
 @contextmanager
 def mariadb() -> Iterator[int]:
-    """Yield the port of a server on the loopback."""
+    """Yield the port of a server on the loopback interface."""
     program, port = str(system_tool("mariadbd")), free_port()
     folder = Path(tempfile.mkdtemp(prefix="bb-my-", dir="/tmp"))  # the path of a socket is short
     as_root = ["--user=root"] if os.getuid() == 0 else []

@@ -1,4 +1,5 @@
-"""Writes a measurement as text, for golden files: every number of a parser, rounded as appropriate for its unit."""
+"""Writes a measurement as text for golden files: every number that a parser reads, rounded as appropriate for its
+unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A MongoDB wire-protocol server of a test's own."""
+"""A server for a test that speaks MongoDB's wire protocol."""
 
 import subprocess
 import tempfile
@@ -15,9 +15,9 @@ STOP_TIMEOUT_S = 15.0
 
 @contextmanager
 def running_stand_in(tools_dir: Path, data: Path | None = None) -> Iterator[tuple[str, int]]:
-    """Start the server on a free port, yield (host, port), and at the end stop it and check its exit.
+    """Start the server on a free port, and yield (host, port). At the end, stop the server and check its exit code.
 
-    With `data`, documents are kept in that folder; else they are in memory.
+    With `data`, documents are kept in that folder. Otherwise, they are in memory.
     """
     command = [str(tools_dir / "mongo-stand-in/bin/mongo-stand-in"), "--port", "0"]
     if data is not None:
@@ -42,7 +42,7 @@ def running_stand_in(tools_dir: Path, data: Path | None = None) -> Iterator[tupl
 
 @contextmanager
 def mortal_stand_in(tools_dir: Path) -> Iterator[tuple[str, int, subprocess.Popen[bytes]]]:
-    """Start the server in memory and yield (host, port, process). A test may kill it."""
+    """Start the server in memory, and yield (host, port, process). A test may kill the process."""
     command = [str(tools_dir / "mongo-stand-in/bin/mongo-stand-in"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         try:
@@ -65,7 +65,7 @@ def _address(server: subprocess.Popen[bytes]) -> tuple[str, int]:
 
 
 def as_mongod(folder: Path) -> str:
-    """Return the path of a program that is the server with mongod's command line."""
+    """Return the path of a program that starts the server and has mongod's command line."""
     stand_in = built_tool("mongo-stand-in") / "bin/mongo-stand-in"
     program = folder / "mongod"
     program.write_text(

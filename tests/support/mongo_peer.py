@@ -1,7 +1,8 @@
 """A scripted MongoDB server that answers each command with a prepared document.
 
-For what the stand-in can't be: members of a replica set, routers of a sharded cluster, WiredTiger's counters. Written
-against MongoDB's wire protocol documentation (OP_MSG, and OP_QUERY for the first handshake).
+It takes the roles that the stand-in can't take: members of a replica set, routers of a sharded cluster, servers with
+WiredTiger's counters. It was written according to the documentation of MongoDB's wire protocol (OP_MSG, and OP_QUERY
+for the first handshake).
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ HELLO: Document = {
 
 
 Session = dict[str, Any]
-"""A server's state for one connection."""
+"""The state of a server for one connection."""
 
 
 class WireServer(socketserver.ThreadingTCPServer):
-    """Answers each command of each connection by `answer(command, session)`. Port 0 means a free one."""
+    """Answers each command on each connection with `answer(command, session)`. Port 0 means any free port."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -57,7 +58,7 @@ class WireServer(socketserver.ThreadingTCPServer):
         return (self._tls.wrap_socket(connection, server_side=True) if self._tls else connection), client
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a client that goes away in the middle."""
+        """Ignore a client that disconnects in the middle of a command."""
 
 
 class _Handler(socketserver.BaseRequestHandler):
@@ -89,7 +90,8 @@ class _Handler(socketserver.BaseRequestHandler):
 
 
 def _command(body: bytes) -> Document:
-    """Read a command from an OP_MSG, after its flags: a document, and named sequences of further documents."""
+    """Read a command from an OP_MSG, starting after the flags. It consists of a document, and named sequences of
+    further documents."""
     found: dict[str, Any] = {}
     at = 4
     while at < len(body):
@@ -115,7 +117,8 @@ def refusal(code: int, name: str, message: str) -> Document:
 
 @contextmanager
 def scripted_mongod(answers: Mapping[str, Answer], tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, int]]:
-    """Serve on a free port of this machine until the block ends. `answers` are keyed by command name."""
+    """Serve on a free port of this machine until the block ends. `answers` has the answers by the name of the
+    command."""
 
     def answer(command: Document, _: Session) -> Document:
         name = next(iter(command))

@@ -1,10 +1,12 @@
-"""A process in place of mongod and mongos, with their command line, wire protocol and life cycle, and a few documents.
+"""A process that stands in for mongod and mongos. It has their command line, wire protocol and life cycle, and a few
+documents.
 
-Written against MongoDB's documentation, for features that no available server has: members that are initiated as a
-replica set, elect a primary and catch up, shards, access control (SCRAM-SHA-256, the localhost exception, a key file
-that no one else may read), TLS. Documents are kept in the data directory, of a replica set by its first member alone.
+It was written according to MongoDB's documentation, for features that no available server has: replica sets whose
+members are initiated, elect a primary and catch up, shards, access control (SCRAM-SHA-256, the localhost exception, a
+key file that no one else may read), and TLS. Documents are kept in the data directory. In a replica set, only the first
+member keeps them.
 
-Run as `python -m tests.support.mongod_process mongod|mongos [options of theirs]`.
+Run as `python -m tests.support.mongod_process mongod|mongos [options of mongod or mongos]`.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ _OPEN = {"hello", "ismaster", "ping", "buildinfo", "saslstart", "saslcontinue", 
 _OF_THE_SHARDS = {"insert", "find", "update", "delete", "count", "aggregate", "drop", "shardcollection"}
 """Commands that a router passes to its first shard."""
 _STARTING_S = 0.3
-"""Seconds until a new member becomes a secondary."""
+"""How many seconds pass until a new member becomes a secondary."""
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -53,7 +55,8 @@ def _arguments(words: list[str]) -> argparse.Namespace:
 
 
 class Process:
-    """One server. `state` is saved in the data directory: the replica set's configuration, users, and documents."""
+    """A single server. Its `state` is saved in the data directory: the replica set's configuration, users, and
+    documents."""
 
     def __init__(self, program: str, options: argparse.Namespace) -> None:
         self.options = options
@@ -94,7 +97,7 @@ class Process:
         return {"ok": 1, **found}
 
     def _let_in(self, command: Document, session: Session) -> bool:
-        """Apply the localhost exception: a client on the server's own host may create its first user."""
+        """Apply the localhost exception: a client on the server's own host may create the first user."""
         first = next(iter(command)) in ("replSetInitiate", "createUser") and not self.state["users"]
         return "user" in session or "_inner" in command or first
 
@@ -168,7 +171,7 @@ class Process:
                 self.call(member["host"], command)
 
     def do_replsetgetstatus(self, command: Document, session: Session) -> Document:
-        """Answer with the status. Secondaries lag by the seconds in the file $PEER_LAG, if there is one."""
+        """Answer with the status. If the file $PEER_LAG exists, secondaries lag by the number of seconds in it."""
         config = self.state["set"]
         now = datetime.now(UTC)
         lag = Path(os.environ.get("PEER_LAG", os.devnull))
@@ -201,7 +204,7 @@ class Process:
         return list(self.call(self._config_server(), {"_shards": 1})["shards"])
 
     def do__shards(self, command: Document, session: Session) -> Document:
-        """Store or return what routers keep on a config server of the cluster."""
+        """Store or return the documents that routers keep on a config server of the cluster."""
         more = command.get("one more")
         if more and more not in self.shards:
             self.shards.append(more)
@@ -315,7 +318,7 @@ class Process:
     # --- others ---
 
     def call(self, host: str, command: Document) -> Document:
-        """Ask another of these processes."""
+        """Send a command to another of these processes."""
         name, _, port = host.rpartition(":")
         with socket.create_connection((name, int(port)), timeout=5) as plain:
             connection: socket.socket = plain

@@ -1,11 +1,11 @@
-"""A network of our own for tests: hosts in namespaces on one bridge, each with an address, a name and a real sshd.
+"""A network for tests: hosts in namespaces on one bridge. Each has an address, a name and a real sshd.
 
     with network(3) as net:
         monkeypatch.setenv("HOME", str(net.home))
         net.hosts[0].cut()      # the link goes down: nothing is sent, not even a reset
         net.hosts[0].mend()
 
-Making namespaces needs root. Where that is not allowed, the hosts are servers on ports of 127.0.0.1, which have no link
+Making namespaces needs root. If that is not allowed, the hosts are servers on ports of 127.0.0.1, which have no link
 that could be cut.
 """
 
@@ -49,7 +49,8 @@ SetEnv TMPDIR={directory}/tmp.{number} HOME={directory}/account.{number} PATH={p
 
 @dataclass
 class NetHost:
-    """A host that is known as `name` to ~/.ssh/config in the network's home. `namespace` is "" for a host on a port."""
+    """A host that ~/.ssh/config in the network's home knows as `name`. `namespace` is "" for a host that is only a
+    port."""
 
     name: str
     address: str
@@ -57,11 +58,11 @@ class NetHost:
     namespace: str
     link: str
     tmp: Path
-    """The host's TMPDIR. Our hosts share everything else on the disk."""
+    """The host's TMPDIR. The hosts share everything else on the disk."""
     process: subprocess.Popen[bytes]
 
     def cut(self) -> None:
-        """Take the link down, as if the cable were pulled."""
+        """Take the link down, as if somebody had pulled the cable."""
         assert self.namespace, "a server on a port has no link to cut"
         _ip("link", "set", self.link, "down")
 
@@ -80,7 +81,7 @@ class Network:
 
     @property
     def home(self) -> Path:
-        """The HOME for a client, with the keys, known_hosts and config for all hosts."""
+        """The HOME for a client. It has the keys, known_hosts and config for all hosts."""
         return self.directory / "home"
 
     @property
@@ -100,7 +101,7 @@ def can_make_namespaces() -> bool:
 
 @contextmanager
 def network(count: int, *, namespaces: bool | None = None) -> Iterator[Network]:
-    """Yield this many hosts, named h01, h02, ..., in namespaces if possible, or as requested."""
+    """Yield this many hosts, named h01, h02, ..., in namespaces if that is possible, or as requested."""
     if namespaces is None:
         namespaces = os.getuid() == 0 and can_make_namespaces()
     with ExitStack() as stack:
@@ -126,8 +127,8 @@ def network(count: int, *, namespaces: bool | None = None) -> Iterator[Network]:
 
 
 def _bridge(stack: ExitStack) -> tuple[str, str]:
-    """Make a bridge with an address in a /24 that is unused here. Returns the prefix of its name, and the first three
-    numbers of the /24."""
+    """Make a bridge with an address in a /24 network that this machine does not use. Returns the prefix of the bridge's
+    name, and the first three numbers of the network."""
     prefix = f"bb{secrets.token_hex(3)}"
     while True:
         subnet = f"10.213.{secrets.randbelow(254) + 1}"
@@ -171,7 +172,7 @@ def _host(stack: ExitStack, directory: Path, number: int, prefix: str, subnet: s
 
 
 def _end(host: NetHost) -> None:
-    """End the server and, if it has a namespace, everything that still runs in it."""
+    """End the server. If it has a namespace, also end everything that still runs there."""
     host.stop()
     if host.namespace:
         found = subprocess.run([_IP, "netns", "pids", host.namespace], capture_output=True, text=True, check=False)

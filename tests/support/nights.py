@@ -1,7 +1,7 @@
-"""A folder of made-up nightly runs, each with its plan, journal, raw outputs and tables, as `bench run` leaves them,
-but without DuckDB's file.
+"""A folder of made-up nightly runs. Each has its plan, journal, raw outputs and tables, as `bench run` leaves them, but
+not DuckDB's file.
 
-They need `plain_tools` while they are made, and not to be read.
+`plain_tools` must be installed to make the runs, but not to read them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def _forget_drivers() -> None:
 def night(
     out: Path, number: int, rate: Callable[[int, str], float], *, name: str = "", spec: str = "nightly.bench"
 ) -> Path:
-    """Make a run with two hardware groups and three repeats each. `rate` returns the ops/s of a night on a hardware."""
+    """Make a run with two hardware groups and three repeats each. `rate` returns the ops/s on a hardware in a given
+    night."""
     chance = random.Random(number)  # noqa: S311  # not for secrets
     cells = [a_cell(hardware=key, repeat=repeat) for key in HARDWARE for repeat in range(1, REPEATS + 1)]
     plan = a_plan(cells)
@@ -69,7 +70,8 @@ def night(
 
 
 def nights(out: Path, count: int, *, step_at: int | None = None, begin: int = 0) -> None:
-    """Make nights with 1 % of noise, up to `count` and from `begin` on. From `step_at` on, flash is 6 % slower."""
+    """Make nights with 1 % of noise, from `begin` on and up to `count`. From the night `step_at` on, flash is 6 %
+    slower."""
     chance = random.Random(7)  # noqa: S311  # not for secrets
     noise = [chance.gauss(1, 0.01) for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""The load generator of loadgen/: running it, and its README's promises about its records."""
+"""Runs the load generator of loadgen/, and checks what its README promises about its records."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ JUDGED_GENTLY = "--accept-lag 1e6 --accept-pauses 1 --accept-stalls 1"
 
 
 class Ended:
-    """The result of a program: its exit code, its errors, its lines, and the last of these."""
+    """The result of a program: its exit code, its errors, its lines, and the last of these lines."""
 
     def __init__(self, code: int, errors: str, output: str) -> None:
         self.code = code
@@ -45,7 +45,7 @@ def counts_hold(counts: dict[str, Any]) -> None:
 
 
 def invariants_hold(final: dict[str, Any], output: Path) -> None:
-    """Check the promises of loadgen/README.md about each final record and its log."""
+    """Check what loadgen/README.md promises about each final record and its log."""
     assert final == json.loads((output / "record.json").read_text())
     names = ("offered", "started", "dropped", "abandoned", "completed", "failed", "unfinished")
     for counts in (final, final["warm_up"], *final["operations"].values()):
@@ -67,7 +67,7 @@ def invariants_hold(final: dict[str, Any], output: Path) -> None:
 
 
 def logged_histograms(log: Path) -> dict[str, HdrHistogram]:
-    """Return the log's histograms summed up by tag, as another implementation of HdrHistogram reads them."""
+    """Return the log's histograms, added up by tag. They are read by another implementation of HdrHistogram."""
     sums: dict[str, HdrHistogram] = {}
     reader = HistogramLogReader(str(log), HdrHistogram(1, 3_600_000_000_000, 3))
     while (histogram := reader.get_next_interval_histogram()) is not None:

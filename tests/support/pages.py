@@ -1,4 +1,4 @@
-"""Writes a brief's page as text for golden files: its words and structure, without parts covered by other tests."""
+"""Writes a brief's page as text for golden files: its words and structure, but not the parts that other tests cover."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 
 def as_text(html: str) -> str:
-    """Return a page's text without styles, scripts, the insides of figures, and anything that changes with
-    each build."""
+    """Return the text of a page without styles, scripts, the insides of figures, and everything that changes with each
+    build."""
     html = re.sub(r"<style>.*?</style>", "<style/>", html, flags=re.DOTALL)
     html = re.sub(
         r'(<svg role="img" aria-label="[^"]*").*?</svg>', r"\1/>", html, flags=re.DOTALL

@@ -18,7 +18,7 @@ _WHITE = 200
 
 
 def blank_shares(pdf: Path) -> list[float]:
-    """Return for each page the share of its height below its last content, ignoring running heads and feet."""
+    """For each page, return the share of its height below the last content. Running heads and feet do not count."""
     shares = []
     for width, height, pixels in sheets(pdf):
         top, bottom = int(height * _HEAD), int(height * _FOOT)
@@ -29,7 +29,7 @@ def blank_shares(pdf: Path) -> list[float]:
 
 
 class Sheet(NamedTuple):
-    """A page as it looks: its grey levels, row by row from the top."""
+    """How a page looks: its grey levels, row by row from the top."""
 
     width: int
     height: int
@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
 
 
 def sheets(pdf: Path, resolution: int = 24) -> Iterator[Sheet]:
-    """Yield the pages as they look at this resolution, in dots per inch."""
+    """Yield how the pages look at this resolution, in dots per inch."""
     command = (system_tool("pdftoppm"), "-r", str(resolution), "-gray", pdf)
     drawn = subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
     while drawn:
@@ -50,7 +50,7 @@ def sheets(pdf: Path, resolution: int = 24) -> Iterator[Sheet]:
 
 
 class Mark(NamedTuple):
-    """The mark of a footnote: the page that it is on, and the page of its note with the height there, in points."""
+    """The mark of a footnote: its page, the page of its note, and the height of the note there, in points."""
 
     note: str
     page: int
@@ -98,7 +98,7 @@ class Word(NamedTuple):
 
 
 def words(pdf: Path) -> list[Word]:
-    """Return all words of a PDF in its order."""
+    """Return all words of a PDF, in the order of the PDF."""
     command = (system_tool("pdftotext"), "-bbox", pdf, "-")
     printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
     found, page = [], 0

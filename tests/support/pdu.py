@@ -1,4 +1,5 @@
-"""A PDU for tests: Debian's snmpd with our script for the vendors' objects, over SNMPv2c and SNMPv3 on the loopback."""
+"""A PDU for tests. It is Debian's snmpd with our script for the vendors' objects, over SNMPv2c and SNMPv3 on the
+loopback interface."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class Pdu:
         return f"127.0.0.1:{self.port}"
 
     def says(self, values: Mapping[str, int | None]) -> None:
-        """Set objects by their identifiers. None removes one."""
+        """Set objects by their identifiers. A value of None removes the object."""
         for oid, value in values.items():
             place = self.folder / "objects" / f".{oid}"
             if value is None:

@@ -17,7 +17,7 @@ def compile_spec(
     params: Mapping[str, str] | None = None,
     budget_s: float | None = None,
 ) -> Plan:
-    """Return the plan of a spec. Raises SpecError with all mistakes, if there are any."""
+    """Return the plan of a spec. If the spec has mistakes, raise SpecError with all of them."""
     checked = check(path, profile=profile, params=params, budget_s=budget_s)
     if checked.plan is None:
         raise SpecError(checked.diagnostics)
@@ -25,7 +25,7 @@ def compile_spec(
 
 
 def compile_text(text: str, folder: Path) -> Plan:
-    """Return the plan of a text, which is written to `brief.bench` in a folder."""
+    """Return the plan of a text, after writing the text to `brief.bench` in a folder."""
     path = folder / "brief.bench"
     path.write_text(text, encoding="utf-8")
     return compile_spec(path)

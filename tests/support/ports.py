@@ -1,4 +1,4 @@
-"""Finds ports of this machine that nobody listens on."""
+"""Finds ports of this machine on which nobody listens."""
 
 from __future__ import annotations
 

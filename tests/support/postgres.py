@@ -1,4 +1,5 @@
-"""Starts a real PostgreSQL server for tests, run as a plain user, and a real standby that replicates from it.
+"""Starts a real PostgreSQL server for tests, which runs as an ordinary user, and a real standby that replicates from
+it.
 
 with postgres() as server, standby_of(server):
     psql(server, "SELECT 1")
@@ -44,13 +45,13 @@ class Postgres:
 
     @property
     def uri(self) -> str:
-        """Return the URI as in a spec, with the password in the environment."""
+        """Return the URI in the form for a spec. The password is in the environment."""
         return f"postgresql://{USER}:{{secret(PG_PASSWORD)}}@127.0.0.1:{self.port}/{DATABASE}"
 
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """Run a new cluster on its own port, with one role and an empty database."""
+    """Run a new cluster on its own port. It has one role and an empty database."""
     system_tool(str(BIN / "pgbench"))
     with _folder() as directory:
         server = Postgres(directory, free_port())
@@ -70,7 +71,7 @@ def postgres() -> Iterator[Postgres]:
 
 @contextmanager
 def standby_of(primary: Postgres) -> Iterator[Postgres]:
-    """Copy the primary, and let the copy replicate its WAL."""
+    """Copy the primary, and let the copy replicate the primary's WAL."""
     with _folder() as directory:
         server = Postgres(directory, free_port())
         source = f"host={primary.directory} port={primary.port} user=postgres application_name=standby"
@@ -85,13 +86,13 @@ def standby_of(primary: Postgres) -> Iterator[Postgres]:
 
 
 def as_owner(server: Postgres, sql: str) -> str:
-    """Return the result of a statement for the owner of the cluster."""
+    """Return the result of a statement that the owner of the cluster executes."""
     where = ("-h", str(server.directory), "-p", str(server.port), "-U", "postgres", "-d", "postgres")
     return run("psql", *where, "-X", "-A", "-t", "-c", sql).strip()
 
 
 def run(program: str, *words: str) -> str:
-    """Run one of PostgreSQL's programs as a plain user: the server refuses root."""
+    """Run one of PostgreSQL's programs as an ordinary user, because the server refuses root."""
     done = subprocess.run(
         [*_plain_user(), str(BIN / program), *words],
         cwd="/",

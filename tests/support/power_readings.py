@@ -1,4 +1,4 @@
-"""Power meters of a node, and the readings of the `power` probe."""
+"""Makes power meters of a node, and readings of the `power` probe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorded outputs of our load generators, which are in their folders."""
+"""The recorded outputs of our load generators. They are in the folders of the load generators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from tests.support.tools import REPOSITORY
 
 
 class _Recorded:
-    """Finds a tool's outputs: `RECORDED_OUTPUTS / "ycsb" / "offered-load"`, or with both names in one."""
+    """Finds the outputs of a tool: `RECORDED_OUTPUTS / "ycsb" / "offered-load"`, or the same with both names in one
+    string."""
 
     def __truediv__(self, name: str) -> Path:
         tool, _, below = name.partition("/")

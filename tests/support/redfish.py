@@ -1,7 +1,9 @@
-"""Redfish services for tests, over real HTTP and TLS on a port of this machine, with the resources of a mock-up folder.
+"""Redfish services for tests, over real HTTP and TLS on a port of this machine. Their resources are in a mock-up
+folder.
 
-`served_by_sushy` is `sushy-static` of sushy-tools, which asks for no login. `bmc` is our own service in a separate
-process, which behaves like a BMC: it requires a login, by Basic authentication or by a session, and has few sessions.
+`served_by_sushy` is `sushy-static` of sushy-tools, which does not ask for a login. `bmc` is our own service in a
+separate process. It behaves like a BMC: it requires a login, by Basic authentication or by a session, and has few
+sessions.
 
 python -m tests.support.redfish FOLDER [CERTIFICATE KEY]
 """
@@ -32,7 +34,7 @@ _MOST_SESSIONS = 2
 
 
 def tree(folder: Path, resources: Mapping[str, Any]) -> Path:
-    """Make a mock-up folder with a service root and these resources, by their path below /redfish/v1."""
+    """Make a mock-up folder with a service root and these resources, given by their path below /redfish/v1."""
     root = {"@odata.id": "/redfish/v1", "Links": {"Sessions": {"@odata.id": _SESSIONS}}}
     for path, content in {"": root, **resources}.items():
         place = folder / path / "index.json"
@@ -48,7 +50,7 @@ def link(path: str) -> dict[str, str]:
 
 
 def by_power(watts: object, *names: str) -> dict[str, Any]:
-    """Return one chassis `1` with the deprecated but common `Power`."""
+    """Return a chassis `1` with the resource `Power`, which is deprecated but common."""
     controls = [{"Name": name, "PowerConsumedWatts": watts} for name in names or ("Server Power Control",)]
     return {
         "Chassis": {"Members": [link("Chassis/1")]},
@@ -102,7 +104,7 @@ class Bmc:
 
     @property
     def requests(self) -> list[str]:
-        """Return its requests in the form METHOD PATH HOW."""
+        """Return the requests that the BMC received, in the form METHOD PATH HOW."""
         return (self.folder / "requests").read_text().splitlines()
 
 

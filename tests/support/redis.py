@@ -15,7 +15,7 @@ from tests.support.waiting import until
 
 @contextmanager
 def redis(folder: Path) -> Iterator[int]:
-    """Yield the port of a server on the loopback that saves nothing."""
+    """Yield the port of a server on the loopback interface. The server saves nothing."""
     program, port = str(system_tool("redis-server")), free_port()
     words = ("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", "")
     with subprocess.Popen([program, *words], stdout=subprocess.DEVNULL) as server:
@@ -27,14 +27,14 @@ def redis(folder: Path) -> Iterator[int]:
 
 
 def say(port: int, line: str) -> str:
-    """Send one inline command, and return the first line of the reply."""
+    """Send an inline command, and return the first line of the reply."""
     with socket.create_connection(("127.0.0.1", port), 30) as opened:
         opened.sendall(f"{line}\r\n".encode())
         return opened.makefile().readline().strip()
 
 
 def count(port: int, name: str) -> int:
-    """Return one of the counters of INFO, or 0 while the server does not answer."""
+    """Return one of the counters in INFO, or 0 as long as the server does not answer."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 30) as opened:
         opened.sendall(b"INFO stats\r\n")
         for line in opened.makefile():

@@ -1,4 +1,4 @@
-"""Starts real servers for S3, each of a different origin: moto's in Python, and gofakes3 in Go."""
+"""Starts real servers for S3, each by different developers: moto's in Python, and gofakes3 in Go."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKIDTESTONLY", "AWS_SECRET_ACCESS_KEY": "no
 
 
 def settings(endpoint: str) -> dict[str, str]:
-    """Return the environment with which boto3 finds the server and no settings of this machine."""
+    """Return an environment in which boto3 finds the server, and no settings of this machine."""
     return {
         **CREDENTIALS,
         "AWS_ENDPOINT_URL": endpoint,
@@ -91,10 +91,10 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 class Between(ThreadingHTTPServer):
-    """Passes requests to an S3 server, until a test makes it answer differently.
+    """Passes requests on to an S3 server, until a test makes it answer differently.
 
-    From the `after`-th write on, it answers with this status and code of S3; with status 0 it says nothing at all. Of
-    the first write to a key with `lost` in it, the answer alone is replaced.
+    From write number `after` on, it answers with this status and code of S3. If the status is 0, it does not answer at
+    all. For the first write to a key that contains `lost`, only the answer is replaced.
     """
 
     daemon_threads = True
@@ -164,7 +164,7 @@ class _Passing(BaseHTTPRequestHandler):
 def between(
     behind: str, status: int = 500, code: str = "InternalError", after: float = math.inf, lost: str = ""
 ) -> Iterator[Between]:
-    """Run a server that passes on `after` writes."""
+    """Run a server that passes on the first `after` writes."""
     server = Between(behind, status, code, after, lost)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -1,8 +1,8 @@
-"""A wall clock that tests can set. Every program started with `env` sees it, while the time since boot remains the
-machine's.
+"""A wall clock that tests can set. Every program that is started with `env` sees this clock, while the time since boot
+remains the machine's.
 
-A real clock can't be set by a test: it is the whole machine's. So the programs are real, and what they ask for the time
-is a small library in front of the C library (`set_clock.c`).
+A test can't set the real clock, because it belongs to the whole machine. So the programs are real, but they ask a small
+library for the time. The library is loaded in front of the C library (`set_clock.c`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SOURCE = Path(__file__).with_name("set_clock.c")
 
 @dataclass(frozen=True)
 class SetClock:
-    """A separate clock in a folder, which is right until it is set."""
+    """A separate clock, kept in a folder. It is right until it is set."""
 
     library: Path
     file: Path
@@ -30,7 +30,7 @@ class SetClock:
         return {"LD_PRELOAD": str(self.library), "SET_CLOCK_FILE": str(self.file)}
 
     def set(self, ahead_s: float) -> None:
-        """Make the clock this many seconds ahead of the machine's from now on."""
+        """From now on, make the clock this many seconds ahead of the machine's clock."""
         with self.file.open("r+b") as file:
             file.write(struct.pack("d", ahead_s))
 

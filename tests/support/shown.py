@@ -1,4 +1,4 @@
-"""Compares the shown output of a command on a page with the real one."""
+"""Compares the output of a command that a page shows with the real output."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def assert_shown(shown: str, printed: str, where: str) -> None:
-    """Check the shown text. A line `...` in it means any lines, and `...` within a line means any text."""
+    """Check the shown text. In this text, a line `...` means any lines, and `...` within a line means any text."""
     pattern = "".join(
         r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(re.escape("..."), ".*") + r"\n"
         for line in shown.splitlines()

@@ -1,9 +1,11 @@
-"""Starts a real Slurm for tests: slurmctld and a slurmd for each node, on the loopback, with its own configuration.
+"""Starts a real Slurm for tests, on the loopback interface and with its own configuration: slurmctld, and a slurmd for
+each node.
 
 with slurm(["db-1", "db-2"]) as cluster:
     bench.env.update(cluster.env)
 
-No root, no munge, and nothing of the machine's own Slurm. Nodes are processes: a job on each runs as the user.
+This needs neither root nor munge, and uses nothing of a Slurm that the machine may have. Nodes are processes: a job on
+each of them runs as the user.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ class Slurm:
         return done.stdout.strip()
 
     def jobs(self) -> dict[str, str]:
-        """Return the state of each job that waits, runs, or ended a short time ago."""
+        """Return the state of each job that waits, runs, or has ended a short time ago."""
         said = self.asked("squeue", "--noheader", "--states=all", "--format=%i %T")
         return dict(line.split(" ", 1) for line in said.splitlines())
 
@@ -101,7 +103,7 @@ class Slurm:
         return done.stdout.strip()
 
     def kill(self, name: str) -> None:
-        """End `slurmctld`, or a node's slurmd, with SIGKILL. Processes that it started continue."""
+        """End `slurmctld`, or a node's slurmd, with SIGKILL. The processes that it has started continue."""
         self._processes[name].kill()
         self._processes[name].wait(60)
 
@@ -118,14 +120,15 @@ class Slurm:
             )
 
     def until_idle(self) -> None:
-        """Wait until each node can take a job, after removing those that a failed test has left."""
+        """Remove the jobs that a failed test has left, and wait until each node can take a job."""
         with suppress(AssertionError):
             self.asked("scancel", f"--user={getpass.getuser()}")
         self.undrain()
         until(lambda: set(self._states()) == {"idle"} and len(self._states()) >= len(self.nodes), 60)
 
     def undrain(self) -> None:
-        """Return nodes to service that Slurm drained (as after "batch job complete failure"), like an operator."""
+        """Return nodes to service, as an operator would, if Slurm has drained them (as after "batch job complete
+        failure")."""
         with suppress(AssertionError):
             for line in self.asked("sinfo", "--noheader", "--Node", "--partition=bench", "--format=%N %T").splitlines():
                 name, state = line.split()
@@ -161,7 +164,8 @@ class Slurm:
 def slurm(nodes: Sequence[str] | Mapping[str, str]) -> Iterator[Slurm]:
     """Run a cluster of these nodes.
 
-    All are in the partition `bench`, whose jobs give way to those of `urgent`, and in `short`, with a limit of 3 min.
+    All of them are in the partition `bench`, whose jobs give way to those of `urgent`, and in `short`, which has a
+    limit of 3 min.
     """
     for program in ("slurmctld", "slurmd", "sbatch"):
         system_tool(program)

@@ -1,4 +1,4 @@
-"""A run on a cluster of four nodes: its spec, and its folder's information on jobs and cells."""
+"""A run on a cluster of four nodes: its spec, and what its folder says about jobs and cells."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ SAME = {
     "coverage": ["cell_id", "probe", "node"],
     "files": ["cell_id", "path"],
 }
-"""The columns that are equal in two runs of one plan, by table: all except times, measured values, and numbers of
-tries."""
+"""The columns that are equal in two runs of one plan, by table. These are all columns except times, measured values,
+and numbers of tries."""
 
 
 ROLES = (
     SPEC.replace('hosts = "one"', 'hosts = slurm("nvme", 1)').replace('hosts = "two"', 'hosts = slurm("nvme", 1)')
     + 'scheduler slurm { partition = "bench" }\n'
 )
-"""The same spec for any nodes with the feature `nvme`."""
+"""The same spec for any nodes that have the feature `nvme`."""
 
 
 def spec(bench: Bench, measure: str = "1 s", text: str = SPEC) -> None:
@@ -78,7 +78,7 @@ def rows(run_dir: Path, table: str) -> list[str]:
 
 
 def nodes_of(bench: Bench, *, lane: int) -> list[dict[str, str]]:
-    """Return the nodes of each job of a lane, in the order of time."""
+    """Return the nodes of each job of a lane, in order of time."""
     return [
         record["nodes"]
         for path in bench.folder.glob(f"bench-out/*/lanes/*-lane-{lane}/journal.jsonl")

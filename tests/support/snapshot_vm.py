@@ -1,4 +1,4 @@
-"""The virtual machine of `tools/snapshot-vm`, for file systems that this kernel may lack.
+"""The virtual machine of `tools/snapshot-vm`, for file systems that this machine's kernel may lack.
 
 with snapshot_vm(tmp_path) as machine:
     machine.sh("zpool create tank vdb")
@@ -26,7 +26,7 @@ TOOL = REPOSITORY / "tools" / "snapshot-vm"
 
 @dataclass(frozen=True)
 class Machine:
-    """A running machine. `home` is the HOME for a client that knows it as `root-vm` and `lab-vm`."""
+    """A running machine. With `home` as its HOME, a client can reach the machine over SSH as `root-vm` or `lab-vm`."""
 
     home: Path
 
@@ -46,7 +46,7 @@ class Machine:
 
 @contextmanager
 def snapshot_vm(folder: Path) -> Iterator[Machine]:
-    """Boot the machine. Skips the test if its image was not built."""
+    """Boot the machine. Skips the test if the machine's image has not been built."""
     key = Path(subprocess.run([TOOL, "key"], check=True, capture_output=True, text=True).stdout.strip())
     if not (key.parent / "disk").exists():
         pytest.skip("there is no virtual machine with ZFS and LVM: run `tools/snapshot-vm build`")
@@ -74,7 +74,7 @@ def snapshot_vm(folder: Path) -> Iterator[Machine]:
 
 
 def _key_of(port: int, known: Path) -> bool:
-    """Write the host key of the machine's sshd, once it answers, and return whether it did."""
+    """Return whether the machine's sshd answers. If it does, write down its host key."""
     words = ["ssh-keyscan", "-T", "5", "-p", str(port), "-t", "ed25519", "127.0.0.1"]
     said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     known.write_text(said)

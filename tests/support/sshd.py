@@ -32,7 +32,7 @@ _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 
 @dataclass
 class Sshd:
-    """A running server. `home` is the HOME for a client that knows it under the name `box`."""
+    """A running server. With `home` as its HOME, a client knows the server under the name `box`."""
 
     directory: Path
     port: int
@@ -45,12 +45,12 @@ class Sshd:
 
     @property
     def host(self) -> Host:
-        """Return the server as a plan would name it. ~/.ssh/config has everything else."""
+        """Return the name of the server in a plan. ~/.ssh/config has everything else."""
         return Host(id="box", transport="ssh", name="box")
 
     @property
     def host_key(self) -> str:
-        """Return type and key, as in a known_hosts line."""
+        """Return the type and the key, as in a line of known_hosts."""
         return " ".join((self.directory / "host_key.pub").read_text().split()[:2])
 
     @property
@@ -63,7 +63,7 @@ class Sshd:
         return (self.directory / "log").read_text(errors="replace")
 
     def write_config(self, *more: str, name: str = "box") -> None:
-        """Write ~/.ssh/config for this server, with additional lines in its block."""
+        """Write ~/.ssh/config for this server. Additional lines go into its block."""
         lines = [f"Host {name}", "HostName 127.0.0.1", f"Port {self.port}", f"User {self.user}", *more]
         (self.home / ".ssh" / "config").write_text("\n    ".join(lines) + "\n")
 
@@ -73,14 +73,14 @@ class Sshd:
         (self.home / ".ssh" / "known_hosts").write_text(text + "\n")
 
     def change_host_key(self) -> None:
-        """Give the server another key of the same type, which later connections see."""
+        """Give the server another key of the same type. Connections from now on see the new key."""
         starts = self.log.count("Server listening")
         new_key(self.directory / "host_key")
         self.process.send_signal(signal.SIGHUP)  # it executes itself anew, under the same pid
         until(lambda: self.log.count("Server listening") > starts)
 
     def sessions(self) -> list[int]:
-        """Return the pids of the server's processes for its connections."""
+        """Return the pids of those processes of the server that serve connections."""
         children: dict[int, list[int]] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -105,12 +105,12 @@ class Sshd:
         self.process.wait(60)
 
     def start_again(self) -> None:
-        """Start the same server on the same port again after `stop`."""
+        """After `stop`, start the same server on the same port again."""
         self.process = _begun(system_tool("sshd"), self.directory)
         _wait_for_banner(self)
 
     def cut_connections(self) -> int:
-        """Kill the server's side of every connection, and return how many processes that were."""
+        """Kill the server's side of every connection. Returns how many processes were killed."""
         pids = self.sessions()
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):  # it ended with its parent
@@ -127,12 +127,12 @@ def _begun(program: Path, directory: Path) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
-    """Run a server that lets `user` in (by default the user who runs the tests). `config` has more lines for
+    """Run a server that lets `user` in, by default the user who runs the tests. `config` has additional lines for
     sshd_config.
 
-    Its TMPDIR and HOME are its own, unless `config` sets TMPDIR: as on separate hosts, jobs and claims of one are not
-    seen on another, and the host's account does not have the start-up files of the user who runs the tests, which may
-    be slow. Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
+    Its TMPDIR and HOME are its own, unless `config` sets TMPDIR. So, as on separate hosts, the jobs and claims of one
+    server are not seen on another. The host's account does not have the start-up files of the user who runs the tests,
+    which may be slow. Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
     """
     program = system_tool("sshd")
     user = user or getpass.getuser()

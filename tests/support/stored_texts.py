@@ -1,4 +1,5 @@
-"""Replaces texts in a stored run, as an earlier version (without checksums in its journal) may have written them."""
+"""Replaces texts in a stored run with texts that an earlier version, without checksums in its journal, could have
+written."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ NAMES = ("label", "title", "subtitle", "author", "reason", "text", "message", "d
 
 
 def change_texts(run_dir: Path, change: Callable[[str], str]) -> None:
-    """Change each name, reason and prose in the run's plan and journal, which remain valid."""
+    """Change each name, reason and prose in the run's plan and journal. Both remain valid."""
     plan, journal = run_dir / "plan.json", run_dir / "journal.jsonl"
     before = plan.read_bytes()
     after = json.dumps(_changed(json.loads(before), "", change)).encode()

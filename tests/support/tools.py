@@ -11,12 +11,13 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def tools_dir() -> Path:
-    """Return the folder of the built tools: `mongo-stand-in`, `ycsb`, and with Go `go-ycsb` and `openload`."""
+    """Return the folder of the built tools: `mongo-stand-in`, `ycsb`, and, if Go is available, `go-ycsb` and
+    `openload`."""
     return REPOSITORY / ".tools"
 
 
 def built_tool(path: str) -> Path:
-    """Return a file or folder in `tools_dir()`. If it was not built, the test is skipped, or fails in CI."""
+    """Return a file or folder in `tools_dir()`. If it has not been built, the test is skipped, or fails in CI."""
     program = tools_dir() / path
     if not program.exists():
         _absent(f"{program} was not built: run `make setup`")
@@ -24,7 +25,8 @@ def built_tool(path: str) -> Path:
 
 
 def system_tool(name: str) -> Path:
-    """Return a program on the PATH or of the system, such as `db_bench` or `sshd`. If missing, same as `built_tool`."""
+    """Return a program on the PATH or of the system, such as `db_bench` or `sshd`. If it is missing, the test is
+    skipped, or fails in CI."""
     found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if found is None:
         _absent(f"{name} is not installed: run `make setup`")

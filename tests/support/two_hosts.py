@@ -1,4 +1,4 @@
-"""Hosts that are each a real sshd, by default `one` and `two`."""
+"""Hosts, each of which is a real sshd. By default, they are `one` and `two`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.support.tools import system_tool
 
 @contextmanager
 def two_hosts(folder: Path, cases: str = "", names: Sequence[str] = ("one", "two")) -> Iterator[Bench]:
-    """Yield a `bench` that reaches all hosts. Its `db_bench` is wrapped, with `cases` for the shell's `case
-    "$*" in`."""
+    """Yield a `bench` that reaches all hosts. Its `db_bench` is wrapped in a script. `cases` are cases for the script's
+    `case "$*" in`."""
     system_tool("db_bench")
     system_tool("sshd")
     with ExitStack() as stack:

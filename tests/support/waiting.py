@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 
 def until(holds: Callable[[], object], within_s: float = 30.0) -> None:
-    """Check repeatedly until `holds` is true. Pauses grow with the length of a check, since some run a script, or read
-    all of /proc."""
+    """Check repeatedly until `holds` is true. The longer a check takes, the longer the pauses, because some checks run
+    a script or read all of /proc."""
     deadline = time.monotonic() + within_s
     while True:
         began = time.monotonic()

@@ -1,10 +1,10 @@
 """Runs commands of `bench` by forking a process that already has its libraries in memory.
 
-A suite types hundreds of commands, and a Python that imports scipy, WeasyPrint and DuckDB for each of them spends more
-processor time on that than on what is tested. This runs `bench` from its `main` on, in its own process, working
-directory and environment. All processes of a test session share the one that is forked (`warm_server.py`). Tests of the
-start itself run the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and tests in another language
-or locale).
+The tests run hundreds of commands. If a new Python had to import scipy, WeasyPrint and DuckDB for each of them, this
+would take more processor time than what is tested. Instead, `bench` is run from its `main` on, in its own process,
+working directory and environment. All processes of a test session share the process that is forked (`warm_server.py`).
+Tests of the start itself run the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and tests in
+another language or locale).
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from io import FileIO
 from pathlib import Path
 
 LIBRARIES = ("babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
-"""Libraries that are imported once, before processes are forked."""
+"""The libraries that are imported once, before processes are forked."""
 _REPOSITORY = Path(__file__).parents[2]
 _SERVER = "tests.support.warm_server"
 _PLACE = "BENCHBRIEF_TESTS_WARM"
-"""The variable with the folder of the socket through which test processes share a process to fork."""
+"""The environment variable with the folder of a socket. Through the socket, test processes share the process that is
+forked."""
 
 
 class Forked:
@@ -65,10 +66,10 @@ class Forked:
 
 
 class Warm:
-    """The process to fork, and requests to it. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
+    """Sends requests to the process that is forked. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
 
     def __init__(self, python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> None:
-        """Start `python` in `folder`, where it finds these tests, unless another process has done so."""
+        """Start `python` in `folder`, where it finds these tests, unless another process has already done so."""
         self._socket = _joined(python, folder)
 
     def run(
@@ -81,10 +82,10 @@ class Warm:
         paper: bool = True,
         before: str = "",
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `bench` with these words. It dies at the point `killed_at` (see `killed.py`).
+        """Run `bench` with these words. The process dies at the point `killed_at` (see `killed.py`).
 
-        Without `paper`, all is done but the drawing of PDFs, most of what a brief costs: they hold a line of text.
-        `before` is Python that the process runs first: it may patch a function, or set a limit.
+        Without `paper`, PDFs have only a line of text, because drawing them is most of what a brief costs. `before` is
+        Python code that the process runs first: it may replace a function, or set a limit.
         """
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at, "paper": paper}
@@ -112,16 +113,16 @@ class Warm:
         on_a_terminal: bool = False,
         before: str = "",
     ) -> Forked:
-        """Start `bench` with these words. Its output goes to two files, or to one terminal given as both.
+        """Start `bench` with these words. Its output goes to two files, or to one terminal that is given for both.
 
-        It may be killed at any time.
+        The process may be killed at any time.
         """
         asked = {"words": words, "cwd": str(cwd), "env": dict(env), "paper": paper, "draws_alone": True}
         asked |= {"on_a_terminal": on_a_terminal, "before": before}
         return Forked(self._asked(asked, out, err))
 
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
-        """Return what `bench` with these words shows on its own terminal."""
+        """Return what `bench` with these words shows on a terminal of its own."""
         ours, theirs = os.openpty()
         asked = {"words": words, "cwd": str(cwd), "env": dict(env), "on_a_terminal": True, "paper": False}
         shown = b""
@@ -134,14 +135,14 @@ class Warm:
         return shown
 
     def _leave(self) -> None:
-        """Give later commands their own converter process, since this one may have an unfinished request."""
+        """Give later commands a converter process of their own, because this one may have an unfinished request."""
         Path(self._socket.getpeername()).unlink(missing_ok=True)
         for its in [its for its, each in _WARM.items() if each is self]:
             del _WARM[its]
 
     def _asked(self, request: Mapping[str, object], out: int, err: int) -> FileIO:
-        """Send a request. Returns a file that gives the process id on one line, and after the end the exit code on
-        another."""
+        """Send a request. Returns a file with the process id on its first line and, after the process has ended, the
+        exit code on its second line."""
         answers, answer = os.pipe()
         socket.send_fds(self._socket, [json.dumps(request).encode()], [out, err, answer])
         os.close(answer)
@@ -149,16 +150,16 @@ class Warm:
 
 
 def share_among_processes() -> Path:
-    """Let all test processes started by this one share one such process. Returns a folder, whose removal ends the
-    process."""
+    """Let all test processes that this one starts share the process that is forked. Returns a folder; its removal ends
+    the forked process."""
     folder = tempfile.mkdtemp(prefix="warm-")
     os.environ[_PLACE] = folder
     return Path(folder)
 
 
 def share_apart() -> None:
-    """Give this process and similar ones their own, since commands inherit the niceness of whoever started the forked
-    process."""
+    """Let this process, and others that do the same, use a separate process to fork, because commands inherit the
+    niceness of whoever started it."""
     folder = shared_folder() / "apart"
     folder.mkdir(exist_ok=True)
     os.environ[_PLACE] = str(folder)
@@ -172,7 +173,7 @@ def shared_folder() -> Path:
 
 
 def _joined(python: str | Path, folder: Path) -> socket.socket:
-    """Return a connection to the process for that Python, which is started if there is none."""
+    """Return a connection to the process that is forked for that Python. If there is none, start it."""
     path = shared_folder() / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
     ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with path.with_suffix(".lock").open("w") as lock:
@@ -202,7 +203,7 @@ _WARM: dict[tuple[str | Path, Path], Warm] = {}
 
 
 def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> Warm:
-    """Return this process's connection to the process for that Python."""
+    """Return this process's connection to the process that is forked for that Python."""
     its = (python, folder)
     if its not in _WARM:
         _WARM[its] = Warm(python, folder)
@@ -210,6 +211,6 @@ def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> War
 
 
 def starts_alike(env: Mapping[str, str]) -> bool:
-    """Return whether Python would start in the same way without this environment. If this is false, a fresh Python has
-    to be started."""
+    """Return whether Python would start in the same way without this environment. If not, a new Python has to be
+    started."""
     return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ")) for name in env)

@@ -56,14 +56,15 @@ _ROOMS = (
 )
 _MOST_BYTES = 200_000
 _IDLE_S = 60.0
-"""Seconds to wait without any connection, since its users may have been killed."""
+"""How many seconds to wait without any connection before ending, because the users of this process may have been
+killed."""
 _UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
 _DATABASES = 4
 """How many open databases a command finds."""
 _HUGE, _MADV_COLLAPSE = 2 << 20, 25
 """The size of a huge page, and what madvise(2) calls it to make one of many."""
 _BROKEN = 70
-"""An exit code that `bench` does not have: an exception escaped its `main`, which should never happen."""
+"""An exit code that `bench` does not use. It means that an exception escaped from `main`, which should never happen."""
 
 
 SPEC = """
@@ -87,12 +88,12 @@ report brief "Brief of a manifold" {
   disclosure = automatic
 }
 """
-"""A spec whose simulated brief creates everything that is made only once: templates, fonts, connections to the chart
+"""A spec whose simulated brief makes everything that is made only once: templates, fonts, connections to the chart
 converter, and the regular expressions for specs and claims."""
 
 
 class _Shared(DrawnOnce):
-    """One chart converter that all commands use in turn. Tests about its end start `bench` anew."""
+    """A chart converter that all commands use in turn. Tests about its end start a new `bench`."""
 
     _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
 
@@ -115,7 +116,8 @@ _ONE = _Shared()
 
 
 class _Databases:
-    """In-memory databases of DuckDB, opened before the fork because DuckDB registers thousands of functions in each."""
+    """In-memory databases of DuckDB. They are opened before the fork, because DuckDB registers thousands of functions
+    in each."""
 
     connect = staticmethod(duckdb.connect)
 
@@ -125,7 +127,7 @@ class _Databases:
         self._kept: list[duckdb.DuckDBPyConnection] = []
 
     def take(self, database: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
-        """Return the result of `duckdb.connect`, with the same number of threads."""
+        """Return a database as `duckdb.connect` would, with the same number of threads."""
         if database != ":memory:" or not self._open:
             return self.connect(database, **options)
         connection = self._open.pop()
@@ -161,7 +163,7 @@ def _serve(number: int) -> NoReturn:
 
 
 def _gather_memory() -> None:
-    """Move this process's memory into huge pages, if the kernel can, since a fork copies the table of all pages."""
+    """Move this process's memory into huge pages, if the kernel can, because a fork copies the table of all pages."""
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -173,15 +175,15 @@ def _gather_memory() -> None:
 
 
 class _Server:
-    """Forks once for each request, and no more, since a fork copies the tables of all memory."""
+    """Forks once for each request and no more, because a fork copies the tables of all memory."""
 
     def __init__(self, number: int) -> None:
         self._listening = socket.socket(fileno=number)
         self._place = Path(self._listening.getsockname()).parent
         self._clients: dict[int, socket.socket] = {}
         self._running: dict[int, tuple[int, int]] = {}
-        """The running processes, by the file that becomes readable at their end: process id, and target for the exit
-        code."""
+        """The running processes. Each has its process id and the target for its exit code. The key is the file that
+        becomes readable when the process ends."""
         self._poll = select.poll()
         self._poll.register(number, select.POLLIN)
 

@@ -1,4 +1,4 @@
-"""Real tools behind a script that makes them fail: one call is fake, and most are real."""
+"""Real tools behind a script that can make them fail. Usually one call is fake, and all others are real."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from pathlib import Path
 from tests.support.tools import built_tool, system_tool
 
 PROGRAMS = Path(__file__).parent / "programs"
-"""A folder for the PATH and for BENCHBRIEF_TOOLS, with tools that use little processor time."""
+"""A folder for the PATH and for BENCHBRIEF_TOOLS. Its tools use little processor time."""
 
 
 def db_bench(folder: Path, cases: str = "") -> Path:
-    """Make a `db_bench` in a folder, for `tool = db_bench("...")`. `cases` are for the shell's `case "$*" in`."""
+    """Make a `db_bench` in a folder, for `tool = db_bench("...")`. It is a script. `cases` are cases for the script's
+    `case "$*" in`."""
     system_tool("db_bench")
     return _script(folder / "db_bench", cases, PROGRAMS / "db_bench")
 
 
 def ycsb(folder: Path, cases: str = "") -> Path:
-    """Make a folder like YCSB's release, for `tool = ycsb("...")`, with a wrapped `bin/ycsb.sh`."""
+    """Make a folder like YCSB's release, for `tool = ycsb("...")`. Its `bin/ycsb.sh` is a wrapper."""
     built_tool("ycsb")
     (folder / "bin").mkdir(parents=True)
     for name in ("lib", "mongodb-binding", "workloads"):

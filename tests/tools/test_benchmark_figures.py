@@ -1,4 +1,4 @@
-"""The page of the benchmarks is what their command writes from its stored figures."""
+"""Tests that the page of the benchmarks is what their command writes from its stored figures."""
 
 from __future__ import annotations
 

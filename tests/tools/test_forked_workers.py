@@ -1,4 +1,4 @@
-"""Tests the processes that run the tests: handling of those that fail, and of those that die."""
+"""Tests the processes that run the tests: what happens if a test fails, and if a process dies."""
 
 from __future__ import annotations
 

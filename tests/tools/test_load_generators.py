@@ -1,4 +1,4 @@
-"""The real load generators run against a real server or library, and fail as the drivers expect."""
+"""Tests that the real load generators run against a real server or library, and fail as the drivers expect."""
 
 import re
 import subprocess
@@ -57,8 +57,8 @@ def load(server: tuple[str, int], database: str) -> str:
 
 @pytest.fixture(scope="module")
 def loaded(server: tuple[str, int]) -> str:
-    """Return the URL of a database for all workloads except one of the two that insert, which would insert the same
-    keys."""
+    """Return the URL of a loaded database that serves all workloads but one. Two workloads insert the same keys, so one
+    of them needs another database."""
     return load(server, "standard")
 
 

@@ -1,4 +1,4 @@
-"""The MongoDB stand-in behaves as runs and tests need."""
+"""Tests that the MongoDB stand-in behaves as runs and tests need."""
 
 import platform
 import re
@@ -67,7 +67,7 @@ def test_documents_survive_a_restart_when_a_folder_is_given_which_one_server_use
 
 
 def refusal(*arguments: str) -> str:
-    """Return the launcher's single line of error, after checking exit code 1 and an empty standard output."""
+    """Return the launcher's only line of error. Checks that the exit code is 1 and that standard output is empty."""
     done = subprocess.run([built_tool(LAUNCHER), *arguments], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"mongo-stand-in: [^\n]+\n", done.stderr)

@@ -1,4 +1,4 @@
-"""The set-up clearly says what is wrong with a machine, and continues if it can."""
+"""Tests that the set-up clearly says what is wrong with a machine, and continues if it can."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ from tests.support.tools import REPOSITORY, built_tool
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Return the parts of a clone that the set-up needs, with nothing built yet."""
+    """Return those parts of a clone that the set-up needs. Nothing is built there yet."""
     folder = tmp_path / "clone"
     for room in ("tools", "benchbrief"):
         shutil.copytree(REPOSITORY / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
@@ -23,7 +23,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def commands_without(folder: Path, *absent: str) -> Path:
-    """Return a folder for the PATH, with this machine's commands except some."""
+    """Return a folder for the PATH with this machine's commands, except some of them."""
     folder.mkdir()
     for program in Path("/usr/bin").iterdir():
         if program.name not in absent:
@@ -100,7 +100,7 @@ def test_a_python_that_is_too_old_is_refused(clone: Path, tmp_path: Path) -> Non
 
 
 def test_a_second_call_ends_at_once() -> None:
-    """This uses the present clone, where the set-up has already run."""
+    """The test uses the present clone, where the set-up has already run."""
     if not (REPOSITORY / ".venv/.setup").exists():
         pytest.skip("this environment was not made by tools/setup.sh")
     assert setup(REPOSITORY, "python").returncode == 0
@@ -110,7 +110,8 @@ def test_a_second_call_ends_at_once() -> None:
 
 
 def _processor_s() -> float:
-    """Return the processor time of all ended children, which depends little on how busy the machine is."""
+    """Return the processor time of all child processes that have ended, which depends little on how busy the machine
+    is."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

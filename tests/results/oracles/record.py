@@ -1,6 +1,6 @@
-"""Records the results of apache-otava and ruptures for series in `recorded.json`, with which the tests compare ours.
+"""Records the results of apache-otava and ruptures for series in `recorded.json`. The tests compare ours with them.
 
-Neither can be installed beside benchbrief: otava pins numpy and scipy. In an environment of their own:
+Neither can be installed beside benchbrief, because otava pins numpy and scipy. They need an environment of their own:
 
     python -m venv /tmp/oracles && /tmp/oracles/bin/pip install apache-otava==0.8.0 ruptures==1.1.10
     /tmp/oracles/bin/python tests/results/oracles/record.py

@@ -45,7 +45,7 @@ class PlainDriver:
 
 
 class LaggingDriver(PlainDriver):
-    """A driver with a measure of its own."""
+    """A driver that reports a measure of its own."""
 
     name: ClassVar[str] = "lagging"
 

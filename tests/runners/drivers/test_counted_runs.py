@@ -1,4 +1,4 @@
-"""Tools that do a number of operations: how many, and which of their runs counts."""
+"""Tests tools that do a given number of operations: how many to ask for, and which of their runs counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ time.sleep(max(0, began + 1.1 + int(sys.argv[1][3:]) / 1e7 - now))
 
 
 def ran(folder: Path, script: str, measure: str = "1 s") -> tuple[CellContext, JobOutput]:
-    """Run a Python script as a tool that gets the number of operations."""
+    """Run a Python script as a tool to which the number of operations is passed."""
     plan = compile_text(SPEC.replace("1 s", measure), folder)
     context = CellContext(plan, plan.cells[0], "", Endpoint())
     job = counted_job(context, ("python3", "-c", script, f"-n={COUNT}"))
@@ -58,7 +58,8 @@ def test_a_counted_run_lasts_about_as_long_as_the_plan_says(tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_a_tool_whose_start_and_end_take_a_while_soon_has_enough_to_do(tmp_path: Path) -> None:
-    """redis-benchmark with several threads behaves like this, since it checks only every 250 ms whether it is done."""
+    """redis-benchmark with several threads behaves like this, because it checks only every 250 ms whether it is
+    done."""
     context, output = ran(tmp_path, _SLOW_START, "2 s")
     assert output.exit_code == 0, (tmp_path / "stderr").read_text()
     assert counted_run(context, output, "tool").count > 100_000

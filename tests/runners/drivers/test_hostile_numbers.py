@@ -1,4 +1,5 @@
-"""Numbers with thousands of digits, which Python refuses to read, count as a tool's bad output and not as our bug."""
+"""Tests that numbers with thousands of digits, which Python refuses to read, count as bad output of the tool and not as
+our bug."""
 
 from __future__ import annotations
 

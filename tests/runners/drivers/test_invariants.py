@@ -37,7 +37,7 @@ TABLES: dict[str, tuple[str, Sequence[Invariant[Any]]]] = {
     "db_bench": ("db_bench", db_bench_invariants.TABLE),
     "fio": ("fio", fio_invariants.TABLE),
 }
-"""The folder of each tool, and its invariants."""
+"""The folder of each tool, and the tool's invariants."""
 
 
 @pytest.mark.parametrize(("tool", "table"), TABLES.values(), ids=TABLES)
@@ -88,7 +88,8 @@ def test_what_is_no_finite_number_is_none(text: str) -> None:
 
 
 def test_the_mean_has_bounds_that_latencies_reach() -> None:
-    """100 latencies, 99 of 1 ms and one of 100 ms, have a mean of 1.99 ms, but can't have half or twice that."""
+    """100 latencies, 99 of 1 ms and one of 100 ms, have a mean of 1.99 ms. A mean of half or twice that is
+    impossible."""
     for mean, fits in ((0.00199, True), (0.0009, False), (0.004, False)):
         of = PrintedLatencies("[READ]", 100, mean, 0.001, 0.1, ((50.0, 0.001), (90.0, 0.001), (98.0, 0.001)))
         assert (list(check_mean(of)) == []) == fits, mean

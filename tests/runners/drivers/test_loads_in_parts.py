@@ -1,4 +1,4 @@
-"""Tests the division of a load over load generators, threads and batches."""
+"""Tests how a load is divided among load generators, threads and batches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.cells import attached, context, ycsb
 
 
 def contexts(records: int, hosts: int, threads: int | None = None, driver: str = "ycsb") -> list[CellContext]:
-    """Return the contexts of all load generators that load so many records together."""
+    """Return the contexts of all load generators that together load this many records."""
     workload = ycsb("a", records)
     if threads:
         properties = {**workload.properties, "load_threads": float(threads)}

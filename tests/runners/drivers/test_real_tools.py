@@ -48,7 +48,7 @@ def needs_mongo() -> None:
 
 
 class Bench:
-    """One cell's driver and engine, set up as by the executor."""
+    """The driver and the engine of one cell, set up as the executor does it."""
 
     def __init__(self, context: CellContext, hosts: HostPool, engine: Engine, folder: Path) -> None:
         self.transport: Transport = hosts["local"]
@@ -227,7 +227,7 @@ def test_ycsb_measures_inside_the_window_and_agrees_with_the_server(tmp_path: Pa
 @pytest.mark.usefixtures("needs_mongo")
 @pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_the_options_of_a_database_are_those_of_the_load_alone(tool: str, tmp_path: Path) -> None:
-    """A client that asks for TLS gets none: its load fails, but the controller's connection does not."""
+    """A client that asks for TLS does not get it, so its load fails, but the controller's connection does not."""
     if tool == "go_ycsb":
         built_tool("go-ycsb/bin/go-ycsb")
     tls: Options = {"tls": True, "serverSelectionTimeoutMS": 2000.0}
@@ -399,7 +399,7 @@ def test_a_tool_that_exits_0_without_a_result_has_failed(tmp_path: Path, tool: s
 
 
 def spaced(made: Bench, arrivals: Arrivals) -> None:
-    """Run the cell's load with this spacing. Any lateness is accepted, since other tests keep this machine busy."""
+    """Run the cell's load with this spacing. Any lateness is accepted, because other tests keep this machine busy."""
     plan = made.context.plan
     experiment = made.context.experiment.model_copy(update={"arrivals": arrivals})
     made.context = replace(made.context, plan=plan.model_copy(update={"experiments": {"e": experiment}}))

@@ -1,4 +1,4 @@
-"""Tests adaptive ramps by the journal: which points are measured, also by a resumed run."""
+"""Tests which points adaptive ramps measure, according to the journal, including those of a resumed run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def saturating(cell: Cell) -> float:
 
 
 class Run:
-    """A run in memory. A resumed run continues from another run's records."""
+    """A run in memory. A resumed run continues from the records of another run."""
 
     def __init__(self, plan: Plan, rate: Rate = saturating, before: list[j.AnyRecord] | None = None) -> None:
         self.plan, self.rate, self.now = plan, rate, 0.0
@@ -57,7 +57,8 @@ class Run:
         self.record.add(NOWHERE, record)
 
     def go(self, most: int = 1000) -> Run:
-        """Measure at most this many cells, and begin one more without ending it, like a killed controller."""
+        """Measure at most this many cells. Then begin one more cell without ending it, like a controller that is
+        killed."""
         done, count = self.record.finished(self.plan), 0
         for cell in self.ramps.in_order([cell for cell in self.plan.cells if cell.id not in done], threading.Event()):
             if reason := self.ramps.not_needed(cell) or self.repeats.not_needed(cell):

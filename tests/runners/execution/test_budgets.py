@@ -1,4 +1,4 @@
-"""Tests a budget: each point is measured once, then repeats go where intervals are widest, by the journal."""
+"""Tests a budget by the journal: each point is measured once, and then repeats are added where intervals are widest."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def plan_of(
 
 
 class Run:
-    """A run in memory in which each cell takes `CELL_S`, and any load takes `load_s` more.
+    """A run in memory. Each cell takes `CELL_S`, and a load takes `load_s` more.
 
-    A resumed run continues from another run's records.
+    A resumed run continues from the records of another run.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Run:
 
     @property
     def no_room(self) -> dict[str, j.NoRoom]:
-        """Return what the budget had no room for, by `hardware workload repeat`."""
+        """Return what did not fit in the budget, by `hardware workload repeat`."""
         return {
             f"{cell.hardware} {cell.workload} {cell.repeat}": self.budgets.no_room(cell) for cell in self.plan.cells
         }
@@ -371,7 +371,8 @@ def test_experiments_that_share_a_budget_name_their_own_targets(tmp_path: Path) 
 
 
 def loading(tmp_path: Path, workloads: str, more: str, records: str = "1M") -> Plan:
-    """Return a plan whose workload `calm` reads and `wild` writes, so that the next cell must load."""
+    """Return a plan with a workload `calm` that reads and a workload `wild` that writes, so that the cell after `wild`
+    must load."""
     data = HEAD.replace('path = "{path}"', 'path = "{path}"  reset = after_writes')
     path = tmp_path / "spec.bench"
     text = data.replace("calm from db_bench.fillrandom", f"calm from db_bench.readrandom {{ records = {records} }}")

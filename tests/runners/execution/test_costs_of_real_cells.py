@@ -1,5 +1,5 @@
-"""Tests the cost of a measured cell besides its load generator, counted instead of timed. For times, see `python -m
-benchmarks overhead`."""
+"""Tests what a measured cell costs apart from its load generator. Costs are counted, not timed. For times, see `python
+-m benchmarks overhead`."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ def counted(folder: Path, threads: list[int]) -> Counter[str]:
 
 @pytest.mark.long
 def test_a_further_cell_starts_13_scripts_and_flushes_26_times(tmp_path: Path) -> None:
-    """The scripts are for the claim; the data, their size and their list; starting the probes (in one job) and the load
-    generator; waiting for the latter, stopping the probes, removing both; and the data again, three times."""
+    """The scripts are for the claim; for the data, their size and their list; for starting the probes (in one job) and
+    the load generator; for waiting for the load generator, stopping the probes, and removing both; and for the data
+    again, three times.
+    """
     system_tool("db_bench")
     few, many = counted(tmp_path / "few", [1]), counted(tmp_path / "many", [1, 2, 4, 8, 16])
     more = {kind: (many[kind] - few[kind]) / 4 for kind in ("script", "flush")}

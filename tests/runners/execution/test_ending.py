@@ -1,4 +1,4 @@
-"""The end of a run that is asked to stop when nothing is left to stop."""
+"""Tests the end of a run that is asked to stop when nothing is left to stop."""
 
 from __future__ import annotations
 

@@ -87,7 +87,8 @@ report r "Recovery" { figure "Around" { line = out by workload } }
 
 @pytest.mark.long
 def test_each_of_two_outages_under_an_offered_load_is_found_within_one_sample(bench: Bench) -> None:
-    """openload offers its load throughout, so operations due while the server was stopped come late and are counted."""
+    """openload offers its load all the time, so operations that are due while the server is stopped come late, and are
+    counted."""
     built_tool("openload/bin/openload-mongodb")
     stops = {f"STOP{seconds}": STOP.replace("sleep 3", f"sleep {seconds}") for seconds in (2, 3)}
     text = OPEN
@@ -156,7 +157,8 @@ def test_the_length_of_a_known_outage_on_a_host_behind_ssh_is_found_within_one_s
 
 
 def test_the_beginning_of_a_measurement_ends_before_its_first_event(bench: Bench) -> None:
-    """An event's effect is not a transient. The outage of 3 s would otherwise turn 60 of 120 s into one."""
+    """The effect of an event is not a transient. Otherwise, the outage of 3 s would make a transient of 60 of the 120
+    s."""
     bench.spec("""\
 hardware eco { hosts = "eco-1.lab" }
 client load { hosts = "load-1.lab"  tool = openload }

@@ -1,4 +1,4 @@
-"""After the first cells on a hardware fail alike: which of the others are still tried."""
+"""Tests which cells are still tried after the first cells on a hardware have failed in the same way."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_cells_at_other_levels_are_not_blamed_on_the_hardware(cells: list[Cell])
 
 
 def test_as_many_cells_are_reported_as_decide(cells: list[Cell]) -> None:
-    """More may be in progress on other lanes, or may have failed before a point with less load did."""
+    """More cells may be in progress on other lanes, or may have failed before a point with less load did."""
     error = after(cells, *(OptionRefused("no such option") for _ in range(4))).why_not(cells[4])
     assert error is not None
     assert "the first 3 cells of its workload on its hardware failed alike" in error.message
@@ -85,7 +85,7 @@ def test_as_many_cells_are_reported_as_decide(cells: list[Cell]) -> None:
 
 @pytest.fixture
 def ramp(tmp_path: Path) -> list[Cell]:
-    """Return cells with each of these thread counts and three repeats."""
+    """Return three repeats of a cell for each of these thread counts."""
     text = SPEC.replace("threads = 1 ", "threads = [512, 256, 128, 64] ").replace("repeats = 5", "repeats = 3")
     return list(compile_text(text, tmp_path).cells)[:12]
 

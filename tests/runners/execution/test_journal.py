@@ -1,4 +1,4 @@
-"""The journal keeps every complete record, and nothing else."""
+"""Tests that the journal keeps every complete record, and nothing else."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_a_look_whether_a_run_goes_on_keeps_nobody_from_going_on_with_it(tmp_pat
 def test_a_flush_that_fails_once_loses_every_record_that_waited_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next flush works, and must not confirm a record that was cut off with the others."""
+    """The next flush works, but must not confirm a record that was cut off with the others."""
     journal = Journal(tmp_path)
     path = tmp_path / JOURNAL
     real, everyone_waits, failed = os.fsync, threading.Event(), threading.Event()

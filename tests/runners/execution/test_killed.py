@@ -1,4 +1,4 @@
-"""A controller that is killed at every point of a run: no measurement is lost or made twice."""
+"""Tests a controller that is killed at every point of a run: no measurement is lost or made twice."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
 
 @dataclass(frozen=True)
 class Controllers:
-    """The journal, divided by the controllers that wrote it."""
+    """The journal, divided among the controllers that wrote it."""
 
     each: tuple[list[dict[str, Any]], ...]
 
     def did_with(self, cell: str) -> list[str]:
-        """Return for each controller how it began with the cell: `goes on` (it continued the attempt), `again` (it
-        started a new attempt) or `` (it did not begin)."""
+        """For each controller, return how it began with the cell: `goes on` (it continued the attempt), `again` (it
+        started a new attempt) or `` (it did not begin the cell)."""
         found = []
         for records in self.each:
             kinds = [r["type"] for r in records if r.get("cell") == cell]
@@ -99,7 +99,8 @@ def controllers(bench: Bench) -> Controllers:
 
 
 def assert_whole(bench: Bench, cells: tuple[str, ...]) -> None:
-    """Check that each cell has one good verdict with its tool's output, and that its jobs were collected once."""
+    """Check that each cell has one good verdict with its tool's output, and that the cell's jobs were collected
+    once."""
     verdicts = bench.journal("cell_ended")
     assert sorted(verdict["cell"] for verdict in verdicts) == sorted(cells), "a finished cell is not run again"
     assert {verdict["status"] for verdict in verdicts} == {"ok"}
@@ -123,7 +124,7 @@ def assert_whole(bench: Bench, cells: tuple[str, ...]) -> None:
 
 
 def operations(printed: str) -> int:
-    """Return the operations printed by db_bench, go-ycsb or YCSB."""
+    """Return the number of operations that db_bench, go-ycsb or YCSB printed."""
     if found := re.search(r"(\d+) operations;", printed) or re.search(
         r"^READ +- .* Count: (\d+),", _last(printed), re.MULTILINE
     ):
@@ -164,10 +165,10 @@ POINTS: tuple[tuple[dict[str, str], str], ...] = (
     ({"type": "step_ended", "step": "collect"}, "goes on"),
     ({"type": "cell_ended"}, ""),
 )
-"""Where a controller is killed, one point after another, and what the next controller does with the cell in progress.
-"""
+"""The points at which a controller is killed, in order of time. Each comes with what the next controller does with the
+cell in progress."""
 SOME_POINTS = tuple(POINTS[at] for at in (0, 2, 3, 8, 9, 11, 14, 17, 18, 19, 21, 23, 24, 25))
-"""At least one point before, in and after each job, and each point where the next controller's behaviour changes."""
+"""At least one point before, in and after each job, and each point at which the next controller's behaviour changes."""
 
 
 @pytest.mark.timeout(300)
@@ -204,7 +205,8 @@ def test_a_run_killed_at_one_point_after_another_over_ssh_is_whole_in_the_end(
 
 
 def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int, int]) -> int:
-    """Run to the end, with up to `times` kills after `lines` lines of the journal each. Returns the number of kills."""
+    """Run to the end. On the way, kill the run up to `times` times, each time after `lines` lines of the journal.
+    Returns the number of kills."""
     chance = random.Random(seed)  # noqa: S311 - it picks moments, the same each time
     words: tuple[str, ...] = ("run", "brief.bench")
     for killed in range(times):

@@ -43,7 +43,7 @@ def simulated(folder: Path, plan: Plan) -> list[j.AnyRecord]:
 
 
 class Run:
-    """A run in memory. Each codec has these rates for its repeats, multiplied by the threads up to `most`."""
+    """A run in memory. The repeats of each codec have these rates, multiplied by the number of threads up to `most`."""
 
     def __init__(
         self, plan: Plan, rates: Mapping[str, tuple[float, ...]], most: Mapping[str, int] | None = None

@@ -1,4 +1,5 @@
-"""A host that goes away fails one cell. The others of its lane wait for it once, or fail at once."""
+"""Tests a host that goes away. One cell fails, and the other cells of its lane wait for the host once, or fail at
+once."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ experiment e {
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[j.AnyRecord]]:
-    """Return a function that runs cells on a host that goes away after its first cell, and answers again at the given
-    look."""
+    """Return a function that runs cells on a host. The host goes away after its first cell, and answers again at the
+    given look."""
 
     def run(back_at: int, retries: int = 0) -> list[j.AnyRecord]:
         (tmp_path / "a.bench").write_text(SPEC.replace("@RETRIES@", str(retries)))

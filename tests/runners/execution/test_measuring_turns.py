@@ -1,5 +1,5 @@
-"""Tests turns at measuring: one cell has the turn, the one that waited longest is next, and a resumed one keeps its
-turn."""
+"""Tests turns at measuring: one cell has the turn, the cell that has waited longest is next, and a resumed cell keeps
+its turn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cells(tmp_path: Path) -> dict[str, Cell]:
 
 
 class Lanes:
-    """Threads that take their turn and keep it until the test ends it."""
+    """Threads that each take a turn and keep it until the test ends it."""
 
     def __init__(self, turns: MeasuringTurns) -> None:
         self.turns = turns

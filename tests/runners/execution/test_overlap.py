@@ -1,4 +1,4 @@
-"""Tests `overlap = loading`: one hardware group loads while another is measured, on real hosts, and no two are measured
+"""Tests `overlap = loading` on real hosts: one hardware group loads while another is measured, and no two are measured
 at once."""
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Span = tuple[float, float]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    """Yield a bench with two hosts, each with its own sshd, on which a load takes at least two seconds."""
+    """Yield a bench with two hosts, each with its own sshd. A load takes at least two seconds there."""
     with two_hosts(tmp_path, f"*fillrandom*|*fillseq*) sleep {LOAD_S};;") as fresh:
         yield fresh
 
 
 def spans(bench: Bench, step: str) -> dict[str, Span]:
-    """When each cell's last step of a kind began and ended."""
+    """Return when each cell's last step of a kind began and ended."""
     begun: dict[str, float] = {}
     found: dict[str, Span] = {}
     for record in bench.journal():
@@ -63,7 +63,7 @@ def assert_measured_one_at_a_time(bench: Bench) -> None:
 
 
 def assert_whole(bench: Bench) -> None:
-    """Check that each cell has a verdict on an attempt with a complete load of its own."""
+    """Check that each cell has a verdict on an attempt with its own complete load."""
     assert_measured_one_at_a_time(bench)
     good = {(record["cell"], record["attempt"]) for record in bench.journal("cell_ended") if record["status"] == "ok"}
     assert sorted(cell for cell, _ in good) == CELLS
@@ -79,8 +79,8 @@ def beside(bench: Bench) -> set[tuple[str, str]]:
 
 
 def loaded_beside_turn(bench: Bench) -> set[str]:
-    """Return the cells during whose turn another cell's load ran. The turn begins before the measuring step and ends
-    after it."""
+    """Return the cells during whose turn another cell loaded. The turn begins before the measuring step, and ends after
+    it."""
     loads = spans(bench, "load")
     turns: dict[str, Span] = {}
     for record in bench.journal():
@@ -185,7 +185,7 @@ def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how: signal.Signals) -> None:
-    """This includes a workload that writes, since it is counted as a writer only at its turn."""
+    """This holds even if the workload writes, because the cell counts as a writer only from its turn on."""
     bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
     waited = interrupted_in_its_wait(bench, how)
     ended = bench("resume", "--no-report")
@@ -235,7 +235,7 @@ def test_data_that_another_run_wrote_to_after_the_wait_are_loaded_again(bench: B
 @pytest.mark.long
 @pytest.mark.timeout(240)
 def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
-    """The group's first cell fails in the first run, and then runs in between."""
+    """The group's first cell fails in the first run, and runs in between in the second."""
     failed = bench.folder / "failed"
     once = f"*/two*fillseq*) [ -e {failed} ] || {{ touch {failed}; exit 7; }};;"
     tool = wrapped.db_bench(bench.folder / "once", once)

@@ -1,4 +1,4 @@
-"""Tests searches for promises by the journal: which rates are measured, also by a resumed run."""
+"""Tests which rates searches for promises measure, according to the journal, including those of a resumed run."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def plan_of(
 
 
 Asked = dict[str, float] | str
-"""The results of a cell: the values of its limits, or who causes its numbers to be refused ("failed" for another
-reason)."""
+"""The results of a cell: the values of its limits, or who causes its numbers to be refused. "failed" means any other
+reason."""
 
 
 def up_to(highest: float) -> Callable[[Cell], Asked]:
@@ -63,7 +63,7 @@ def up_to(highest: float) -> Callable[[Cell], Asked]:
 
 
 class Run:
-    """A run in memory. A resumed run continues from another run's records."""
+    """A run in memory. A resumed run continues from the records of another run."""
 
     def __init__(
         self,
@@ -86,7 +86,8 @@ class Run:
         self.record.add(NOWHERE, record)
 
     def go(self, most: int = 1000) -> Run:
-        """Measure at most this many cells, and begin one more without ending it, like a killed controller."""
+        """Measure at most this many cells. Then begin one more cell without ending it, like a controller that is
+        killed."""
         done, count = self.record.finished(self.plan), 0
         left = [cell for cell in self.plan.cells if cell.id not in done]
         for cell in self.searches.in_order(left, threading.Event()):
@@ -146,7 +147,7 @@ def test_the_highest_rate_that_keeps_each_limit_is_found_and_confirmed(tmp_path:
 
 
 def test_each_operation_has_its_own_limit(tmp_path: Path) -> None:
-    """The latency of updates breaks the promise at a far lower rate than that of reads."""
+    """The latency of updates breaks the promise at a far lower rate than the latency of reads does."""
 
     def asked(cell: Cell) -> Asked:
         return {"p99 read": 0.004, "p99 update": 0.004 if (cell.target or 0) <= 3_000 else 0.008, "errors": 0.0}
@@ -176,8 +177,8 @@ def test_a_rate_is_served_as_exactly_as_the_next_one_is_near(
 
 
 def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> None:
-    """Tests bursts (in them and between them), random arrivals (those that came), and operations that were
-    never sent."""
+    """Tests bursts (in them and between them), random arrivals (those that came), and operations that were never
+    sent."""
     bursts = plan_of(
         tmp_path, "warm_up = 20 s  arrivals = burst(60k ops/s, every: 20 s, lasting: 2 s)", tool="openload"
     )
@@ -311,7 +312,7 @@ def test_a_broken_run_caps_the_rate_and_a_warning_says_up_to_which_rate_most_run
 
 
 def test_an_edge_that_held_out_runs_moved_is_not_sure(tmp_path: Path) -> None:
-    """This holds even if the judging runs all agreed at both of its rates."""
+    """This holds even if all runs that decided the edge agreed at both of its rates."""
     plan = plan_of(tmp_path)
     (search,) = searches_of(plan)
     low, middle, high = search.experiment.points[20:23]
@@ -335,7 +336,7 @@ def test_a_failed_cell_is_followed_by_the_next_repeat_and_tried_again_by_a_resum
 
 
 def test_a_verdict_that_another_attempt_was_to_replace_does_not_count(tmp_path: Path) -> None:
-    """This happens in a run that was killed during the other attempt."""
+    """This happens in a run that is killed during the other attempt."""
     plan = plan_of(tmp_path)
     refused = Run(plan, lambda _: "system").go(1)
     before = [
@@ -364,7 +365,7 @@ def test_runs_that_all_fail_leave_the_search_undecided(tmp_path: Path) -> None:
 def test_the_candidates_that_a_search_leaves_out_say_whether_it_found_an_answer(
     tmp_path: Path, by: str, reason: str
 ) -> None:
-    """If no rate keeps the promise, that is an answer. A load generator that is too late gives none."""
+    """If no rate keeps the promise, the search has found an answer. If the load generator is too late, it has not."""
     run = Run(plan_of(tmp_path), lambda _: by).go()
     left_out = {reason for each in run.plan.cells if (reason := run.searches.not_needed(each))}
     assert left_out == {reason}

@@ -1,4 +1,4 @@
-"""Repeats that end when the mean is known well enough, by the journal: which are not needed, and when."""
+"""Tests repeats that end when the mean is known well enough, by the journal: which repeats are not needed, and when."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.runners.scheduling.knee_search import Searches
 from tests.support.plans import compile_spec
 
 CLOSE = (100.0, 101.0, 99.0, 100.0, 100.5, 99.5)
-"""Values that are within 2.5 % after three repeats."""
+"""Values whose mean is known to within 2.5 % after three repeats."""
 FAR = (100.0, 140.0, 60.0, 100.0, 120.0, 80.0)
 
 HEAD = """
@@ -44,7 +44,7 @@ Rates = Mapping[str, tuple[float, ...]]
 
 
 class Run:
-    """A run in memory that goes through the plan's cells, with these rates for the repeats of each hardware."""
+    """A run in memory that goes through the plan's cells. The repeats of each hardware have these rates."""
 
     def __init__(self, plan: Plan, rates: Rates, before: list[j.AnyRecord] | None = None) -> None:
         self.plan, self.rates = plan, rates
@@ -56,7 +56,7 @@ class Run:
         self.searches = Searches(plan, RunRecord.of(self.records), self.done, self.records.append)
 
     def go(self, most: int = 1000, failing: tuple[str, ...] = ()) -> list[str]:
-        """Measure at most this many cells, with `failing` ones, and return their names in the form `hardware/r1`."""
+        """Measure at most this many cells. Cells in `failing` fail. Returns the names in the form `hardware/r1`."""
         measured: list[str] = []
         for cell in self.plan.cells:
             if cell.id in self.done:
@@ -146,7 +146,7 @@ def test_hardware_that_takes_turns_goes_on_until_all_of_it_is_confident(tmp_path
 
 
 def test_hardware_that_is_not_confident_any_more_keeps_the_others_going(tmp_path: Path) -> None:
-    """The rule holds for all of a round together, not once for each."""
+    """The rule must hold for all hardware in the same round, and not for each at some time."""
     outlier = (100.0, 100.0, 100.0, 140.0, 100.0, 100.0)
     run = Run(plan_of(tmp_path, "box.one, box.two", "interleaved"), {"one": outlier, "two": FAR})
     assert len(run.go()) == 12
@@ -209,7 +209,7 @@ def test_hardware_whose_search_is_over_does_not_hold_up_the_others(tmp_path: Pat
 
 
 def test_fewer_good_repeats_than_the_rule_asks_for_decide_nothing(tmp_path: Path) -> None:
-    """The first of three failed, so that only two agree."""
+    """The first of three repeats failed, so that only two agree."""
     run = Run(plan_of(tmp_path, "other"), {"other": (100.0, 100.0, 100.1, 100.0, 100.1, 100.0)})
     assert run.go(failing=("other/r1",)) == names("other", 4)
 
@@ -229,7 +229,7 @@ def test_the_rate_of_a_failed_repeat_does_not_count(tmp_path: Path) -> None:
 
 
 def test_a_repeat_that_is_tried_again_is_waited_for(tmp_path: Path) -> None:
-    """It failed in the interrupted run, and its new result decides together with the others."""
+    """The repeat failed in the interrupted run, and its new result is judged together with the others."""
     plan = plan_of(tmp_path, "other")
     before: list[j.AnyRecord] = [
         j.CellEnded(

@@ -168,7 +168,7 @@ MEASURED = {
     2: ((200.0, 0.0013), (220.0, 0.001)),
     4: ((205.0, 0.002), (209.0, 0.001)),
 }
-"""The repeats' throughput and latency by threads. At 4, the mean is lower than at 2."""
+"""The throughputs and latencies of the repeats, by threads. At 4 threads, the mean is lower than at 2."""
 
 
 def measure(recorded: RecordedSearches, cells: list[Cell]) -> None:

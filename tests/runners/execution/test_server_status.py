@@ -1,4 +1,4 @@
-"""Tests a server queried during a measurement: its failures are not confused with failures elsewhere."""
+"""Tests a server that is queried during a measurement: its failures are not confused with failures elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROBE = Probe(name="database", every_s=0.02, hosts=("node1",), on="controller", 
 
 
 class Telling:
-    """An engine that gives these answers, and then repeats the last one."""
+    """An engine that gives these answers one after another, and then repeats the last one."""
 
     name = "telling"
 

@@ -1,4 +1,4 @@
-"""Tests of cells that run in parallel, and of the order of a lane's cells."""
+"""Tests which cells run in parallel, and the order of the cells in a lane."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ workload w from db_bench.fillrandom
 
 
 def order(tmp_path: Path, repeats: str) -> list[list[str]]:
-    """Return `hardware threads repeat` of each cell by lane, with the lane of the first variant first."""
+    """Return `hardware threads repeat` of each cell by lane. The lane of the first variant is first."""
     path = tmp_path / "spec.bench"
     path.write_text(
         f"{HEAD}experiment e {{ hardware = [box.one, other, box.two]  workloads = w  threads = [1, 2]  measure = 1 s\n"

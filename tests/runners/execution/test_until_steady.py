@@ -44,7 +44,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def recorded(bench: Bench) -> dict[str, Any]:
-    """Return openload's own record of the only cell."""
+    """Return what openload itself recorded about the only cell."""
     (measured,) = [job for job in bench.journal("job_collected") if job["job"] == "measure"]
     found: dict[str, Any] = json.loads((bench.run_dir / measured["directory"] / "record.json").read_text())
     return found
@@ -94,7 +94,8 @@ def test_a_killed_controller_takes_the_end_and_the_numbers_that_openload_found_w
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_load_that_is_never_steady_ends_after_its_longest_time_and_is_marked(bench: Bench) -> None:
-    """Random arrivals at a low rate: after that time, the mean is known to some per cent, and never to a thousandth."""
+    """Arrivals are random and at a low rate. After the longest time, the mean is known to a few per cent, but not to a
+    thousandth."""
     bench.spec(SPEC, ARRIVALS="poisson(lag: 100 %)", WITHIN="0.1 %", MOST="52 s")
     done = bench("run", "brief.bench", timeout=240)
     assert done.code == 0, done.text

@@ -1,5 +1,5 @@
-"""The controller of a run with a scheduler that is just a list of jobs, for situations that a real one can't produce on
-demand."""
+"""Tests the controller of a run with a scheduler that is just a list of jobs, for situations that a real scheduler
+can't produce on demand."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_users_usual_options_reach_slurm_only_where_they_hide_nothing(monkeypa
 
 @pytest.mark.parametrize(("status", "says"), [("ok", "is queued again"), ("failed", "error: no cell ended well")])
 def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path: Path, status: str, says: str) -> None:
-    """Otherwise, cells that fail in each job would be queued for ever."""
+    """If it were, cells that fail in each job would be queued for ever."""
     journal, began = tmp_path / "journal.jsonl", tmp_path / "began"
     journal.touch()
     program = tmp_path / "python"

@@ -1,4 +1,4 @@
-"""Two lanes run by two processes at once, on two real hosts, give the same run as a single controller."""
+"""Tests that two lanes run by two processes at once, on two real hosts, give the same run as a single controller."""
 
 from __future__ import annotations
 

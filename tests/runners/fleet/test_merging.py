@@ -1,4 +1,5 @@
-"""Tests merging lanes that ran separately: each cell counts once, whatever the order, and wrong folders are refused."""
+"""Tests merging lanes that ran separately: each cell counts once, in whatever order lanes are merged, and wrong folders
+are refused."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def fleet(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a simulated run with three lanes that has not begun."""
+    """Return the folder of a simulated run with three lanes that has not started."""
     return copied(bench, tmp_path_factory, "fleet", ())
 
 
@@ -60,7 +61,8 @@ def ran(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def copied(bench: Bench, factory: pytest.TempPathFactory, name: str, lanes: tuple[str, ...]) -> Path:
-    """Copy a run that was moved away, because an original beside it would count. These lanes have run."""
+    """Return a copy of a run in which these lanes have run. The run is moved away before it is copied, because
+    otherwise the original would count, too."""
 
     def make(folder: Path) -> None:
         with fresh_bench(folder / "made") as first:
@@ -93,7 +95,7 @@ def merged(bench: Bench, *words: str, code: int = 0) -> Any:
 
 
 def refused(bench: Bench, *words: str) -> str:
-    """Check that merging fails without changing the run, and return the error and its help, one line each."""
+    """Check that merging fails without changing the run. Returns the error and its help, each on one line."""
     ended = bench(*words)
     assert ended.code == 2, ended.text
     assert ended.err.startswith("error: ") or "\nerror: " in ended.err
@@ -102,7 +104,7 @@ def refused(bench: Bench, *words: str) -> str:
 
 
 def tables(run_dir: Path) -> dict[str, list[str]]:
-    """Return the rows of a store without the names and times in which any two runs differ."""
+    """Return the rows of a store without the names and times that differ between any two runs."""
     found = {}
     for path in (run_dir / "store").glob("*.parquet"):
         names = [name for name in pq.read_schema(path).names if name != "run_id" and not name.endswith("_at")]
@@ -396,7 +398,8 @@ experiment e {{ hardware = [{names}]  workloads = rr  threads = [1, 2]  measure 
 
 
 def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One has opened the journal that the other then replaces, which makes the lock on it useless."""
+    """One of them has opened the journal, which the other then replaces. The lock on the opened file is then
+    useless."""
     lane(bench, "1")
     merged(bench, code=130)
     journal = fleet / "journal.jsonl"
@@ -417,7 +420,8 @@ def test_two_mergings_at_once_do_not_both_write(bench: Bench, fleet: Path, monke
 def test_what_a_merge_copies_is_flushed_before_the_journal_names_it(
     bench: Bench, fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lanes on another file system can't be linked. Nothing else on the machine is flushed."""
+    """Lanes on another file system can't be linked, so their files are copied. Nothing else on the machine is
+    flushed."""
     lane(bench, "1")
 
     def no_link(*_: object) -> None:

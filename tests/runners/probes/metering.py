@@ -1,4 +1,4 @@
-"""Helpers for tests of power meters: nodes with meters, sampling, and searching for secrets."""
+"""Helpers for tests of power meters: nodes with meters, sampling, and the search for secrets."""
 
 from __future__ import annotations
 

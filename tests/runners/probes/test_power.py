@@ -1,4 +1,4 @@
-"""The power probe, with a BMC that ipmitool reads, and with readings of each kind of meter."""
+"""Tests the power probe with a BMC that ipmitool reads, and with readings of each kind of meter."""
 
 from __future__ import annotations
 

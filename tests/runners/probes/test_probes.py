@@ -47,7 +47,7 @@ def output(directory: Path, stdout: str, stderr: str = "") -> JobOutput:
 
 
 def diskstats(name: str, *, reads: int = 0, sectors: int = 0, writes: int = 0, written: int = 0, **ms: int) -> str:
-    """Return a line of diskstats. `ms` are milliseconds of the reads and of the writes, then `busy` and `queued`."""
+    """Return a line of diskstats. `ms` has milliseconds by name: `read_ms`, `write_ms`, `busy` and `queued`."""
     took = [ms.get(key, 0) for key in ("read_ms", "write_ms", "busy", "queued")]
     return f" 259 0 {name} {reads} 0 {sectors} {took[0]} {writes} 0 {written} {took[1]} 0 {took[2]} {took[3]} 0 0 0 0"
 
@@ -194,7 +194,7 @@ def test_probes_that_share_a_loop_each_find_their_own(here: Transport, tmp_path:
 
 
 def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(here: Transport, tmp_path: Path) -> None:
-    """/proc/sys returns its numbers only to the first read of an open file."""
+    """Files in /proc/sys return their numbers only to the first read after they are opened."""
     reads = FileReads({"/proc/sys/fs/file-nr": 'print "files", $1', "/proc/no-such-file": "print"})
     running = here.start(reading_job([(probe("files", 0.2), reads)]))
     until(lambda: running.tail().count("\n.") >= 2)
@@ -206,7 +206,8 @@ def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(he
 def test_readings_do_not_drift(here: Transport) -> None:
     """If the work for each reading were added to the pause, ten readings would always take about 50 ms longer.
 
-    A busy machine may delay some of them, which the next are not to suffer from: it is waited for ten that it lets be.
+    A busy machine may delay a reading, which must not delay the next ones. The test waits for ten successive readings
+    without such a delay.
     """
     running = here.start(Cpu().job(probe("cpu", 0.1), NODE))
 
@@ -280,7 +281,7 @@ def test_a_file_system_in_memory_has_no_disk_and_that_is_not_zero(here: Transpor
 
 
 def run_loop(job: Job, directory: Path, rounds: int) -> float:
-    """Return the CPU seconds of a probe's loop for this many readings, without its sleep."""
+    """Return how many CPU seconds a probe's loop takes for this many readings, without its sleep."""
     line = job.command.words[2]
     assert isinstance(line, str)
     line = re.sub(r"rounds=\d+", f"rounds={rounds}", re.sub(r'sleep "[^|]*"', "sleep 0", line))
@@ -351,7 +352,7 @@ def test_disk_counters_become_rates_over_the_time_between_readings(tmp_path: Pat
 
 
 def ticking(start: int, end: int, step: int = 10) -> str:
-    """Return readings a second apart, with `step` reads in each second."""
+    """Return readings one second apart. In each second, `step` reads happen."""
     return printed("disks a", *((float(t), diskstats("a", reads=t * step)) for t in range(start, end + 1)))
 
 
@@ -363,7 +364,7 @@ def test_intervals_across_the_ends_of_the_window_count_as_far_as_they_are_inside
 
 
 def test_a_burst_at_an_end_of_a_short_window_is_in_its_mean(tmp_path: Path) -> None:
-    """Most of the writes in four seconds come in the last one, which ends between two readings."""
+    """Most of the writes in the four seconds come in the last second, which ends between two readings."""
     written = [0, 0, 50_000, 100_000, 150_000, 430_000, 435_000]
     readings = [(98.6 + n, diskstats("a", written=each)) for n, each in enumerate(written)]
     samples = Disk().parse(probe("disk"), output(tmp_path, printed("disks a", *readings)), (99.0, 103.0))
@@ -415,7 +416,7 @@ def test_over_missed_readings_nothing_is_known(tmp_path: Path) -> None:
 
 
 def booted(header: str, *readings: tuple[float, float, str]) -> str:
-    """Readings with the time since boot beside the clock's."""
+    """Return readings that have the time since boot beside the clock's time."""
     return f"{header}\n" + "".join(f"= {at:.9f} {up:.2f}\n{text}\n.\n" for at, up, text in readings)
 
 
@@ -533,7 +534,7 @@ def test_an_interface_that_was_made_anew_leaves_a_gap(tmp_path: Path) -> None:
 
 
 def test_counters_are_read_once_more_when_the_probe_is_stopped(here: Transport, tmp_path: Path) -> None:
-    """This covers the end of a short window, even if counters are rarely read."""
+    """So the end of a short window is covered even if the counters are rarely read."""
     what = probe("cpu").model_copy(update={"every_s": 30.0})
     running = here.start(Cpu().job(what, NODE))
     until(lambda: running.tail().count("\n.\n") == 1)

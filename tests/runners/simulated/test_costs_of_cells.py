@@ -1,4 +1,4 @@
-"""Tests the cost of a simulated cell with its tables, counted instead of timed. For times, see `python -m benchmarks
+"""Tests what a simulated cell costs with its tables. Costs are counted, not timed. For times, see `python -m benchmarks
 fleet`."""
 
 from __future__ import annotations
@@ -73,6 +73,6 @@ def test_the_work_grows_with_the_cells_and_no_faster(counts: list[dict[str, int]
 
 @pytest.mark.parametrize(("what", "most"), [("calls", 33_000), ("opens", 40), ("records", 16), ("flushes", 0)])
 def test_a_cell_costs_no_more_than_it_did(counts: list[dict[str, int]], what: str, most: int) -> None:
-    """Counts are of function calls (twice each, including returns), opened files, and records of the journal."""
+    """The test counts function calls (twice each, because returns count), opened files, and records of the journal."""
     _, middle, large = counts
     assert (large[what] - middle[what]) / 20 <= most

@@ -1,4 +1,4 @@
-"""Tests latencies in buckets: all are counted, with the mean and the percentiles of their distribution."""
+"""Tests latencies in buckets: all of them are counted, and have the mean and the percentiles of their distribution."""
 
 from __future__ import annotations
 

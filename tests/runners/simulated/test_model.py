@@ -1,4 +1,4 @@
-"""Tests the queueing model: laws for every closed network, and an exact solution by another method."""
+"""Tests the queueing model: laws that hold for every closed network, and an exact solution by another method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests whole plans run by the executor on simulated hosts: the results, and that nothing real is contacted."""
+"""Tests whole plans that the executor runs on simulated hosts: the results, and that nothing real is contacted."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ experiment hold { hardware = new  workloads = load(f)  threads = find.knee  meas
 
 
 def simulated(folder: Path, text: str = SPEC, **options: Any) -> tuple[Path, Outcome]:
-    """Run the spec in `folder`, simulated."""
+    """Simulate a run of the spec in `folder`."""
     folder.mkdir(exist_ok=True)
     (folder / "a.bench").write_text(text)
     plan = compile_spec(folder / "a.bench")
@@ -107,7 +107,8 @@ def test_a_host_that_is_simulated_for_long_is_sampled_less_often_without_a_gap(r
 
 
 def test_littles_law_holds_for_every_closed_loop(run_dir: Path) -> None:
-    """The mean number of operations in the system is throughput times mean latency, over all load generators."""
+    """By Little's law, the mean number of operations in the system is the throughput times the mean latency, over all
+    load generators."""
     found = rows(
         run_dir,
         "SELECT c.cell_id, c.threads, sum(o.count * o.mean_s) / any_value(t.duration_s) FROM operations AS o "
@@ -317,7 +318,7 @@ experiment m { hardware = db  database = mongo  workloads = a  threads = 64  mea
 def test_operations_take_as_long_and_need_a_disk_as_the_engine_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: bool
 ) -> None:
-    """Two cores do at most 200 operations of 10 ms per second."""
+    """If each operation takes 10 ms, two cores do at most 200 operations per second."""
     engine = replace(ENGINE_SPECS.own["mongodb"], simulated_s=0.01, in_memory=in_memory)
     monkeypatch.setitem(vars(ENGINE_SPECS), "own", {**ENGINE_SPECS.own, "mongodb": engine})
     run_dir, outcome = simulated(tmp_path, TWO_CORES)
@@ -362,7 +363,7 @@ print(json.dumps([outcome.status, len(plan.cells), used, peak]))
 
 @pytest.mark.long
 def test_a_fleet_costs_the_controller_little(tmp_path: Path) -> None:
-    """There are 100 hosts with 600 cells. For 1,000 and 10,000, see `python -m benchmarks fleet`."""
+    """The fleet has 100 hosts and 600 cells. For 1,000 and 10,000 hosts, see `python -m benchmarks fleet`."""
     done = subprocess.run([sys.executable, "-c", FLEET, tmp_path], capture_output=True, text=True, check=True)
     status, cells, cpu_s, peak = json.loads(done.stdout)
     assert (status, cells) == ("done", 600)

@@ -1,4 +1,4 @@
-"""Simulated loads that end when they are steady, by the same rule as real ones, or after their longest time."""
+"""Tests simulated loads that end when they are steady, by the same rule as real ones, or after their longest time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASK = Task(
 
 
 def looks(task: Task) -> list[bool]:
-    """Return for each look whether the batches were steady."""
+    """For each look, return whether the batches were steady."""
     steady = TaskLoad(task).steady
     assert steady is not None
     first = int(task.steady_from_s / 5)

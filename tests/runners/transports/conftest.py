@@ -1,4 +1,4 @@
-"""Tests every promise of the `Transport` seam on each transport: on this machine, and over a real sshd."""
+"""Tests every promise of the `Transport` interface on each transport: on this machine, and over a real sshd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
 
 LOCAL_FIRST = pytest.mark.parametrize("transport", ["local", *longer("ssh")], indirect=True)
-"""For what a script does on a host, however it got there."""
+"""Marks tests of what a script does on a host, however the script got there."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def shared_server(jobs_dir: Path) -> Iterator[Sshd]:
 
 @pytest.fixture(scope="module")
 def jobs_dir() -> Iterator[Path]:
-    """Yield the host's TMPDIR, where it keeps its jobs, separate from everything else on this machine."""
+    """Yield the host's TMPDIR. The host keeps its jobs there, separate from everything else on this machine."""
     path = Path(tempfile.mkdtemp(prefix="benchbrief-test-"))
     yield path
     shutil.rmtree(path)
@@ -43,7 +43,7 @@ def state_root(jobs_dir: Path) -> Path:
 
 @pytest.fixture
 def server(shared_server: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
-    """Return a server that the client in HOME knows as `box`."""
+    """Return a server that a client with this HOME knows as `box`."""
     monkeypatch.setenv("HOME", str(shared_server.home))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     shared_server.write_config()
@@ -66,7 +66,7 @@ def transport(request: pytest.FixtureRequest, jobs_dir: Path, monkeypatch: pytes
 
 @pytest.fixture
 def host_dir(tmp_path: Path) -> Iterator[Path]:
-    """Yield a directory on the host, which is this machine too."""
+    """Yield a directory on the host, which is this machine."""
     path = tmp_path / "on host"
     path.mkdir()
     yield path
@@ -75,7 +75,7 @@ def host_dir(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def opened() -> Iterator[list[Transport]]:
-    """Transports to close when the test ends."""
+    """The transports to close when the test ends."""
     transports: list[Transport] = []
     yield transports
     for transport in transports:

@@ -1,4 +1,4 @@
-"""A job with a key starts only once, whichever controller asks, and its host reports its state."""
+"""Tests that a job with a key starts only once, whichever controller asks, and that its host reports its state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def job(line: str, key: str, unattended_s: float = 600) -> Job:
 
 @contextmanager
 def controller(transport: Transport) -> Iterator[RealTransport]:
-    """Yield another controller's transport of the same run, without knowledge of the first one's actions."""
+    """Yield the transport of another controller of the same run. It does not know what the first controller did."""
     with closing(open_transport(transport.host, run_name=MINE)) as opened:
         yield opened
 

@@ -1,4 +1,4 @@
-"""Tests ports of a host, reached from the controller."""
+"""Tests ports of a host that are reached from the controller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.sshd import Sshd
 
 @pytest.fixture
 def echo_port() -> Iterator[int]:
-    """Yield the port of a server that sends back all data that it gets, and ends when its client does."""
+    """Yield the port of a server that sends back all data that it receives, and ends when its client does."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:

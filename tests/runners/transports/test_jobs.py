@@ -62,7 +62,7 @@ def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Tr
 def test_a_job_counts_as_under_way_before_its_host_has_answered(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A controller that is killed in between still lists it among the remaining jobs."""
+    """If a controller is killed before the host has answered, the job is still listed among the remaining ones."""
     run, underway = transport.run, transport.session.underway
     heard: list[list[str]] = []
 
@@ -99,8 +99,8 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
 def test_a_job_is_made_of_three_commands_however_long_it_is_waited_for(
     transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stopped: bool
 ) -> None:
-    """The commands start it, wait in the kernel for its end and its exit code, and remove it. A job that is stopped
-    needs no wait."""
+    """The commands start the job, wait in the kernel for its end and its exit code, and remove it. If a job is stopped,
+    there is no wait."""
     run, calls = transport.run, 0
 
     def counted(*words: Any, **more: Any) -> Completed:

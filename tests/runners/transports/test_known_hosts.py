@@ -1,4 +1,4 @@
-"""Tests known_hosts files, by OpenSSH's rules, compared with `ssh-keygen -F` if possible."""
+"""Tests known_hosts files by OpenSSH's rules. If possible, the results are compared with `ssh-keygen -F`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The remains of a killed controller on a host are ended by the same run's next controller, and by no other."""
+"""Tests that what a killed controller leaves on a host is ended by the next controller of the same run, and by no
+other."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def test_leftovers_of_the_same_run_are_ended_and_removed(
 
 
 def numbers(mark: str) -> list[int]:
-    """Return the processes with this mark in their environment."""
+    """Return the ids of the processes that have this mark in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -72,12 +73,12 @@ def numbers(mark: str) -> list[int]:
 
 
 def processes(mark: str) -> list[str]:
-    """Return their names."""
+    """Return the names of the processes that have this mark in their environment."""
     return [Path(f"/proc/{pid}/comm").read_text().strip() for pid in numbers(mark)]
 
 
 def apart(mark: str, line: str = "sleep 60") -> str:
-    """Return a line that leaves a process in its own session."""
+    """Return a line of shell that leaves a process running in its own session."""
     return f"MARK={mark} setsid -f sh -c '{line}'"
 
 

@@ -1,4 +1,4 @@
-"""Tests a host's listing of a directory: no name is silently lost, and nothing in it is trusted."""
+"""Tests how a directory on a host is listed: no name is lost silently, and nothing in the listing is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host is claimed by one run at a time, whatever the runs' controllers and folders."""
+"""Tests that a host is claimed by one run at a time, whatever the controllers and folders of the runs."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
 
 
 def of_another_user(jobs_dir: Path, name: str) -> Completed:
-    """Let another Unix user's run claim the host and give a sign of life once."""
+    """Let a run of another Unix user claim the host and give a sign of life once."""
     jobs_dir.chmod(0o1777)
     holder = f'{{"run": "{name}", "folder": "/theirs", "controller": "lab-2", "pid": 7, "host": "h"}}'
     claimed = f"theirs\n{holder}\n3600"
@@ -174,7 +174,7 @@ def test_a_host_that_a_run_of_another_user_holds_is_seen_to_be_held(
 
 @pytest.fixture
 def theirs(jobs_dir: Path) -> Iterator[Path]:
-    """Yield the place where a living run of another user has its claim."""
+    """Yield the place of the claim that a living run of another user has."""
     if os.getuid() != 0:
         pytest.skip("only root can be another user")
     path = jobs_dir / "benchbrief-54321"
@@ -359,7 +359,7 @@ def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transpor
 
 
 def ended_process() -> int:
-    """Return the number of a process that has ended."""
+    """Return the id of a process that has ended."""
     process = subprocess.Popen(["true"])
     process.wait()
     return process.pid
@@ -416,7 +416,7 @@ def test_a_run_of_any_name_can_hold_a_host(transport: Transport) -> None:
 
 
 class Both(Mapping[str, Transport]):
-    """Two names for hosts, one of which is claimed by another run."""
+    """Two hosts by name. Another run has claimed one of them."""
 
     def __init__(self, **hosts: Transport) -> None:
         self._hosts = hosts

@@ -1,4 +1,5 @@
-"""Files of a place that a command enters are read as they arrive, by a process that Ctrl-C does not reach."""
+"""Tests that files in a place that a command enters are read as they arrive, by a process that Ctrl-C does not
+reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controller's program is copied to a host that lacks it: completely, verified, and only once."""
+"""Tests that a program of the controller is copied to a host that lacks it: completely, verified, and only once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.tools import built_tool, system_tool
 
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[Sshd]:
-    """Yield a host whose user does not have any such programs yet."""
+    """Yield a host whose user does not have any of these programs yet."""
     system_tool("sshd")
     with sshd(config=f"SetEnv TMPDIR={tmp_path} XDG_DATA_HOME={tmp_path}/data") as server:
         yield server

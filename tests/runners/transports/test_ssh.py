@@ -1,4 +1,4 @@
-"""Tests connecting: which host keys count, the route, and the error messages."""
+"""Tests how connections are made: which host keys count, which route is taken, and what errors say."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def test_what_a_login_shell_prints_does_not_get_into_the_output(monkeypatch: pyt
 
 @pytest.fixture
 def behind(server: Sshd) -> Iterator[Sshd]:
-    """Yield a second server that only accepts connections with its own key, to be reached through the first one."""
+    """Yield a second server, to be reached through the first one. It only accepts connections with its own key."""
     with sshd(config="MaxStartups 10") as target:
         (server.home / ".ssh" / "target_key").write_bytes(target.key.read_bytes())
         (server.home / ".ssh" / "target_key").chmod(0o600)

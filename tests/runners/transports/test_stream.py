@@ -1,4 +1,5 @@
-"""Files read over SSH as they arrive: abandoned in the middle, stalled, or cut off."""
+"""Tests files that are read over SSH as they arrive, if the reading is abandoned in the middle, stalls, or is cut
+off."""
 
 from __future__ import annotations
 
