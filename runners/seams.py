@@ -1,6 +1,6 @@
 """The seams of the runners: the interfaces of drivers, engines, probes and transports.
 
-A driver and a probe define *what* to run (typed commands) and what its output means. They never touch a network. A
+A driver or a probe defines *what* to run (typed commands) and what its output means. It never touches a network. A
 transport runs commands and moves files on one host. An engine looks after the system under test.
 """
 
@@ -34,8 +34,8 @@ class GoesOn:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that a tool needs on a host. If present, the command `check` exits with 0 and prints a version. `hint`
-    says how to install it."""
+    """Something that a tool needs on a host. If it is there, the command `check` exits with 0 and prints a version.
+    `hint` tells how to install it."""
 
     name: str
     check: Command
@@ -48,7 +48,7 @@ class Driver(Protocol):
     name: ClassVar[str]
 
     def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
-        """Return the paths at which to look for the tool, best first. If a path is configured, it is the only one."""
+        """Return the paths at which to look for the tool, best first. If a path is configured, return only that one."""
         ...
 
     def requirements(self, path: str) -> tuple[Requirement, ...]: ...
@@ -62,14 +62,14 @@ class Driver(Protocol):
         ...
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Return a separate warm-up job, or None if there is no warm-up or `measure` includes it and `parse` cuts it
-        off."""
+        """Return a separate warm-up job. Returns None if there is no warm-up, or if `measure` includes it and `parse`
+        cuts it off."""
         ...
 
     def measure(self, context: CellContext) -> Job: ...
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        """Return the measurement. Raises BadOutput when the output does not prove a good measurement."""
+        """Return the measurement. Raises BadOutput if the output does not prove a good measurement."""
         ...
 
 
@@ -93,20 +93,20 @@ class TellsInterim(Protocol):
         """Read the current numbers from the end of the tool's output, which may be cut anywhere. Returns None if they
         are not known yet.
 
-        The context has neither the load generator's host nor its endpoint. Never raises for odd text.
+        The context has neither the load generator's host nor its endpoint. Never raises an error for odd text.
         """
         ...
 
 
 @runtime_checkable
 class TellsBeginning(Protocol):
-    """A driver whose tool reports when the measured part of its job began, so that events happen at their times."""
+    """A driver whose tool reports when the measured part of its job began, so that events can happen on time."""
 
     def measured_from(self, context: CellContext, text: str) -> float | None:
-        """Return when measuring began, in seconds since the host booted, from the end of the output, or None if it has
-        not begun.
+        """Return when measuring began, in seconds since the host booted, from the end of the output. Returns None if it
+        has not begun.
 
-        The context is the same as for `measure`. Never raises for odd text.
+        The context is the same as for `measure`. Never raises an error for odd text.
         """
         ...
 
@@ -127,7 +127,7 @@ class ProbeKind(Protocol):
     def job(self, probe: Probe, node: Node) -> Job:
         """Return a background job that samples the node every `probe.every_s` until it is stopped.
 
-        The probe says whether the job runs on the node or on the controller. Raises RunnerError when no job can be
+        The probe determines whether the job runs on the node or on the controller. Raises RunnerError if no job can be
         made.
         """
         ...
@@ -145,27 +145,27 @@ class TellsNow(Protocol):
         """Return the latest values by measure (`power` in watts, `cpu.utilisation` as a share) from the end of the
         output.
 
-        Returns an empty mapping when there are no values. Never raises for odd text.
+        Returns an empty mapping if there are no values. Never raises an error for odd text.
         """
         ...
 
 
 @runtime_checkable
 class ReadsAfter(Protocol):
-    """A probe kind that fetches, after the measurement, samples that another system has recorded (`read = after`)."""
+    """A probe kind that, after the measurement, fetches samples that another system has recorded (`read = after`)."""
 
     def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
-        """Return a job that fetches the samples that were recorded in the window (epoch seconds by the controller), and
-        then ends."""
+        """Return a job that fetches the samples recorded in the window (epoch seconds by the controller), and then
+        ends."""
         ...
 
 
 @runtime_checkable
 class TellsGaps(Protocol):
-    """A probe kind that may fail at some readings while other readings are good."""
+    """A probe kind in which some readings may fail while other readings are good."""
 
     def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
-        """Return a sentence about which readings inside the window failed, and why, or "" when none failed."""
+        """Return a sentence about which readings inside the window failed, and why, or "" if none failed."""
         ...
 
 
@@ -174,7 +174,7 @@ class RecordsStatus(Protocol):
     """A probe kind whose readings come from the engine (`TellsStatus`). It has no job."""
 
     def reading(self, status: Mapping[str, float]) -> str:
-        """Return a reading as text, in the form that `parse` finds in the lines of a `Reading`."""
+        """Return a reading as text, in the form that `parse` expects in the lines of a `Reading`."""
         ...
 
 
@@ -192,10 +192,10 @@ JobState = Literal["running", "ended", "killed"]
 
 @runtime_checkable
 class ChecksPlace(Protocol):
-    """An engine that knows where its data may go, such as a device whose contents may be destroyed."""
+    """An engine that knows where its data may be stored, for example on a device whose contents may be destroyed."""
 
     def check_place(self) -> str:
-        """Return a description of the thing at the path, or "" for a directory. Changes nothing. Raises RunnerError."""
+        """Describe what is at the path, or return "" for a directory. Changes nothing. Raises RunnerError."""
         ...
 
 
@@ -204,21 +204,21 @@ class Restores(Protocol):
     """An engine that can restore a data set without a load, if the database declares how."""
 
     def restore(self, cell: Cell) -> str:
-        """Restore the cell's data set, and return a short description of how. Raises RunnerError.
+        """Restore the cell's data set, and return a short description of how this was done. Raises RunnerError.
 
-        Only called when `holds` has returned that this is possible.
+        Only called if `holds` has returned that this is possible.
         """
         ...
 
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows facts which shape the bytes of a data set, in addition to the plan and
-    the load generator."""
+    """An engine that knows facts which determine the bytes of a data set, in addition to the plan and the load
+    generator."""
 
     def shaping(self) -> dict[str, str]:
-        """Return the facts that shape the data, by name: contents of files, the server's build and the like. Called
-        after `start`.
+        """Return the facts that determine the data's bytes, by name, such as contents of files and the server's build.
+        Called after `start`.
 
         Raises RunnerError.
         """
@@ -227,7 +227,7 @@ class ShapesData(Protocol):
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a database: the bytes of its files, and the number of its records. Each is None when unknown."""
+    """The size of a database: the bytes of its files, and the number of its records. Each is None if unknown."""
 
     on_disk: float | None
     logical: float | None
@@ -261,7 +261,7 @@ class KnowsWhy(Protocol):
     """An engine that may know why a load generator failed although the system under test seems healthy."""
 
     def why_failed(self) -> str:
-        """Return the reason in a few words, or "" when it is unknown. Raises RunnerError."""
+        """Return the reason in a few words, or "" if it is unknown. Raises RunnerError."""
         ...
 
 
@@ -269,7 +269,7 @@ class RunningJob(Protocol):
     """A job started on a host."""
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the job. Returns True when it has ended."""
+        """Wait for the job. Returns True once it has ended."""
         ...
 
     @property
@@ -278,16 +278,16 @@ class RunningJob(Protocol):
         ...
 
     def stop(self) -> None:
-        """End the job's whole process group. Does nothing when it has ended already."""
+        """End the job's whole process group. Does nothing if it has already ended."""
         ...
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals remain on the host until
+        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals stay on the host until
         `discard`."""
         ...
 
     def discard(self) -> None:
-        """Remove an ended job's files from its host. Does nothing when they are gone."""
+        """Remove an ended job's files from its host. Does nothing if they are gone."""
         ...
 
     def tail(self, limit: int = 2000) -> str:
@@ -296,14 +296,15 @@ class RunningJob(Protocol):
 
 
 class Transport(Protocol):
-    """One host. Every method raises HostError when the host can't do what is asked."""
+    """One host. Every method raises HostError if the host can't do what is asked."""
 
     host: Host
     given_up_at: float
-    """When calls to the host last failed for good, by the monotonic clock, or minus infinity while it answers."""
+    """When calls to the host last failed for good, by the monotonic clock. It is minus infinity while the host
+    answers."""
     session: Session
-    """The objects that one command shares among all its hosts. An engine notes in its `underway` what a stop has to
-    wait for."""
+    """The objects that one command shares among all its hosts. If the run is asked to stop, it has to wait for the
+    things that an engine has noted in `underway`."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         """Run a short command and wait for it. A non-zero exit code is a result, not an error."""
@@ -315,36 +316,36 @@ class Transport(Protocol):
         ...
 
     def find(self, key: str) -> JobState | None:
-        """Return the state of the job with this key, or None when it was never started, or was discarded.
+        """Return the state of the job with this key, or None if it was never started, or was discarded.
 
-        A job is `killed` when it neither runs nor left an exit code: the host restarted, the job was killed together
-        with its keeper, or it ended itself because it had no controller.
+        A job is `killed` if it neither runs nor left an exit code: the host restarted, the job was killed together with
+        its keeper, or it ended itself because it had no controller.
         """
         ...
 
     def end_leftovers(self, kept: Collection[str] = ()) -> int:
-        """Stop and remove what the run's jobs or an earlier controller left here. Returns how many jobs and processes
-        were running.
+        """Stop and remove everything that the run's jobs or an earlier controller left here. Returns how many jobs and
+        processes were running.
 
-        Jobs whose keys are in `kept` remain, and so do the processes that ended jobs had started.
+        Jobs whose keys are in `kept` stay, and so do the processes that ended jobs had started.
         """
         ...
 
     def claim(self) -> str:
-        """Claim the host for the run. Does nothing when the run already holds the host. Raises HostBusy when another
-        run does.
+        """Claim the host for the run. Does nothing if the run already holds the host. Raises HostBusy if another run
+        does.
 
-        If the claim's run has shown no sign of life for long, takes over the claim and ends that run's jobs. Returns a
+        If the other run has shown no sign of life for long, takes over the claim and ends that run's jobs. Returns a
         sentence about that, or "".
         """
         ...
 
     def claimed_as(self) -> str:
-        """Return the id under which the run last claimed this machine, or "" without a claim."""
+        """Return the id under which the run last claimed this machine, or "" if it has no claim."""
         ...
 
     def release(self, *, keep_jobs: bool = False) -> int:
-        """Release the host and remove the run's files from it. Jobs remain when `keep_jobs` is set.
+        """Release the host and remove the run's files from it. With `keep_jobs`, jobs stay.
 
         Returns how many jobs were still running and were ended.
         """
@@ -353,7 +354,7 @@ class Transport(Protocol):
     def get(self, path: str, to: Path) -> None: ...
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        """Yield an address on the controller that leads to host:port as reached from this host."""
+        """Yield an address on the controller that leads to the address host:port as seen from this host."""
         ...
 
     def close(self) -> None: ...
@@ -386,7 +387,7 @@ class Engine(Protocol):
         """Connect to a server that already runs, in order to describe it. Does nothing if the run would have to start
         the server.
 
-        Changes nothing and runs no declared command. Afterwards, `stop` disconnects, also without running a command.
+        Changes nothing and runs no declared command. Afterwards, `stop` disconnects, and does not run a command either.
         Raises ServerFailed.
         """
         ...
@@ -394,18 +395,18 @@ class Engine(Protocol):
     def describe(self) -> dict[str, str]:
         """Return facts for the disclosure: `server`, `version`, `topology` and others.
 
-        `stand_in` is a sentence about a stand-in, if there is one. `other_server` is a sentence about the server if it
-        is another product than the engine's name says.
+        `stand_in` is a sentence about a stand-in, if there is one. `other_server` is a sentence about the server if its
+        product is not the one that the engine is named after.
         """
         ...
 
     def build(self) -> str:
-        """Return the SHA-256 of the embedded server's program, whether it is started or not, or "" when there is no
+        """Return the SHA-256 of the embedded server's program, even if it is not started. Returns "" if there is no
         such program or the SHA-256 is unknown."""
         ...
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether the cell's data set is there already and may be reused."""
+        """Return whether the cell's data set is already there and may be reused."""
         ...
 
     def reset(self, cell: Cell) -> None:
@@ -417,12 +418,11 @@ class Engine(Protocol):
         ...
 
     def counters(self) -> dict[str, float]:
-        """Return the server's monotonic counters (such as opcounters.query), or an empty mapping when there are
-        none."""
+        """Return the server's monotonic counters (such as opcounters.query), or an empty mapping if there are none."""
         ...
 
     def healthy(self) -> None:
-        """Check that the server still answers. Raises ServerFailed when it does not."""
+        """Check that the server still answers. Raises ServerFailed if it does not."""
         ...
 
     def stop(self) -> None:
@@ -442,18 +442,18 @@ class OutlivesController(Protocol):
         ...
 
     def job_keys(self) -> Mapping[str, str]:
-        """Return the keys of the jobs that `start` may start, each with its host's id, or nothing when it starts no
+        """Return the keys of the jobs that `start` may start, each with its host's id. Returns nothing if it starts no
         job."""
         ...
 
     def require_running_since(self, at: float) -> None:
-        """Raises ServerFailed when the server was started after that time (by the controller's clock)."""
+        """Raise ServerFailed if the server was started after that time (by the controller's clock)."""
         ...
 
 
 @runtime_checkable
 class HasStandIn(Protocol):
-    """An engine that can start a stand-in for its server, so its spec may offer the server `embedded`."""
+    """An engine that can start a stand-in for its server. Its spec may therefore offer the server `embedded`."""
 
     @staticmethod
     def find_stand_in(transport: Transport) -> str:
@@ -463,28 +463,29 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers what cells did to a data set, and so can keep it for cells that are not affected.
+    """An engine that remembers how cells changed a data set, and can therefore keep it for cells to which these changes
+    do not matter.
 
     From `begin` to `finish`, a cell that writes counts as a cell that leaves unknown data.
     """
 
     def finish(self, cell: Cell) -> None:
-        """Remember what the cell changed. Called when the cell has ended well. Raises RunnerError."""
+        """Remember what the cell changed. Called after the cell has succeeded. Raises RunnerError."""
         ...
 
     def doubt(self, cell: Cell) -> str:
-        """Return why an expected data set is missing, or "" if that is no surprise. Called after `holds` returned
-        False."""
+        """Return why an expected data set is missing, or "" if its absence is no surprise. Called after `holds`
+        returned False."""
         ...
 
 
 @runtime_checkable
 class KnowsUnchanged(Protocol):
-    """An engine that can tell whether cells have only read a data set. If they have, it need not be restored from a
+    """An engine that can tell whether cells have only read a data set. If so, it need not be restored from a
     snapshot."""
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Return whether the data set is still as its load left it. Called when `holds` found the snapshot complete."""
+        """Return whether the data set is still as its load left it. Called if `holds` found the snapshot complete."""
         ...
 
 
@@ -495,9 +496,8 @@ class CountsWriters(Protocol):
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Count the cell as a writer, if it writes, just before its load generator starts.
 
-        Only from now on does the data set differ from what its load left. A cell that is interrupted earlier, such as
-        while it waits for its turn, leaves the data set as it was. Returns remarks about the cells before this one.
-        Raises RunnerError.
+        Before this call, the data set is as its load left it. A cell that is interrupted earlier, for example while it
+        waits for its turn, does not change that. Returns remarks about the cells before this one. Raises RunnerError.
         """
         ...
 
@@ -507,14 +507,14 @@ class Undoes(Protocol):
     """An engine that can delete the records that cells have inserted."""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Return whether the data set is there, and cells did nothing to it but insert and update records."""
+        """Return whether the data set is there, and cells did nothing to it except insert and update records."""
         ...
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
         """Delete the records that cells inserted. Returns whether the data set again has as many records as after its
         load, and a sentence about that.
 
-        Raises ServerFailed and Interrupted, after which the data set must be loaded again.
+        If this raises ServerFailed or Interrupted, the data set must be loaded again.
         """
         ...
 
@@ -526,14 +526,14 @@ class NamesKeys(Protocol):
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
         """Return the key of the record with this number. The first record of the load has the number 0.
 
-        If `ordered`, the keys are in the order of the numbers, and are not hashed. A number with fewer digits than
-        `padding` is filled up with zeros.
+        If `ordered`, the keys are in the order of the numbers, and are not hashed. A number with fewer than `padding`
+        digits is padded with zeros.
         """
         ...
 
 
 class Room(NamedTuple):
-    """How many bytes a load needs, and a text that says what they are for."""
+    """How many bytes a load needs, and a text that explains what they are for."""
 
     needed: int
     why: str
@@ -541,7 +541,7 @@ class Room(NamedTuple):
 
 @runtime_checkable
 class KnowsRoom(Protocol):
-    """An engine that refuses a load when there is too little room."""
+    """An engine that refuses a load if there is too little room."""
 
     def room_for_load(self, cell: Cell) -> Room:
         """Return how much room the cell's load needs, and what the room is for."""
@@ -558,7 +558,7 @@ class TellsDatabase(Protocol):
     ) -> tuple[Sample, ...]:
         """Return samples of the probe `database` inside the window (epoch seconds, by the host's clock).
 
-        Raises BadOutput when the output of the measured job has no samples.
+        Raises BadOutput if the output of the measured job has no samples.
         """
         ...
 

@@ -1,7 +1,7 @@
 """The objects that one command shares among all the hosts that it reaches.
 
-Journals are only imported where they are needed, because their records take longer to import than everything else that
-reaches a host.
+Journals are only imported where they are needed, because importing their records takes longer than everything else that
+is needed to reach a host.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_mac
 def find_driving_processes() -> Iterator[tuple[int, Path]]:
     """Yield the processes on this machine that drive runs, each with its run's folder, as far as permissions allow.
 
-    A process that drives a run has its journal open for writing, or its identity file while the brief is made. Works
+    A process that drives a run has its journal open for writing or, while the brief is made, its identity file. Works
     only on Linux.
     """
     from benchbrief.runners.journal.journal_file import JOURNAL
@@ -43,21 +43,21 @@ def find_driving_processes() -> Iterator[tuple[int, Path]]:
 
 
 def _open_files() -> Iterator[Path]:
-    """Yield the links of the files that the processes have open. Skips a process that ends meanwhile."""
+    """Yield the links of the files that the processes have open. Skips processes that end in the meantime."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             yield from (process / "fd").iterdir()
 
 
 def is_driven_here(run_dir: Path) -> bool:
-    """Return whether a process holds the run's journal, or its identity file while the brief is made."""
+    """Return whether a process holds the run's journal or, while the brief is made, its identity file."""
     from benchbrief.runners.journal.journal_file import is_being_written, is_locked
 
     return is_being_written(run_dir) or is_locked(run_dir / IDENTITY)
 
 
 def is_making_brief(run_dir: Path) -> bool:
-    """Return whether a process makes the brief of the run, whose cells have all ended."""
+    """Return whether a process is making the brief of a run whose cells have all ended."""
     from benchbrief.runners.journal.journal_file import is_being_written, is_locked
 
     return is_locked(run_dir / IDENTITY) and not is_being_written(run_dir)
@@ -85,19 +85,19 @@ def is_this_machine(claim: Mapping[str, Any]) -> bool:
 
 
 def is_here(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether a claim or job was made on this machine, and its folder exists here and belongs to no other
+    """Return whether a claim or job was made on this machine, and its folder exists here and does not belong to another
     run."""
     return is_this_machine(claim) and _owner_at(claim) in (owner, "")
 
 
 def is_ours(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether we may end a job or claim, since a controller on this machine left it, or its run's folder is
-    here."""
+    """Return whether we may end a job or claim. We may if a controller on this machine left it, or if its run's folder
+    is here."""
     return is_this_machine(claim) or _owner_at(claim) == owner
 
 
 def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether it is certain that no process drives the run, which is possible only for a run on this machine."""
+    """Return whether it is certain that no process drives the run. This is possible only for a run on this machine."""
     try:
         if is_here(claim, owner):
             return not is_driven_here(Path(str(claim["folder"])))
@@ -107,8 +107,8 @@ def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
 
 
 def process_is_gone(claim: Mapping[str, Any]) -> bool:
-    """Return whether it is certain that the process of a claim has ended. It must have been on this machine since the
-    boot."""
+    """Return whether it is certain that the process of a claim has ended. The process must have been on this machine,
+    and since its last boot."""
     pid = claim.get("pid")
     if not _is_this_boot(claim) or not isinstance(pid, int) or not 0 < pid < 1 << 31:
         return False
@@ -121,7 +121,7 @@ def _is_this_boot(claim: Mapping[str, Any]) -> bool:
 
 
 def _owner_at(claim: Mapping[str, Any]) -> str | None:
-    """Return the owner of the folder that a claim names, "" when the folder has no owner, or None when it does not
+    """Return the owner of the folder that a claim names. Returns "" if the folder has no owner, and None if it does not
     exist."""
     folder = str(claim.get("folder") or "")
     try:
@@ -133,7 +133,7 @@ def _owner_at(claim: Mapping[str, Any]) -> str | None:
 _AT_ONCE = 32
 """How many hosts get heartbeats in parallel. A host that does not answer occupies its thread until its time-out."""
 _FAILING_AT_ONCE = 8
-"""How many of the hosts that get heartbeats in parallel may have missed their last one."""
+"""How many of the hosts that get heartbeats in parallel may be hosts whose last heartbeat failed."""
 _TIMES = 6
 """How many heartbeats a host gets within the time after which its jobs would end themselves."""
 _AT_LEAST_EVERY_S = 60.0
@@ -141,7 +141,7 @@ _AT_LEAST_EVERY_S = 60.0
 
 @dataclass
 class _Kept:
-    """A host with jobs. `holds` is, for each job, how many seconds it waits for a sign of life.
+    """A host with jobs. `holds` has, for each job, how many seconds the job waits for a sign of life.
 
     `due` is when the next heartbeat must be sent, by the monotonic clock.
     """
@@ -159,8 +159,8 @@ class _Kept:
         return min(_AT_LEAST_EVERY_S, min(self.holds.values()) / _TIMES)
 
     def pause_s(self) -> float:
-        """Return the seconds until the next heartbeat. If the host has been away for longer than its jobs wait, the
-        pauses are longer."""
+        """Return the seconds until the next heartbeat. The pauses become longer if the host has been away for longer
+        than its jobs wait."""
         away_s = time.monotonic() - self.sent_at
         if self.failing and away_s > min(self.holds.values()):
             return max(self.every_s, min(_AT_LEAST_EVERY_S, away_s / 2))
@@ -168,8 +168,8 @@ class _Kept:
 
 
 class Heartbeats:
-    """Sends heartbeats. Safe to use from several threads. Its own threads live as long as there is a host to send
-    to."""
+    """Sends heartbeats. Safe to use from several threads. Its own threads live as long as there is a host that needs
+    heartbeats."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -180,7 +180,7 @@ class Heartbeats:
     def keep(self, host: object, tell: Callable[[], None], unattended_s: float) -> Callable[[], None]:
         """Call `tell` regularly for this host, until the returned function is called or the host is forgotten.
 
-        The caller sends the first heartbeat. An error in `tell` does not end the calls.
+        The caller sends the first heartbeat. If `tell` raises an error, it is still called again.
         """
         if not math.isfinite(unattended_s):
             return lambda: None
@@ -205,7 +205,7 @@ class Heartbeats:
         return release
 
     def forget(self, host: object) -> None:
-        """Send no more heartbeats to this host, as its connection is closed."""
+        """Send no more heartbeats to this host, because its connection is closed."""
         with self._changed:
             self._hosts.pop(id(host), None)
             self._changed.notify_all()
@@ -226,7 +226,7 @@ class Heartbeats:
                 self._changed.notify_all()
 
     def _next(self) -> _Kept | None:
-        """Wait for the next host that is due, and return it, or None if this thread has no host left."""
+        """Wait for the next host that is due, and return it. Returns None if this thread has no host left."""
         with self._changed:
             while True:
                 if self._threads > min(_AT_ONCE, len(self._hosts)):
@@ -245,7 +245,7 @@ class Heartbeats:
 
 
 class Underway:
-    """Everything that the run waits for. `tell` is called when a wait begins after the run was asked to stop."""
+    """Everything that the run waits for. `tell` is called if a wait begins after the run was asked to stop."""
 
     def __init__(self) -> None:
         self._jobs: dict[int, str] = {}
@@ -266,10 +266,10 @@ class Underway:
 
     @contextmanager
     def waited_for(self, what: str, most_s: float, *, short: bool = False) -> Iterator[None]:
-        """Name a wait that a stop does not interrupt. It lasts at most `most_s` seconds after the run was asked to
-        stop.
+        """Give a name to a wait that a stop does not interrupt. It lasts at most `most_s` seconds after the run was
+        asked to stop.
 
-        A `short` wait, which seldom takes long, is only reported when the stop comes during it.
+        A `short` wait seldom takes long, and is only reported if the stop comes during it.
         """
         number = next(self._numbers)
         text = f"{what}, for up to {most_s:g} s"
@@ -290,12 +290,13 @@ class Underway:
 
 _OPENED_AT_ONCE = 64
 """How many connections all threads together may open at the same time. After a network outage, every lane of a fleet
-opens its own connection again, perhaps through one jump host, whose sshd refuses some when there are many."""
+opens its own connection again, perhaps through one jump host, whose sshd refuses some connections if there are many.
+"""
 
 
 class Session:
     """The objects that a command shares among all its hosts: heartbeats, the list of things that the command waits for,
-    and turns to open connections."""
+    and turns for opening connections."""
 
     def __init__(self) -> None:
         self.heartbeats = Heartbeats()

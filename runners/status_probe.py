@@ -32,18 +32,18 @@ class StatusProbe(ABC):
     rates: ClassVar[Mapping[str, str]] = {}
     gauges: ClassVar[Mapping[str, str]] = {}
     counted: ClassVar[tuple[str, ...]] = ()
-    """The names of the counters in the status that `of_whole` needs."""
+    """The names of the counters, among those in the status, that `of_whole` needs."""
 
     def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
-        """Return measures of the whole measurement from the growth of each counter in `counted`.
+        """Compute measures of the whole measurement from the growth of each counter in `counted`.
 
-        A counter is missing in `grew` if a part of its growth is not known.
+        `grew` lacks a counter if part of its growth is unknown.
         """
         return {}
 
     def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
-        """Return a reading under the current names. Earlier versions wrote other names, and their runs are
-        still read."""
+        """Return a reading under the current names. Earlier versions wrote other names, and their runs can still be
+        read."""
         return status
 
     def reading(self, status: Mapping[str, float]) -> str:

@@ -40,12 +40,11 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
-"""The longest time, in seconds, between a live controller's heartbeats to a host, even after it has lost another host.
-"""
+"""How many seconds a live controller may be silent towards a host at most, even after it has lost another host."""
 
 
 def refuse_driven_here(owner: str, run_dir: Path) -> None:
-    """Raises RunnerError when another process on this machine drives a run with this identity, or makes its brief."""
+    """Raise RunnerError if another process on this machine drives a run with this identity, or makes its brief."""
     found = driver_of(owner)
     if found is not None:
         pid, folder = found
@@ -59,7 +58,7 @@ def refuse_driven_here(owner: str, run_dir: Path) -> None:
 
 
 def refuse_driven_elsewhere(hosts: Hosts, ids: Iterable[str], owner: str) -> None:
-    """Raises HostBusy when a controller on another machine has recently shown a sign of life for this run."""
+    """Raise HostBusy if a controller on another machine has recently shown a sign of life for this run."""
 
     def look(host_id: str) -> None:
         host = hosts[host_id]
@@ -72,7 +71,7 @@ def refuse_driven_elsewhere(hosts: Hosts, ids: Iterable[str], owner: str) -> Non
 
 
 def refuse_alive(host_id: str, found: Iterable[Listed], owner: str) -> None:
-    """Raises HostBusy if one host's jobs and claims show that a controller on another machine is alive."""
+    """Raise HostBusy if one host's jobs and claims show that a controller on another machine is alive."""
     for each in found:
         fresh = each.silent_s is not None and each.silent_s <= QUIET_S
         if each.owner == owner and fresh and not is_this_machine(each.claim):
@@ -117,8 +116,7 @@ class Stopped:
 
 
 def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
-    """End a run and remove all its traces from its hosts. Calls `say` with the things that it waits for. Raises
-    RunnerError."""
+    """End a run and remove all its traces from its hosts. Calls `say` to tell what it waits for. Raises RunnerError."""
     if is_driven_here(run_dir):
         _ask(run_dir, say)
         if read_run(run_dir).end is not None:
@@ -129,7 +127,8 @@ def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
 def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
     """Ask the run's controller to stop, and wait until it has stopped.
 
-    Does not use SIGINT, because a script's shell starts background commands (`bench run ... &`) with SIGINT ignored.
+    Does not use SIGINT, because a script's shell starts background commands (`bench run ... &`) in such a way that they
+    ignore SIGINT.
     """
     pid = _controller(run_dir)
     if pid is None:
@@ -156,8 +155,8 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
 
 
 def _controller(run_dir: Path) -> int | None:
-    """Return the pid of the process that drives the run. On Linux, the process is looked up, since the journal's pid
-    may be outdated."""
+    """Return the pid of the process that drives the run. On Linux, the process is looked up, since the pid in the
+    journal may be outdated."""
     if sys.platform != "linux":
         starts = read_run(run_dir).starts
         return starts[-1].controller_pid if starts else None
@@ -211,7 +210,7 @@ def nodes_ever(plan: Plan, record: RunRecord) -> dict[str, Host]:
 
 
 def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> list[Listed]:
-    """End and remove the run's jobs and claims on a host, and return them. Raises HostError, and HostBusy when another
+    """End and remove the run's jobs and claims on a host, and return them. Raises HostError, and HostBusy if another
     controller of the run is alive there."""
     if not isinstance(host, JobTransport):
         return []
@@ -224,9 +223,10 @@ def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> li
 
 
 def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
-    """Return whether a job or claim belongs to the run under an owner made from an earlier folder path or host name.
+    """Return whether a job or claim belongs to the run under an owner that was made from an earlier folder path or host
+    name.
 
-    Only runs of earlier versions have such an owner, until they are driven again.
+    Only runs by earlier versions have such an owner, until they are driven again.
     """
     if has_identity(run_dir):
         return False
@@ -270,7 +270,7 @@ def _stop_jobs(run_dir: Path, say: Callable[[str], None]) -> Stopped:
 
 
 def _clean(folder: Path, say: Callable[[str], None]) -> Stopped:
-    """End everything that a lane has left. The lane's process may outlive its scheduler job for a moment."""
+    """End everything that a lane has left. The lane's process may live slightly longer than its scheduler job."""
     began = time.monotonic()
     while is_being_written(folder):
         time.sleep(_LOOK_AT_JOBS_EVERY_S)

@@ -1,4 +1,4 @@
-"""The encoding of text from other programs. Imports no other module of ours, as samplers start often."""
+"""The encoding of text from other programs. This module imports no other module of ours, as samplers start often."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def text_encoding(path: Path) -> str:
-    """Return the file's encoding: UTF-16 if it begins with that byte-order mark, as files written by PowerShell's `>`
-    do, or else UTF-8.
+    """Return the file's encoding. It is UTF-16 if the file begins with that byte-order mark, like files written by
+    PowerShell's `>`, and otherwise UTF-8.
 
     Raises OSError.
     """

@@ -43,7 +43,7 @@ def latency_of(measurement: Measurement, statistic: str) -> float | None:
     """Return a latency statistic of all operations together, in seconds. Uses intended latency if the tool reports it.
 
     Percentiles come from the merged histograms. If a tool only prints percentiles, which can't be merged, returns the
-    highest of any operation. Returns None when the tool does not report the statistic.
+    highest one among the operations. Returns None if the tool does not report the statistic.
     """
     whole = [op for op in measurement.operations if op.phase is None and op.count]
     done = [op for op in whole if op.kind == "intended"] or [op for op in whole if op.kind == "service"]
@@ -80,7 +80,7 @@ def _highest(values: Iterable[float | None]) -> float | None:
 
 
 def key_of(cell: Cell) -> Knee:
-    """Return the search that a cell of a searching experiment belongs to."""
+    """Return the search to which a cell of a searching experiment belongs."""
     return Knee(**Curve.of(cell)._asdict())
 
 
@@ -131,8 +131,8 @@ class _Search:
 
     @property
     def unknown(self) -> str:
-        """Return why the search has no point, or "" if it has a knee, may still find one, or has a point to use without
-        a knee."""
+        """Return why the search has no point. Returns "" if it has a knee, may still find one, or has a point to use
+        without a knee."""
         if self.failure:
             return say.knee_unknown(experiment=self.experiment.name, what=self.failure)
         return _no_knee(self) if self.ended and self.ended.knee is None and self.criterion.otherwise is None else ""
@@ -181,14 +181,14 @@ class Searches:
         return search.criterion if search else None
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell need not be measured, or "" when it must be."""
+        """Return why a cell need not be measured, or "" if it must be."""
         search = self._by_cell.get(cell.id)
         if search is None or search.ended is None or search.ended.knee is None:
             return ""
         return say.knee_found(load=load_text(search.ended.knee, search.ended.axis))
 
     def refuse_undecided(self, cell: Cell) -> None:
-        """Raise RunnerError for a cell whose search can no longer be decided, which makes its measurement useless."""
+        """Raise RunnerError if the cell's search can no longer be decided, which makes measuring the cell useless."""
         search = self._by_cell.get(cell.id)
         if search is not None and search.failure:
             raise RunnerError(say.search_stopped(what=search.failure))
@@ -223,8 +223,8 @@ class Searches:
     def resolved(self, cell: Cell, stopping: Stopping) -> Cell | None:
         """Wait for the searches, and return the cell with the threads and target that they found.
 
-        Returns None when the run must stop before the searches end. Raises RunnerError when a knee is unknown, or too
-        small for the load generators.
+        Returns None if the run must stop before the searches end. Raises RunnerError if a knee is unknown, or too small
+        for the load generators.
         """
         threads, target = cell.threads, cell.target
         if cell.threads_from:
@@ -240,7 +240,7 @@ class Searches:
 
     @staticmethod
     def _hold_to_hosts(cell: Cell, knee: Knee | None, found: float | None, axis: str) -> None:
-        """Raise NoKnee if the found number is so small that some load generator would get no share of it."""
+        """Raise NoKnee if the found number is so small that one of the load generators would get no share of it."""
         hosts = len(cell.load_hosts)
         if knee is not None and found is not None and found < hosts:
             raise NoKnee(
@@ -293,8 +293,8 @@ class Searches:
 
 
 def _without_knee(search: _Search) -> str:
-    """Return a text about a search without a knee: advice to search further, or the load that later
-    cells use instead."""
+    """Return a text about a search without a knee. It advises to search further, or names the load that later cells use
+    instead."""
     otherwise = search.criterion.otherwise
     if otherwise is None:
         return say.search_further()

@@ -27,14 +27,14 @@ def steady_end(verdict: SteadyVerdict, within: float, lasted_s: float) -> Steady
 
 
 def measuring_ended(cell: Cell, attempt: int, rule: UntilSteady, end: SteadyEnd) -> j.MeasuringEnded:
-    """Return the journal record that says how a cell's measurement ended."""
+    """Return the journal record about how a cell's measurement ended."""
     times = {"from_s": rule.from_s, "most_s": cell.measure_s}
     return j.MeasuringEnded(at=now(), cell=cell.id, attempt=attempt, within=rule.within, **times, **asdict(end))
 
 
 def unsteady_warnings(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
-    """Return a warning that the longest time passed before the measurement was steady, with the reason, or () if it was
-    steady."""
+    """If the longest time passed before the measurement was steady, return a warning with the reason. Otherwise return
+    ()."""
     if end.steady:
         return ()
     return (

@@ -37,22 +37,23 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
     """Return the lanes of a run without the cells whose ids are in `done`, and without lanes that have no cell left.
 
-    Two groups may share a lane only because of a third group. They still share it after the third group is done,
-    because points and repeats are chosen by the lanes of the whole plan, and in two lanes each cell would run twice.
+    Two groups may share a lane only because of a third group. They still share it after the third group is done. If
+    they did not, each cell would run twice, because the lanes of the whole plan choose points and repeats.
     """
     left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
     return [lane for lane in left if lane]
 
 
 _MOST_THREADS = 32
-"""The most lanes that may have begun at once, including those that wait for others."""
+"""How many lanes may have begun at most at the same time, including those that wait for others."""
 
 
 class LaneWorkers:
-    """Lets `at_once` lanes (or all, if None) work at the same time. A lane that waits for another one makes room.
+    """Lets at most `at_once` lanes work at the same time, or all of them if it is None. While a lane waits for another
+    lane, it does not count.
 
-    A number is for lanes that only compute, as threads of one Python process take turns at computing, and many threads
-    cost each other more than they gain.
+    A limit makes sense for lanes that only compute, as threads of one Python process take turns at computing, and many
+    threads cost each other more than they gain.
     """
 
     def __init__(self, at_once: int | None) -> None:
@@ -69,7 +70,7 @@ class LaneWorkers:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Let another lane work during the block, in which this lane waits for one."""
+        """Let another lane work during the block, in which this lane waits for a lane."""
         if isinstance(self._places, nullcontext):
             yield
             return
@@ -81,12 +82,12 @@ class LaneWorkers:
 
 
 _LOOK_EVERY_S = 0.5
-"""How often, in seconds, a waiting cell checks whether the run must stop."""
+"""How often a waiting cell checks whether the run must stop, in seconds."""
 
 
 class MeasuringTurns:
-    """The measuring turns of a run, shared by its lanes. `left` are the attempts to resume. One that was being measured
-    keeps its turn.
+    """The measuring turns of a run, shared by its lanes. `left` has the attempts to resume. An attempt that was being
+    measured keeps its turn.
 
     The context manager `making_room` is entered while a cell waits for another one.
     """
@@ -102,7 +103,7 @@ class MeasuringTurns:
         self._measured: dict[str, str] = {}
         """The id of the cell that has the turn, by the turn's name."""
         self._waiting: dict[str, list[str]] = {}
-        """The ids of the cells that wait, the next one first, by the turn's name."""
+        """The ids of the waiting cells by the turn's name. The cell that gets the turn next comes first."""
         self._loading: dict[str, Cell] = {}
         self._beside: dict[str, dict[str, None]] = {}
         """The hardware that has loaded data during a cell's turn, by the cell's id."""
@@ -116,7 +117,7 @@ class MeasuringTurns:
     ) -> Iterator[None]:
         """Hold the cell's turn during the block. Enters `waiting` while the cell has to wait.
 
-        Raises Interrupted when the run must stop before the turn comes. Does nothing for a cell that takes no turns.
+        Raises Interrupted if the run must stop before the turn comes. Does nothing for a cell that takes no turns.
         """
         if not cell.turn:
             yield
@@ -142,8 +143,7 @@ class MeasuringTurns:
 
     @contextmanager
     def loading(self, cell: Cell) -> Iterator[None]:
-        """Note that the cell's data set is loaded or restored during the block, at the same time as other cells are
-        measured."""
+        """Note that the cell's data set is loaded or restored during the block, while other cells may be measured."""
         with self._changed:
             self._loading[cell.id] = cell
             if measured := self._measured.get(cell.turn):
@@ -160,7 +160,7 @@ class MeasuringTurns:
             return list(self._beside.get(cell.id, ()))
 
     def give_up(self, cell: Cell) -> None:
-        """End the cell's turn, if it has one. Also used for an attempt that could not be resumed."""
+        """End the cell's turn if it has one. Also called for an attempt that could not be resumed."""
         with self._changed:
             if self._measured.get(cell.turn) == cell.id:
                 del self._measured[cell.turn]

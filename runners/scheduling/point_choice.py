@@ -1,12 +1,12 @@
 """Chooses the points of adaptive ramps during a run: which points of a curve are measured, and in which order.
 
-All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
-did. A point has been tried once all its cells have their verdicts. Its value is the mean throughput of its good
-repeats. It counts as one of the ramp's points even if no repeat is good. After a resume, points whose cells failed or
-were cut off come first, together with a point that was chosen but not begun. After them, the rule chooses again.
+All decisions follow from the journal's records about the cells, so that a resumed run decides like the interrupted run.
+A point has been tried once all its cells have their verdicts. Its value is the mean throughput of its good repeats. It
+counts as one of the ramp's points even if no repeat is good. After a resume, the points whose cells failed or were cut
+off come first, together with a point that was chosen but not begun. After them, the rule chooses again.
 
-Each hardware chooses the points of its own curves, at each level of a factor. When measured in turns (`interleaved`),
-the hardware and the levels of one lane share their points, as they are measured side by side.
+Each hardware chooses the points of its own curves, at each level of a factor. If measured in turns (`interleaved`), the
+hardware and the levels of one lane share their points, as they are measured side by side.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from benchbrief.runners.scheduling.promise_search import at_first_cells
 from benchbrief.runners.seams import Stopping
 
 EVEN = 0.25
-"""The change in the scaling exponent that has the same weight as an interval's length alone."""
+"""The change in the scaling exponent that counts as much as the length of an interval does by itself."""
 _SAME = 1e-9
-"""The share up to which scores and distances count as equal, since their last digits are rounding errors."""
+"""Scores and distances that differ by less than this share count as equal, since their last digits are rounding
+errors."""
 
 Why = Literal["first", "last", "middle", "bend"]
 Curve = Mapping[float, float | None]
@@ -42,7 +43,7 @@ Curve = Mapping[float, float | None]
 
 @dataclass(frozen=True)
 class Choice:
-    """The next point to measure, with the reason for the choice.
+    """The next point to measure, and the reason for the choice.
 
     If the point halves an interval, `low` and `high` are the interval's ends, and `bend` is the larger of the bends at
     both ends.
@@ -56,7 +57,7 @@ class Choice:
 
 
 def next_point(candidates: Sequence[float], curves: Sequence[Curve]) -> Choice | None:
-    """Return the next point of curves that were tried at the same points, or None when no candidate is left.
+    """Return the next point of curves that were tried at the same points, or None if no candidate is left.
 
     `candidates` must be in rising order.
     """
@@ -80,7 +81,8 @@ def next_point(candidates: Sequence[float], curves: Sequence[Curve]) -> Choice |
 
 
 def bend_at(point: float, curve: Curve) -> float:
-    """Return how much the scaling exponent changes at a point, or 0 at an end of the curve or without a result."""
+    """Return how much the scaling exponent changes at a point. Returns 0 at an end of the curve, or if a result is
+    missing."""
     known = sorted(each for each, rate in curve.items() if rate)
     if point not in known:
         return 0.0
@@ -96,8 +98,7 @@ def _exponent(low: float, high: float, curve: Curve) -> float:
 
 
 def _middle(low: float, high: float, candidates: Sequence[float]) -> float | None:
-    """Return the candidate inside an interval that is nearest to its middle, or None when there is no candidate
-    inside."""
+    """Return the candidate inside an interval that is nearest to its middle, or None if no candidate is inside."""
     middle = math.log(low * high) / 2
     inside = [each for each in candidates if low < each < high]
     if not inside:
@@ -128,7 +129,7 @@ class _Ramp:
 class AdaptiveRamps:
     """The adaptive ramps in a run, shared by its lanes. The cells of one ramp are in one lane.
 
-    `record` is the run so far, which the journal extends. `tell` writes to the journal.
+    `record` is the run so far, and is extended by the journal. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, tell: Callable[[j.AnyRecord], None]) -> None:
@@ -145,11 +146,12 @@ class AdaptiveRamps:
         self._judged.add(cell.id)
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell is not run, or "" when it is run."""
+        """Return why a cell is not run, or "" if it is run."""
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Yield a lane's cells in running order. All cells of an adaptive ramp come in place of its first cell.
+        """Yield a lane's cells in the order in which they run. All cells of an adaptive ramp come in place of its first
+        cell.
 
         Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more points once
         `ending` is set.
@@ -165,7 +167,7 @@ class AdaptiveRamps:
             if ending.is_set():
                 return
         passed: list[float] = []
-        """The chosen points none of whose cells may begin. Each is chosen only once."""
+        """The chosen points of which no cell may begin. Each is chosen only once."""
         while len(tried := begun(ramp, self._record)) < count:
             tried = [*tried, *passed]
             choice = next_point(ramp.experiment.points, list(curves(ramp, tried, self._record).values()))
@@ -191,7 +193,7 @@ class AdaptiveRamps:
             yield from self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload, levels), {})
 
     def _note(self, ramp: _Ramp, choice: Choice, number: int) -> None:
-        """Write a choice to the journal, for each of the levels, unless an earlier controller has written it."""
+        """Write a choice to the journal for each of the levels, unless an earlier controller has already done so."""
         for levels in ramp.levels:
             chosen = j.PointChosen(
                 at=now(),
@@ -256,7 +258,7 @@ def _means(rates: Mapping[float, Sequence[float]]) -> Curve:
 
 
 def _is_over(cell: Cell, record: RunRecord) -> bool:
-    """Return whether a cell, as the plan defines it now, has succeeded or is not needed."""
+    """Return whether a cell, as the plan now defines it, has succeeded or is not needed."""
     history = record.cells.get(cell.id)
     return history is not None and cell.hash in history.good
 

@@ -1,12 +1,12 @@
 """Searches for promises during a run: which rate is next, by the rule in `model/rate_search.py`.
 
-All decisions follow from the journal's records about the cells, so that a resumed run decides as the interrupted run
-did, and a later run takes results from an earlier run as far as the rule asks for them. A resumed run tries failed
-cells again. The repeats at a rate are cells of the plan, and are taken in their order: first the repeats that judge the
-rate, then the held-out repeats.
+All decisions follow from the journal's records about the cells. A resumed run therefore decides like the interrupted
+run, and a later run reuses those results of an earlier run that the rule asks for. A resumed run tries failed cells
+again. The repeats at a rate are cells of the plan, and are run in their order: first the repeats that judge the rate,
+then the held-out repeats.
 
-Each hardware and workload has a search of its own, at each level of a factor. When measured in turns (`interleaved`),
-the searches of one lane take turns run by run, so that drift affects them alike.
+Each hardware and workload has its own search at each level of a factor. If measured in turns (`interleaved`), the
+searches of one lane alternate after each run, so that drift affects them alike.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> d
 
 
 def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> float:
-    """Return which share of the operations due in the window were done, including failed operations.
+    """Return the share of the operations due in the window that were done. Failed operations count as done.
 
-    If the tool does not report how many were due, the number follows from the rate. For random arrivals, the number is
+    If the tool does not report how many were due, the number is computed from the rate. For random arrivals, it is
     lowered by two standard deviations, so that fewer operations are due in only one of 40 runs.
     """
     total = measurement.total
@@ -89,8 +89,8 @@ def is_kept(promise: Promise, values: Mapping[str, float]) -> bool:
 def is_kept_though_late(experiment: Experiment, cell: Cell, measurement: Measurement) -> bool:
     """Return whether a run keeps its search's promise even though its load generator was late.
 
-    Lateness only adds to the latency since an operation was due, so limits that are kept with it would also be kept
-    without it. A run that lacks operations proves nothing.
+    Lateness only adds to the latency since an operation was due, so limits that are kept despite it would also be kept
+    without it. A run in which operations are missing proves nothing.
     """
     if experiment.promise is None or measurement.dropped or measurement.total.errors:
         return False
@@ -103,8 +103,8 @@ _Group = TypeVar("_Group")
 def at_first_cells(
     cells: Iterable[Cell], group_of: Mapping[str, _Group], measured: Callable[[_Group], Iterator[Cell]]
 ) -> Iterator[Cell]:
-    """Yield the cells, with everything that `measured` yields for a group in place of the group's first cell, and
-    without its other cells.
+    """Yield the cells. In place of a group's first cell, yield everything that `measured` yields for the group, and
+    leave out the group's other cells.
 
     `group_of` maps cell ids to groups. Cells that are not in it have no group.
     """
@@ -126,8 +126,8 @@ def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote |
 def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | None:
     """Return a verdict's vote on the cell's rate.
 
-    Returns None if there is no verdict, if the verdict is on another definition of the cell, or if another attempt was
-    to replace it.
+    Returns None if there is no verdict, if the verdict is about another definition of the cell, or if another attempt
+    was to replace it.
     """
     if ended is None or ended.retried or ended.hash != cell.hash or cell.target is None:
         return None
@@ -167,12 +167,13 @@ class Search:
         return self.cells[rate][self.promise.judged :]
 
     def tallies(self, votes: Mapping[str, Vote]) -> tuple[dict[float, Tally], dict[float, Tally]]:
-        """Return how the cells voted on each rate: first the cells that judge the rate, then the held-out cells."""
+        """Return how the cells voted on each rate. The votes of the cells that judge the rate come first, then those of
+        the held-out cells."""
         judged = {rate: _tally(self.judging(rate), votes) for rate in self.cells}
         return judged, {rate: _tally(self.held_out(rate), votes) for rate in self.cells}
 
     def next(self, votes: Mapping[str, Vote]) -> tuple[SearchStep | SearchAnswer, Cell | None]:
-        """Return the next step and its cell, or the search's answer and None."""
+        """Return the next step and its cell. If the search has its answer, return the answer and None."""
         judged, held = self.tallies(votes)
         step = next_step(self.experiment.points, judged, held, self.rule)
         if isinstance(step, SearchAnswer):
@@ -211,7 +212,7 @@ def searches_of(plan: Plan) -> list[Search]:
 class PromiseSearches:
     """The searches for promises in a run, shared by its lanes. The cells of one search are in one lane.
 
-    `record` is the run so far, which the journal extends. `tell` writes to the journal.
+    `record` is the run so far, and is extended by the journal. `tell` writes to the journal.
     """
 
     def __init__(self, plan: Plan, record: RunRecord, tell: Callable[[j.AnyRecord], None]) -> None:
@@ -227,7 +228,7 @@ class PromiseSearches:
             theirs = (cell.id for each in together for of in each.cells.values() for cell in of)
             self._turns |= {} if search is not together[0] else dict.fromkeys(theirs, together)
         self._tried: set[str] = set()
-        """The cells that this execution ran or took over, whose failures count for that reason."""
+        """The cells that this execution ran or took over. Only their failures count."""
         self._left_out: dict[str, str] = {}
         """Why cells are not run, by the cells' ids."""
 
@@ -236,22 +237,21 @@ class PromiseSearches:
         self._tried.add(cell.id)
 
     def learns_from(self, cell: Cell, error: RunnerError) -> bool:
-        """Return whether a failure answers the cell's search, since it means that the numbers at this rate
-        are refused."""
+        """Return whether a failure answers the cell's search. It does if the numbers at this rate were refused."""
         return cell.id in self._of and bool(error.refused_by)
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return the values that the cell's verdict must have for the search, or nothing for a cell outside a
+        """Return the values that the cell's verdict must contain for the search, or nothing for a cell outside a
         search."""
         search = self._of.get(cell.id)
         return values_of(search.experiment, cell, measurement) if search else {}
 
     def not_needed(self, cell: Cell) -> str:
-        """Return why a cell is not run, or "" when it is run."""
+        """Return why a cell is not run, or "" if it is run."""
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Yield a lane's cells in running order. All cells of a search come in place of its first cell.
+        """Yield a lane's cells in the order in which they run. All cells of a search come in place of its first cell.
 
         Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more rates once
         `ending` is set.
@@ -268,7 +268,7 @@ class PromiseSearches:
         return one is other or (alike and by_turns)
 
     def _measured(self, search: Search, ending: Stopping) -> Iterator[Cell]:
-        """Yield the cells of a search that are measured, then its other cells."""
+        """Yield the cells of a search that are measured, and then its other cells."""
         number = len(self._votes(search))
         while not ending.is_set():
             votes = self._votes(search)
@@ -324,10 +324,10 @@ class PromiseSearches:
             self._tell(chosen)
 
     def _end(self, search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) -> bool:
-        """Write the search's result to the journal unless it is there already, with a warning when no rate can be
-        relied on.
+        """Write the search's result to the journal unless it is already there, with a warning if no rate can be relied
+        on.
 
-        Returns whether the result is an answer: either a rate, or that every rate breaks the promise.
+        Returns whether the result is an answer: a rate, or the fact that every rate breaks the promise.
         """
         ended = ended_of(search, answer, votes)
         before = self._record.promises.get(search.key)
@@ -383,7 +383,7 @@ def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) ->
 def bounds_of(ended: j.PromiseEnded, rates: Sequence[float]) -> tuple[float | None, float | None]:
     """Return the highest rate up to which no run broke the promise, and the lowest rate from which no run kept it.
 
-    Each is None when there is no such rate. `rates` are the candidates. If the answer is only a lower bound, the second
+    Each is None if there is no such rate. `rates` are the candidates. If the answer is only a lower bound, the second
     is None.
     """
     runs = ended.rates

@@ -1,7 +1,7 @@
 """The values that reports, expectations and promises need from a cell: throughput, and statistics of latency.
 
-If a spec has no reports or expectations, it needs what its metrics read, or else the throughput at each point. Samples
-of probes are read from the run's tables (`results/runs/interim_results.py`).
+A spec without reports and expectations needs the values that its metrics read or, if it has no metrics, the throughput
+at each point. Samples of probes are read from the run's tables (`results/runs/interim_results.py`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _KNOWN = re.compile(r"mean|max|p\d+(\.\d+)?")
 
 
 class AskedStatistics:
-    """The statistics that a plan needs, by cell, named `throughput` or, for example, `p99 read` (or `p99` for all
-    operations)."""
+    """The statistics that a plan needs, by cell. They are named `throughput` or, for example, `p99 read` (or `p99` for
+    all operations)."""
 
     def __init__(self, plan: Plan) -> None:
         reads = {_key(read): read for query in asked_queries(plan) for read in query.reads or ()}
@@ -49,8 +49,8 @@ class AskedStatistics:
         return tuple(sorted(names or sampled, key=lambda name: (name != THROUGHPUT, name)))
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return the measured values of the latency statistics that the plan asks for, in seconds. Leaves out missing
-        values."""
+        """Return the measured values of the latency statistics that the plan asks for, in seconds. Missing values are
+        left out."""
         found: dict[str, float] = {}
         for name in self.of(cell):
             statistic, _, operation = name.partition(" ")
@@ -80,7 +80,7 @@ def _key(read: Read) -> str:
 
 
 def asked_queries(plan: Plan) -> list[Query]:
-    """Return the queries of the reports and expectations, or those of the metrics if there are none."""
+    """Return the queries of the reports and expectations. If there are none, return those of the metrics."""
     return [*_queries(plan.reports), *_queries(plan.expects)] or [*_queries(plan.metrics)]
 
 

@@ -24,7 +24,7 @@ from benchbrief.runners.transports.transport_base import JobTransport, LimitedTe
 
 _PIECE = 1 << 20
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""Errors that prevent a new process now, but may be temporary."""
+"""Errors that prevent starting a new process now, but may be temporary."""
 
 
 class LocalTransport(JobTransport):
@@ -48,7 +48,7 @@ class LocalTransport(JobTransport):
 
     @contextmanager
     def _running(self, text: str, shown: str, timeout_s: float) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a script in a shell that ends with the block. Raises HostError when the block's time is up."""
+        """Run a script in a shell that ends with the block. Raises HostError if the block takes too long."""
         process = self._shell(text)
         try:
             yield process
@@ -66,7 +66,7 @@ class LocalTransport(JobTransport):
                     pipe.close()
 
     def _shell(self, text: str) -> subprocess.Popen[bytes]:
-        """Start a shell that runs a script. Raises HostError, or ConnectionLost when a retry may succeed."""
+        """Start a shell that runs a script. Raises HostError, or ConnectionLost if a retry may succeed."""
         try:
             with _nameless_file() as source:
                 source.write(text.encode("utf-8", "surrogateescape"))
@@ -110,17 +110,18 @@ class LocalTransport(JobTransport):
 
 
 def _nameless_file() -> IO[bytes]:
-    """Open a file for a script, which may contain secrets. It is in memory if possible, and in no process list."""
+    """Open a file for a script, which may contain secrets. The file is in memory if possible, and has no name that a
+    process list could show."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("script"), "r+b")
     return tempfile.TemporaryFile()
 
 
 def both_streams(process: subprocess.Popen[bytes], deadline: float) -> Iterator[tuple[bytes, bool]]:
-    """Yield the pieces of standard output and standard error as they arrive, each with whether it is from standard
-    error.
+    """Yield the pieces of standard output and standard error as they arrive. Each comes with a flag that is True for
+    standard error.
 
-    Raises TimeoutError when one of the streams is still open at `deadline`, in seconds by the monotonic clock.
+    Raises TimeoutError if one of the streams is still open at `deadline`, in seconds by the monotonic clock.
     """
     with selectors.DefaultSelector() as selector:
         for pipe in (process.stdout, process.stderr):

@@ -17,10 +17,11 @@ _FILE_S = 600.0
 
 
 class NestedTransport(ReadsByScript, LocalTransport):
-    """Runs everything through `shell`, which each subclass defines: a shell inside the place, fed by standard input.
+    """Runs everything through `shell`, which each subclass defines: a shell inside the place that reads from standard
+    input.
 
-    Files are also read through the shell. Ports inside the place can't be reached, unless a transport has a `forward`
-    of its own.
+    Files are also read through the shell. Ports inside the place can't be reached, unless a transport defines its own
+    `forward`.
     """
 
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:

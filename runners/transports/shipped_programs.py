@@ -1,8 +1,8 @@
 """Copies a program to a host that does not have it, to a path that contains the program's SHA-256.
 
-The program is the controller's own, and needs no other files. It is sent over the transport's commands, in parts that
-are safe to send again. The copy is checked on the host before it is renamed into place, so that no incomplete program
-is ever run. A program that is there already is checked again instead of copied.
+The program is the controller's own, and needs no other files. It is sent by commands of the transport, in parts that
+can safely be sent again. The copy is checked on the host before it is renamed into place, so that no incomplete program
+is ever run. A program that is already there is checked again instead of copied.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIND = read_script(__file__, "scripts/find_shipped.sh")
 _TAKE = read_script(__file__, "scripts/take_part.sh")
 _TOGETHER = read_script(__file__, "scripts/put_together.sh")
 _PART = 768 << 10
-"""The size of a part in bytes, which is one megabyte in base 64."""
+"""The size of a part in bytes. In base 64, a part is one megabyte."""
 _PART_S = 120.0
 
 
@@ -69,7 +69,7 @@ def own_program(candidates: Sequence[str]) -> Program | None:
 def shipped(transport: Transport, program: Program) -> str:
     """Return the path of the copied program on a host, or "" if there is no copy.
 
-    Raises ToolMissing when the host is another kind of machine than the controller.
+    Raises ToolMissing if the host is not the same kind of machine as the controller.
     """
     command = Command(("sh", "-c", _FIND, "find", program.path.name, program.sha256))
     place, _, machine = run_persistently(transport, command).stdout.partition("\n")
@@ -88,7 +88,7 @@ def shipped(transport: Transport, program: Program) -> str:
 
 
 def ship(transport: Transport, program: Program) -> str:
-    """Copy the program to a host, unless it is there already. Returns its path. Raises ToolMissing and HostError."""
+    """Copy the program to a host, unless it is already there. Returns its path. Raises ToolMissing and HostError."""
     if place := shipped(transport, program):
         return place
     name, sender = program.path.name, uuid.uuid4().hex[:12]

@@ -92,7 +92,7 @@ _LONGEST = 2000
 
 
 class BadListing(Exception):
-    """A listing can't be parsed. The error's argument says why."""
+    """A listing can't be parsed. The error's argument is the reason."""
 
 
 def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
@@ -101,18 +101,18 @@ def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
 
 
 IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
-"""The line of a script that makes its messages English, so that they can be recognized."""
+"""The line that makes a script print its messages in English, so that they can be recognized."""
 
 
 class ReadsByScript(JobTransport):
-    """A transport that lists directories and reads files with scripts in the place that it reaches. A subclass supplies
+    """A transport that lists directories and reads files by running scripts at its far end. A subclass supplies
     `output`."""
 
     @abstractmethod
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
         """Yield the output of a script as it arrives, and return what the script wrote to standard error.
 
-        Raises HostError with the sentence `failing` when the script ends with an exit code other than 0.
+        Raises HostError with the sentence `failing` if the script ends with an exit code other than 0.
         """
 
     def entries(self, directory: str) -> list[HostEntry]:
@@ -136,7 +136,7 @@ class ReadsByScript(JobTransport):
         yield from self.output(f"{IN_ENGLISH}head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
 
     def failed(self, failing: Message, said: str) -> HostError:
-        """Return the error of a script that failed, with the last words that the script wrote."""
+        """Return the error for a script that failed, with the last words that the script printed."""
         return _unread(self.host, failing, printable(said.strip()[-300:]).rpartition(": ")[2])
 
 
@@ -179,13 +179,13 @@ def _entry(line: bytes) -> HostEntry:
 
 
 def are_gone(said: str) -> bool:
-    """Return whether `find` and `stat` complained only about files that have been removed meanwhile."""
+    """Return whether `find` and `stat` complained only about files that were removed while they ran."""
     return all(line.endswith(": No such file or directory") for line in said.splitlines() if line.strip())
 
 
 OUTPUT_LIMIT = 1 << 20
-"""The most bytes of each stream of a short command that are kept. Jobs instead write to files, which are fetched whole.
-"""
+"""How many bytes of each stream of a short command are kept at most. Jobs write to files instead, which are fetched
+whole."""
 _MARK_SIZE = 200
 
 
@@ -204,7 +204,8 @@ class LimitedText:
         self._tail = (self._tail + piece)[-_MARK_SIZE:]
 
     def ends_with(self, pattern: str) -> str | None:
-        """Return the group of a pattern (of at most 200 bytes) if the stream now ends with it, or else None."""
+        """Return the group of a pattern (of at most 200 bytes) if the stream now ends with it. Otherwise return
+        None."""
         found = re.search(rf"{pattern}\Z".encode(), self._tail)
         return found[1].decode() if found else None
 
@@ -222,14 +223,15 @@ class LimitedText:
 
 
 class MarkedEnd:
-    """A stream whose end matches a pattern (of at most 200 bytes) with the exit code as its group."""
+    """A stream whose end matches a pattern (of at most 200 bytes). The pattern's group is the exit code."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(rf"{pattern}\Z".encode())
         self._held = b""
 
     def settled(self, piece: bytes) -> bytes:
-        """Add a piece, and return the bytes that certainly precede the end mark. The last bytes are held back."""
+        """Add a piece, and return the bytes that are certainly not part of the end mark. The last bytes are held
+        back."""
         held = self._held + piece
         self._held = held[-_MARK_SIZE:]
         return held[:-_MARK_SIZE]

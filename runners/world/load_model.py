@@ -1,6 +1,6 @@
 """The simulated load generator: its input (a `Task`), and its report (a `Reported`).
 
-Both are kept as JSON in the run's raw outputs, in the same folder. The simulated driver reads them.
+Both are kept as JSON in the same folder of the run's raw outputs, where the simulated driver reads them.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from benchbrief.model.plan import DimKey, Fact, Factor, Hardware, Quantity
 from benchbrief.model.steadiness import BATCH_S, SteadyVerdict, judge_batches
 
 PER_DECADE = 20
-"""How many buckets there are for each power of ten. Each bucket is 12 % wider than the one before."""
+"""How many buckets there are for each power of ten. Each bucket is 12 % wider than the previous one."""
 _FIRST_S = 1e-6
 _MOST = 12 * PER_DECADE
-"""The number of buckets. They reach up to 10^12 times the first one, which is more than any latency."""
+"""The number of buckets. The last one ends at 10^12 times the start of the first, which is more than any latency."""
 _LAGS = 8
 _WIDE = 20
-"""A growing lag is cut into `_LAGS` steps, unless the lag grows by more than `_WIDE` times the rest of a latency."""
+"""If a lag grows, latencies are computed for `_LAGS` steps of it. If it grows by more than `_WIDE` times the rest of a
+latency, the rest is negligible, and no steps are needed."""
 
 Counts = tuple[tuple[int, int], ...]
 """The counts of latencies by bucket, as pairs of bucket number and count in rising order."""
 
 
 def edge(number: int) -> float:
-    """Return where a bucket begins, in seconds. The bucket ends where the next one begins."""
+    """Return where a bucket begins, in seconds. It ends where the next bucket begins."""
     return EDGES[number]
 
 
@@ -43,8 +44,8 @@ EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
 
 @dataclass(frozen=True)
 class LatencyMix:
-    """A distribution of latencies. Each is the sum of two exponential parts with these means, a fixed part, and a lag,
-    all in seconds.
+    """A distribution of latencies. Each latency is the sum of two exponential parts with these means, a fixed part, and
+    a lag, all in seconds.
 
     The lag is how far a load that is too high for the hosts is behind its schedule. It grows from `lag_from` to
     `lag_to` during the measured time.
@@ -72,8 +73,8 @@ class LatencyMix:
 
     @cached_property
     def _without_lag(self) -> Callable[[float], float]:
-        """Return the distribution function of the sum of two exponentials (hypoexponential). One may be 0, and both may
-        be equal."""
+        """Return the distribution function of the sum of two exponentials (hypoexponential). One of their means may be
+        0, and the two may be equal."""
         a, b, exp = max(self.first_s, self.second_s), min(self.first_s, self.second_s), math.exp
         if a <= 0:
             return lambda time_s: float(time_s > 0)
@@ -115,7 +116,7 @@ class Machine:
 
     Each of `cores` processors serves one operation at a time. The disk serves `disk_queue` accesses at once, each for
     `disk_latency` (seconds). `network_latency` (seconds) is a round trip. Power (watts) is `idle_power` without load,
-    and `full_power` when all processors are busy.
+    and `full_power` if all processors are busy.
     """
 
     cores: float = 16.0
@@ -137,7 +138,7 @@ def _number(fact: Fact | None) -> float | None:
 
 @dataclass(frozen=True)
 class Demand:
-    """The needs of one operation: processor seconds, disk reads and writes, and network round trips."""
+    """What one operation needs: processor seconds, disk reads and writes, and network round trips."""
 
     cpu_s: float
     reads: float
@@ -168,12 +169,12 @@ DEMANDS: Mapping[str, Demand] = {
     "scan": Demand(1500e-6, 8.0, 0.0),
     "read_modify_write": _READ + _WRITE,
 }
-"""The needs of each operation, by the names of operations in `model/measurement.py`."""
+"""What each operation needs, by the operations' names in `model/measurement.py`."""
 
 
 def demand_of(operation: str) -> Demand:
-    """Return the needs of an operation. Operations known only to their tool, such as transactions, read and
-    write once."""
+    """Return what an operation needs. Operations that only their tool knows, such as transactions, read and write
+    once."""
     return DEMANDS.get(operation, _READ + _WRITE)
 
 
@@ -187,9 +188,9 @@ def mix(shares: Mapping[str, float], demand: Callable[[str], Demand] = demand_of
 
 @dataclass(frozen=True)
 class QueueNetwork:
-    """A closed queueing network of `nodes` machines, with the mean demand of the operations. Times are in seconds.
+    """A closed queueing network of `nodes` machines, and the mean demand of the operations. Times are in seconds.
 
-    `remote` says whether the load comes over the network, as it does for a server but not for a library.
+    `remote` tells whether the load comes over the network. It does for a server, but not for a library.
     """
 
     machine: Machine
@@ -221,8 +222,8 @@ class QueueNetwork:
 
 @dataclass(frozen=True)
 class SolvedNetwork:
-    """A solved network: its operations per second, and the queue lengths that an operation finds at
-    a node on arrival."""
+    """A solved network: its operations per second, and the queue lengths that an operation finds at a node when it
+    arrives."""
 
     network: QueueNetwork
     ops_per_s: float
@@ -243,15 +244,15 @@ class SolvedNetwork:
 
 
 def _residence(service_s: float, servers: float, found: float) -> float:
-    """Return the residence time at a station by Seidmann's approximation: a server `servers` times as fast, followed by
-    a delay for the remaining time."""
+    """Return the residence time at a station by Seidmann's approximation, which replaces the station by a server that
+    is `servers` times as fast, followed by a delay for the remaining time."""
     return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
 
 
 @lru_cache(maxsize=256)
 def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
-    """Return the solved networks for 1, 2, ... threads. An operation finds, on arrival, the queues of a network with
-    one thread less."""
+    """Return the solved networks for 1, 2, ... threads. An operation finds, when it arrives, the queues of a network
+    that has one thread less."""
     machine, demand = network.machine, network.demand
     cpu_s = demand.cpu_s / machine.cores
     disk_s = (demand.reads + demand.writes) * machine.disk_latency / machine.disk_queue
@@ -268,16 +269,16 @@ def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
 SPREAD = 0.02
 """How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
 _JITTER = 0.01
-"""How much throughput differs between intervals: its relative standard deviation."""
+"""How much throughput differs between intervals, as a relative standard deviation."""
 _COLD, _WARMING_S = 0.3, 60.0
 """A cold system is slower by this share, and warms up exponentially with this time constant, in seconds."""
 _INTERVALS = 60
-"""The most intervals that a simulated cell reports. An interval is a sixtieth of the cell's time, or at least a second.
-"""
+"""How many intervals a simulated cell reports at most. An interval is a sixtieth of the cell's time, but at least a
+second."""
 _MOST_SECONDS = 7200
-"""The most intervals of a cell with events, which has one per second."""
+"""How many intervals a cell with events has at most. It has one per second."""
 OUTAGE_S = 3.0
-"""How many seconds a simulated service is down after an event. In its other seconds, the cell works as it would without
+"""How many seconds a simulated service is down after an event. In the other seconds, the cell works as it would without
 the event."""
 _NEARLY = 0.999
 
@@ -369,8 +370,8 @@ class ReportedPhase:
 
 @dataclass(frozen=True)
 class ReportedSteady:
-    """How a load ended by itself, with each batch's number of operations and, for an offered load, their mean latency
-    in nanoseconds. `cut_s` is the length of the transient in seconds."""
+    """How a load ended by itself, and each batch's number of operations. For an offered load, each batch also has its
+    mean latency in nanoseconds. `cut_s` is the length of the transient in seconds."""
 
     completed: tuple[int, ...]
     latency_ns: tuple[int, ...] | None
@@ -380,10 +381,10 @@ class ReportedSteady:
 
 @dataclass(frozen=True)
 class Reported:
-    """A simulated tool's report. Its `phases` follow each other from `began_at`, in epoch seconds by the simulated
+    """A simulated tool's report. Its `phases` follow each other from `began_at` on, in epoch seconds by the simulated
     clock.
 
-    `began_at` is the end of the warm-up or, for a load that ended by itself, of the transient. `intervals` are
+    `began_at` is the end of the warm-up or, for a load that ended by itself, the end of the transient. `intervals` are
     consecutive pairs of seconds and operations from `began_at` on.
     """
 
@@ -437,7 +438,7 @@ def chance(*of: object) -> random.Random:
 
 
 def warmth(start: float, end: float) -> float:
-    """Return the mean share of the full speed between two times after a cold start, in seconds."""
+    """Return the mean speed between two times (in seconds after a cold start), as a share of the full speed."""
     if end <= start:
         return 1.0 - _COLD * math.exp(-start / _WARMING_S)
     moved = math.exp(-start / _WARMING_S) - math.exp(-end / _WARMING_S)
@@ -552,10 +553,11 @@ class TaskLoad:
         )
 
     def _intended_latencies(self, operation: str, start: float, end: float) -> LatencyMix:
-        """Return intended latency: service time, the wait for a free thread, and the lag behind the schedule.
+        """Return intended latency, the sum of service time, the wait for a free thread, and the lag behind the
+        schedule.
 
-        The wait follows Sakasegawa's formula for a queue with several servers (1977). The lag grows from the load's
-        start when the offered load is too high.
+        The wait follows Sakasegawa's formula for a queue with several servers (1977). If the offered load is too high,
+        the lag grows from the load's start.
         """
         offered, capacity = self.task.target or 0.0, self.capacity(start, end)
         service = self._latencies(operation, start, end)
@@ -598,7 +600,7 @@ class TaskLoad:
             counted = upto
 
     def _in_service(self, start: float, end: float) -> float:
-        """Return the share of the time from `start` to `end` that is outside of outages."""
+        """Return which share of the time from `start` to `end` is outside of outages."""
         out = sum(max(0.0, min(end, at + OUTAGE_S) - max(start, at)) for at in self.task.events_at)
         return max(0.0, 1.0 - out / (end - start))
 
@@ -619,7 +621,7 @@ class TaskLoad:
 
 
 def _rows(found: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Count operations as YCSB does: the halves of a read-modify-write also count as reads and updates."""
+    """Count operations like YCSB: the halves of a read-modify-write also count as reads and updates."""
     both = next(((count, failed) for operation, count, failed in found if operation == "read_modify_write"), None)
     if both is None:
         return found

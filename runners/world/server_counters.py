@@ -1,4 +1,4 @@
-"""A server's counters, read before and after a measurement and at regular times during it."""
+"""Reads a server's counters before and after a measurement, and at regular times during it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Counters = dict[str, float]
 class CounterReadings:
     """Reads counters during the block, about twenty times in the `seconds` that are measured.
 
-    `samples` are pairs of a time, at which the server answered (in epoch seconds by the controller's time), and the
+    `samples` are pairs: the time at which the server answered (in epoch seconds by the controller's time), and the
     counters. The first sample is taken before the block, and the last one after it. Nothing is raised. Instead,
-    `problem` says what could not be read ("" when nothing failed). A server without counters at the start is not
+    `problem` describes what could not be read ("" if nothing failed). A server without counters at the start is not
     queried again. `keep` gets the first reading and some of the others, for a controller that takes over.
     """
 

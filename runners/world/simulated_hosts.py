@@ -1,7 +1,7 @@
 """Simulated hosts: a transport that runs nothing, and machines with a clock and a record of their load.
 
-Simulated time begins at the same moment in the past for every host in every run, so that the same plan leaves the same
-bytes. A host's clock advances when a job on the host is collected.
+Simulated time begins at the same moment in the past for every host in every run, so that the same plan produces the
+same bytes. A host's clock advances when a job on the host is collected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchbrief.runners.session import Session
 from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Machine, Task, TaskLoad, chance
 
 _MOST = 60
-"""The most samples of a job. A long job is therefore sampled less often than the spec asks."""
+"""How many samples a job has at most. A long job is therefore sampled less often than the spec asks."""
 _JITTER = 0.01
 GIB, MESSAGE_BYTES = float(1 << 30), 1000.0
 _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -43,7 +43,7 @@ _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
 class Sampler:
     """Samples one probe on one host.
 
-    `library` says whether the database is a library in the load generator's process instead of a server.
+    `library` tells whether the database is a library in the load generator's process instead of a server.
     """
 
     probe: str
@@ -84,7 +84,7 @@ def _always(value: float) -> Reading:
 
 
 def _messages(busy: Busy, _: Machine) -> float:
-    """Return the number of messages in one direction, with one request or one reply for each operation."""
+    """Return the number of messages in one direction. Each operation has one request and one reply."""
     return sum(busy.operations.values())
 
 
@@ -110,12 +110,12 @@ def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
 
 
 def _where(names: tuple[str, ...], value: float) -> Reading:
-    """Return a function that reads this ratio, which has no value if none of its operations were done."""
+    """Return a function that reads this ratio. The ratio has no value if none of its operations were done."""
     return lambda busy, _: value if any(busy.operations.get(name) for name in names) else None
 
 
 def _active(busy: Busy, machine: Machine) -> float:
-    """Return how many operations are at work at the processors and at the disk, by Little's law."""
+    """Return how many operations are being processed at the processors and at the disk, by Little's law."""
     return busy.cores + (busy.reads + busy.writes) * machine.disk_latency
 
 
@@ -205,7 +205,8 @@ def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
 
 
 def reading_of(measure: str) -> tuple[str, Reading]:
-    """Return a measure's unit, and how to compute it from a host's load. A measure outside `READINGS` is constant."""
+    """Return a measure's unit, and how to compute the measure from a host's load. A measure outside `READINGS` is
+    constant."""
     if measure in READINGS:
         return READINGS[measure]
     spec = PROBE_SPECS.usable(measure.partition(".")[0])
@@ -261,7 +262,7 @@ EPOCH = 946_684_800.0
 """When simulated time begins: 2000-01-01 00:00 UTC."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
-"""How many of its last jobs' loads a machine remembers individually."""
+"""For how many of its last jobs a machine remembers the individual load."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 """The tools on simulated hosts. Each reads its task from the file `TASK_FILE`."""
 TASK_FILE = "task.json"
@@ -310,7 +311,7 @@ class SimulatedHosts:
         self.session = Session()
         self._lock = threading.Lock()
         self.datasets: dict[str, tuple[str, Change]] = {}
-        """The hash of the data set in each database, and how cells have changed it since its load."""
+        """The hash of each database's data set, and how cells have changed the data set since its load."""
 
     def __getitem__(self, host_id: str) -> Transport:
         if host_id not in self._hosts:
@@ -401,7 +402,7 @@ class _Running:
 
 
 class _RunningLoad(_Running):
-    """A simulated load generator. By its own clock, it has always ended already."""
+    """A simulated load generator. By its own clock, it has always already ended."""
 
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
         self._host, self._job, self._task, self._hosts = host, job, task, hosts
@@ -452,7 +453,7 @@ class _RunningSampler(_Running):
 def _kept(
     into: Path, job: Job, said: bytes, complaint: str, times: tuple[float, float], host: str, code: int | None
 ) -> JobOutput:
-    """Write the input and output files that a job leaves on a real host."""
+    """Write the input and output files that a job would leave on a real host."""
     files = {file.name: "".join(str(part) for part in file.content).encode() for file in job.files}
     try:
         into.mkdir(parents=True, exist_ok=True)

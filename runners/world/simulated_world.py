@@ -86,8 +86,8 @@ _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2
 """Bytes of files for each byte of records: invented, like the service times."""
 _COUNTED = {"read": ("query",), "scan": ("query",), "update": ("update",), "insert": ("insert",), "delete": ("delete",)}
 _BOTH = ("query", "update")
-"""The names in MongoDB's `opcounters` for an operation that both reads and updates. Such operations are those that are
-not in `_COUNTED`."""
+"""The names in MongoDB's `opcounters` for an operation that both reads and updates. All operations that are not in
+`_COUNTED` do both."""
 
 _Values = dict[str, float]
 
@@ -417,7 +417,7 @@ def _job(context: CellContext, task: Task) -> Job:
 
 
 def _spec(tool: str) -> ToolSpec:
-    """Return the tool's spec. Raises RunnerError when the tool can't be used here."""
+    """Return the tool's spec. Raises RunnerError if the tool can't be used here."""
     found = TOOL_SPECS.usable(tool)
     if found is None:
         hint = "`bench extensions` says what is installed, and what is broken"
@@ -426,7 +426,7 @@ def _spec(tool: str) -> ToolSpec:
 
 
 def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, ...]:
-    """Return the tool's own measures with the `simulated` values from its spec, which are the same on all hosts at all
+    """Return the tool's own measures, with the `simulated` values from its spec. They are the same on all hosts at all
     times."""
     return tuple(
         Sample(name, "", "", seconds, said.simulated, said.unit, seconds)
@@ -436,7 +436,8 @@ def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, 
 
 
 def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
-    """Return the shares of the operations by name, and the operation of an additional thread, or None without one."""
+    """Return the shares of the operations by name, and the operation of an additional thread, or None if there is no
+    such thread."""
     if workload.phase == "load":
         return {"insert": 1.0}, None
     given, shares = workload.properties, _spec(workload.family).shares
@@ -464,7 +465,7 @@ def _limit(context: CellContext) -> int | None:
 
 
 def _reported(output: JobOutput) -> Reported:
-    """Read the report. Raises BadOutput when the simulated load generator failed, or its output can't be read."""
+    """Read the report. Raises BadOutput if the simulated load generator failed, or if its output can't be read."""
     if output.exit_code != 0:
         said = output.stderr.read_text(encoding="utf-8")
         raise BadOutput(said_from_data(json.loads(said)) if said else say.simulated_stopped())
@@ -524,7 +525,7 @@ def _merged(parts: Sequence[Operation]) -> Operation:
 
 
 def _without_histogram(operation: Operation) -> Operation:
-    """Return latencies as printed by a tool without histograms: only percentiles, which can't be merged."""
+    """Return latencies as a tool without histograms prints them: only percentiles, which can't be merged."""
     if operation.histogram is None:
         return operation
     printed = tuple((percent, h.percentile(operation.histogram, percent)) for percent in _PRINTED)
@@ -552,13 +553,12 @@ def _intervals(record: Reported) -> list[Interval]:
 
 
 _AT_ONCE = 1
-"""How many lanes work at the same time. Simulated lanes only compute, so that more of them would just compete for the
+"""How many lanes work at the same time. Simulated lanes only compute, so more of them would just compete for the
 processor."""
 
 
 class SimulatedWorld:
-    """The simulated world. `again` is the number of earlier starts of the run, so that a random failure need
-    not recur."""
+    """The simulated world. `again` is how often the run was started before, so that a random failure need not recur."""
 
     def __init__(self, simulated: Simulated, again: int = 0) -> None:
         self.simulated = simulated
@@ -620,8 +620,8 @@ class SimulatedWorld:
         return ending.is_set()
 
     def _fails(self, context: CellContext) -> tuple[str, ...]:
-        """Return the hosts that make this load generator fail. Hosts under test fail the cell's first load
-        generator."""
+        """Return the hosts that make this load generator fail. If hosts under test fail, they fail the cell's first
+        load generator."""
         cell = context.cell
         first = cell.load_hosts[0]
         own = context.load_host or first

@@ -1,4 +1,4 @@
-"""Parts of a plan that are not supported in general, or not here. They are refused before the first cell."""
+"""Refuses parts of a plan that are not supported, in general or only here, before the first cell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AT_ONCE = 16
 
 
 def refuse_unsupported(plan: Plan) -> None:
-    """Raises RunnerError for a plan that can't run as it says, such as a plan from another version that had other
+    """Raise RunnerError if a plan can't run as written, for example because the version that made it had other
     meters."""
     refuse_unset(plan)
     for database in dict.fromkeys(cell.database for cell in plan.cells):
@@ -67,8 +67,8 @@ def _require_file(path: Path, what: str, hint: str) -> None:
 
 
 def _refuse_missing_files(database: Database) -> None:
-    """Raise RunnerError if a connection string names a file that the controller lacks. The controller connects to the
-    server too, so it needs the file."""
+    """Raise RunnerError if a connection string names a file that the controller lacks. The controller needs the file
+    because it also connects to the server."""
     hole = "\0"
     uri = "".join(part if isinstance(part, str) else hole for part in database.uri)
     named = [unquote(text) for text in _OPTION_FILE.findall(uri)]
@@ -85,8 +85,8 @@ def meters_of(cell: Cell) -> set[Meter]:
 
 
 def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tuple[Node, str]]:
-    """Return every host with sampled power in these cells (by default all), with the id of the host that reads its
-    meter."""
+    """Return every host whose power is sampled in these cells (by default all cells), and the id of the host that reads
+    its meter."""
     found: dict[Meter, tuple[Node, str]] = {}
     for cell in plan.cells if cells is None else cells:
         hardware = plan.hardware[cell.hardware]
@@ -99,8 +99,8 @@ def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tupl
 
 
 def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
-    """Read every meter of these cells once. Returns the silent meters, each with the reason. Leaves out absent
-    hosts."""
+    """Read every meter of these cells once. Returns the silent meters, each with the reason. Meters whose host can't be
+    reached are left out."""
     tried = zip(metered(plan, cells), try_meters(plan, hosts, cells), strict=True)
     return {
         meter: said for meter, (_, said) in tried if isinstance(said, RunnerError) and not isinstance(said, HostError)
@@ -110,7 +110,7 @@ def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter
 def try_meters(
     plan: Plan, hosts: Hosts, cells: Sequence[Cell] | None = None
 ) -> Iterator[tuple[Node, float | RunnerError | None]]:
-    """Yield every host with sampled power, with its current watts (see `try_meter`) or its meter's error."""
+    """Yield every host whose power is sampled, and its current watts (see `try_meter`) or its meter's error."""
 
     def tried(found: tuple[Node, str]) -> tuple[Node, float | RunnerError | None]:
         node, at = found
@@ -136,7 +136,7 @@ def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[s
     """Return the load generators of these cells on the `held` hosts.
 
     Raises NoTool, with a sentence for each host that lacks a load generator or a server that the run starts. Ignores
-    hosts that are lost meanwhile.
+    hosts that are lost in the meantime.
     """
     tools: Tools = {}
     if world.simulated:

@@ -30,7 +30,7 @@ from benchbrief.runners.world.simulated_world import SimulatedWorld
 from benchbrief.runners.world.world_seams import Meter, OpenHosts, ReadsCounters, World
 
 _SLICE_S = 0.5
-"""How often, in seconds, a pause checks whether the run must end."""
+"""How often a pause checks whether the run must end, in seconds."""
 
 
 @dataclass(frozen=True)

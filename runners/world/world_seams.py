@@ -1,7 +1,7 @@
 """Everything that a run reaches: its hosts, the software found and run on them, and their time.
 
-The executor reaches all of this through a world, so that a plan runs in the same way against real hosts
-(`runners/world/world_choice.py`) and against simulated ones (`runners/world/simulated_world.py`).
+The executor reaches all of this through a world, so that a plan runs in the same way on real hosts
+(`runners/world/world_choice.py`) and on simulated ones (`runners/world/simulated_world.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
     """The transports of a run, which are closed together at the run's end."""
 
     def reachable(self, host_id: str) -> bool:
-        """Return whether a command runs on the host now."""
+        """Return whether the host can run a command now."""
         ...
 
 
@@ -51,7 +51,7 @@ class World(Protocol):
 
     @property
     def simulated(self) -> Simulated | None:
-        """Return how this world is simulated, or None when it is real."""
+        """Return how this world is simulated, or None if it is real."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class World(Protocol):
         ...
 
     def refuse(self, plan: Plan) -> None:
-        """Raises RunnerError for a plan that can't run as it says."""
+        """Raise RunnerError if a plan can't run as written."""
         ...
 
     def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
@@ -76,7 +76,7 @@ class World(Protocol):
         ...
 
     def other_load(self, transport: Transport) -> str:
-        """Return which other process keeps a host busy, or "" when none does."""
+        """Return which other process keeps a host busy, or "" if none does."""
         ...
 
     def driver(self, name: str) -> Driver: ...
@@ -84,7 +84,7 @@ class World(Protocol):
     def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.FoundTool: ...
 
     def digest(self, transport: Transport, path: str) -> str:
-        """Return the SHA-256 of a tool, or "" when it is unknown."""
+        """Return the SHA-256 of a tool, or "" if it is unknown."""
         ...
 
     def engine(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> Engine: ...
@@ -92,14 +92,14 @@ class World(Protocol):
     def probe_kind(self, name: str) -> ProbeKind: ...
 
     def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> ReadsCounters:
-        """Return an object that reads the engine's counters during a measurement of `seconds`, and passes some readings
-        with their times to `keep`."""
+        """Return an object that reads the engine's counters during a measurement of `seconds`. It passes some readings,
+        with their times, to `keep`."""
         ...
 
     def clock(self, transport: Transport) -> ClockReading | None:
-        """Return how far a host's clock is ahead, or None when that is unknown, or is always 0."""
+        """Return how far a host's clock is ahead. Returns None if that is unknown or always 0."""
         ...
 
     def pause(self, seconds: float, ending: Stopping) -> bool:
-        """Wait for this many seconds. Returns True when the run must end earlier."""
+        """Wait for this many seconds. Returns True if the run must end earlier."""
         ...
