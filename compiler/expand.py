@@ -58,7 +58,7 @@ Pair = tuple[str, Levels]
 
 
 def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
-    """Return each workload at each combination of levels, in the order in which one hardware runs them.
+    """Return each workload at each combination of levels, in the order in which one hardware group runs them.
 
     This is the order of the spec, in which all workloads at one combination come before those at the next, unless
     another order needs fewer loads, or as many loads and fewer other resets. The other orders go data set by data set.
@@ -299,7 +299,7 @@ def ordered(matrix: Matrix) -> list[_Place]:
 
 @dataclass
 class _Block:
-    """The properties that the cells of one hardware and workload share at one combination of levels."""
+    """The properties that the cells of one hardware group and one workload share at one combination of levels."""
 
     matrix: Matrix
     unit: HardwareUnit

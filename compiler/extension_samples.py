@@ -33,7 +33,7 @@ def sample_uri() -> str:
 
 
 def sample_meter() -> str:
-    """Return a meter on the host that takes no arguments."""
+    """Return a meter that is on the host and takes no arguments."""
     return next((each.name for each in METER_SPECS.own.values() if not each.networked and not each.address), _NONE)
 
 

@@ -51,7 +51,7 @@ def _host(name: str) -> Host:
 
 
 def _moved(node: Any, ids: Mapping[str, str]) -> Any:
-    """Return a part of a plan with other ids of hosts."""
+    """Return a part of a plan with the ids of its hosts replaced."""
     if isinstance(node, Node):
         found = {each.name: getattr(node, each.name) for each in fields(node)}
         changed = {name: _of_field(name, value, ids) for name, value in found.items()}

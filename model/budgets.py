@@ -97,12 +97,12 @@ def chooses(experiment: Experiment) -> bool:
 
 
 def first_look(experiment: Experiment) -> int:
-    """Return the fewest repeats after which a point's interval may end its repeats."""
+    """Return how many repeats of a point are needed before its interval may end them."""
     return experiment.confident.at_least if experiment.confident else min(_FIRST_LOOK, experiment.repeats)
 
 
 def looks(plan: Plan, experiment: Experiment) -> int:
-    """Return the most times that an interval of the experiment is looked at."""
+    """Return how many times an interval of the experiment is looked at, at most."""
     return experiment.repeats - first_look(experiment) + 1 if is_budgeted(plan, experiment) else 1
 
 

@@ -52,7 +52,8 @@ class Record(Frozen):
 
 
 NoRoom = Literal["", "repeat", "point"]
-"""The thing that did not fit in a budget: a repeat, without which an interval is wider, or a whole point."""
+"""The part of the plan for which a budget had no room: a repeat, without which an interval is wider, or a whole
+point."""
 
 
 Refused = Literal["", "generator", "system"]
@@ -579,7 +580,7 @@ class RateJudged(Frozen):
 
 
 class PromiseEnded(Record):
-    """The result of a search for a promise, on one hardware with one workload (see `model/rate_search.py`).
+    """The result of a search for a promise, on one hardware group with one workload (see `model/rate_search.py`).
 
     `above` is the next candidate. It breaks the promise or, if `by_generator`, it can't be offered. `sure` tells that
     both sides of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs.
@@ -631,7 +632,7 @@ class SearchPoint(Frozen):
 
 
 class SearchEnded(Record):
-    """The result of a search on one hardware with one workload: the knee, or None if no point is a knee.
+    """The result of a search on one hardware group with one workload: the knee, or None if no point is a knee.
 
     The result follows from the verdicts of the cells in `points`, and is recorded as it was decided.
     """

@@ -342,7 +342,7 @@ class Adaptive(Node):
 
 
 class Knee(Node):
-    """The place where a knee is searched for: an experiment on one hardware and with one workload."""
+    """The place where a knee is searched for: an experiment on one hardware group and with one workload."""
 
     experiment: str
     hardware: str

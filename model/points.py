@@ -63,8 +63,8 @@ class AtPoint(_OnCurve, Protocol):
 
 
 class Curve(NamedTuple):
-    """The line of points along which a ramp or a search moves: an experiment on one hardware, with one workload and one
-    level of each factor."""
+    """The line of points along which a ramp or a search moves: an experiment on one hardware group, with one workload
+    and one level of each factor."""
 
     experiment: str
     hardware: str

@@ -14,9 +14,9 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 NAME = 80
-"""The maximum length, in characters, of a name without quotes, for a block, metric, parameter or fact."""
+"""The maximum length, in characters, of a name without quotes, such as a block's, metric's, parameter's or fact's."""
 LABEL = 120
-"""The maximum length of a label, for a compared thing, a column or a series."""
+"""The maximum length of a label, such as that of a compared thing, a column or a series."""
 HEADING = 200
 """The maximum length of a title, and of the texts beside it."""
 LINE = 300

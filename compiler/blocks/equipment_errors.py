@@ -157,7 +157,7 @@ class OptionInUri(Again):
 
 
 class UriWord(CompileProblem):
-    """An option that is written under its name in the connection string."""
+    """An option that the spec writes under the name that connection strings use."""
 
     code = "E0543"
     says = "`{word}` is the name in a connection string: the option here is `{meant}`"

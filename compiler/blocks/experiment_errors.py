@@ -155,7 +155,7 @@ class OperationNotDone(CompileProblem):
 
 
 class TooFewJudging(CompileProblem):
-    """Too few repeats to decide a vote on a rate, since fewer are made than one side must lead by."""
+    """Fewer repeats than the number by which one side must lead to decide the vote on a rate."""
 
     code = "E0561"
     says = "{count:plural repeat} can't decide whether a rate keeps its promise"

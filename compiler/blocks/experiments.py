@@ -865,7 +865,7 @@ class _Experiment:
     def _databases(
         self, database: DatabaseSpec, units: Sequence[HardwareUnit], levels: Sequence[Levels]
     ) -> dict[plan.DatabaseKey, plan.Database]:
-        """Return the database on each hardware at each level that the database uses."""
+        """Return the database on each hardware group at each level that the database uses."""
         self.uses[""] = self.world.databases.uses(database.name)
         found: dict[plan.DatabaseKey, plan.Database] = {}
         for own in dict.fromkeys(own_levels(self.uses[""], each, self.world.factors) for each in levels):

@@ -60,7 +60,7 @@ class DeclaredFactor:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The settings of a bundle, or empty for a factor that is not a bundle."""
+        """The settings of a bundle. Any other factor has none."""
         return tuple(self.factor.levels[0].attributes)
 
 

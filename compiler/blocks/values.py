@@ -115,8 +115,8 @@ MOST_BYTES = 64 << 10
 
 
 def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str | None:
-    """Return the text of a file that a spec names at `span` by its path from the spec's folder, or None if the file
-    can't be used.
+    """Return the text of a file that the spec names, or None if the file can't be used. `span` is the place of the
+    file's path, which starts from the spec's folder.
 
     A file that can't be read or is too large is reported. `what` is the file's description in messages.
     """

@@ -327,7 +327,7 @@ def points_by_repeat(
 
 
 def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
-    """Return the side if it is an extreme whose values are each measured at a different point."""
+    """Return the side if it is an extreme whose values are each measured at a different point, or else None."""
     found = _extreme(typer, side)
     if found is None or found.when is not None or len(found.arguments) != 1:
         return None

@@ -185,7 +185,7 @@ def _plain(key: DimKey) -> str:
 
 
 def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
-    """Return a term without the dimension `hardware` if factors are compared on a single hardware."""
+    """Return a term without the dimension `hardware` if factors are compared on a single hardware group."""
     lone = typer.runs.lone_hardware
     return typed if lone is None else Typed(fix(typed.term, "hardware", lone), typed.display)
 

@@ -586,7 +586,7 @@ class UnreadableCatalogue(CompileProblem):
 
 
 class WrongWord(CompileProblem):
-    """A wrong entry of a catalogue, with advice how to correct it."""
+    """A wrong entry of a catalogue, with advice on how to correct it."""
 
     code = "E0782"
     stands_alone = True

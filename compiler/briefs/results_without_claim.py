@@ -25,7 +25,7 @@ _SAID = {
 }
 """For each kind of block, the attributes whose texts state results as a title does."""
 _TYPED_ALONE = ("title of a", "note of a", "legal text")
-"""Places where typed results are looked for, but not computed ones."""
+"""Places that are searched for typed results, but not for computed ones."""
 _ROWS = ("the column of a callout", "each ")
 """Places whose text is written once for several keys. A claim is not possible there, so a range will do."""
 

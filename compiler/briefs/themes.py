@@ -426,7 +426,7 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
 _OFFICE_PARTS = {"pptx": "ppt/presentation.xml", "docx": "word/document.xml"}
 _MOST_UNPACKED = 10 * MOST_BYTES
 _MACROS = (b"macroEnabled", b"vbaProject")
-"""Words in an office file's list of content types which mean that the file contains macros."""
+"""Words that show, in an office file's list of content types, that the file contains macros."""
 
 
 def why_no_office(content: bytes, key: str) -> str:

@@ -112,7 +112,8 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""The most cells that a plan with advice may have, since each change has to be planned and estimated anew."""
+"""The most cells that a plan may have for advice to be sought, since each change has to be planned and estimated
+anew."""
 _MOST = 3
 _MOST_ORDERED = 6
 """The most experiments for which other orders are tried, since each order has to be planned and estimated anew."""

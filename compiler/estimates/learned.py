@@ -61,7 +61,7 @@ class Keys:
     start_up: str
     resets: str
     steadied: str = ""
-    """The key of a measurement until it is steady, or "" for any other measurement."""
+    """The key of a measurement that lasts until the load is steady, or "" for any other measurement."""
 
     @classmethod
     def of(cls, plan: Plan, cell: Cell) -> Keys:

@@ -441,7 +441,7 @@ def _level_words(e: Experiment) -> dict[str, str]:
 
 
 def _databases(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, ...]]:
-    """Yield each hardware with its hosts and its database, at each level that the database uses."""
+    """Yield each hardware group with its hosts and its database, at each level that the database uses."""
     shared = _shared_options(plan, cells)
     keys: dict[str, dict[DatabaseKey, None]] = {}
     for cell in cells:

@@ -376,7 +376,7 @@ def _explain(typer: Typer, name: ast.Name) -> None:
 
 
 def _reachable(typer: Typer) -> tuple[str, ...]:
-    """Return every name that an expression can have, for suggestions."""
+    """Return every name that an expression can use, for suggestions."""
     facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
     metrics = islice(typer.metrics, _MOST_METRICS)
     own = (*metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)

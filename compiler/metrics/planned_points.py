@@ -16,7 +16,7 @@ from benchbrief.model.points import CURVE
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One workload on one hardware at one combination of levels in one experiment, with its ramp.
+    """One workload on one hardware group at one combination of levels in one experiment, with its ramp.
 
     `axis` is None if there is no ramp of known points. `unknown` maps each dimension whose point is not known yet to
     the search for it.

@@ -23,7 +23,7 @@ def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
 
 
 def worse(one: Change, other: Change) -> Change:
-    """Return the worse of two changes, which leaves less of a data set intact."""
+    """Return the worse of two changes: the one that leaves less of a data set intact."""
     return max(one, other, key=CHANGES.index)
 
 
