@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.timing import BENCH, verdict
 
 CELLS, LANES = (1000, 10_000), (10, 100)
-"""The sizes, unless others are named."""
+"""The sizes to measure unless the command line names others."""
 WORKLOADS, THREADS = ("read", "mixed"), (1, 4, 16, 64, 256)
 HUNDRED = tuple(range(1, 251, 5))
 """The number of threads that gives a lane a hundred cells."""

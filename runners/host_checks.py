@@ -60,9 +60,9 @@ def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path:
 
 _FREE = with_values(read_script(__file__, "hosts/scripts/free_space.sh"), marker=data_directories.MARKER)
 _KERNEL, _EMPTY = "kernel", "empty"
-"""Words of the script for a place in /proc or /sys, and for a directory of ours without a data set.
+"""The words that the script prints for a place in /proc or /sys, and for a directory of ours without a data set.
 
-A run that had no room for its load leaves such a directory.
+Such a directory is left by a run that had no room for its load.
 """
 _WORTH_A_WORD = 1 << 20
 """The size in bytes from which a directory's contents are mentioned besides the free bytes."""

@@ -26,8 +26,8 @@ QUANTISED = 0.002
 """The relative error of values that HdrHistogram prints, since it keeps three digits."""
 
 _SLOWER, _BETWEEN_S = 2.0, 0.02
-"""How many times slower than its two halves an operation may be, and by how many seconds more. Between them its thread
-may wait for one of few processors."""
+"""An operation may take this many times as long as its two halves together, plus this many seconds. Between the halves,
+its thread may wait for a free processor."""
 
 
 @dataclass(frozen=True)

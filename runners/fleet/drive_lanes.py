@@ -41,7 +41,7 @@ from benchbrief.runners.journal.run_identity import run_name, settle
 _FRUITLESS = 3
 """After how many consecutive jobs of a lane that finish no cell no more jobs are submitted."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
-"""How often, in seconds, the scheduler is asked: right after a change, and at the least when nothing changes."""
+"""How often the scheduler is queried, in seconds: right after a change, and at least while nothing changes."""
 _LOG_BYTES = 4096
 
 

@@ -271,7 +271,8 @@ SPREAD = 0.02
 _JITTER = 0.01
 """How much throughput differs between intervals, as a relative standard deviation."""
 _COLD, _WARMING_S = 0.3, 60.0
-"""A cold system is slower by this share, and warms up exponentially with this time constant, in seconds."""
+"""A cold system is slower by the first number, as a share. It warms up exponentially, and the second number is the time
+constant in seconds."""
 _INTERVALS = 60
 """How many intervals a simulated cell reports at most. An interval is a sixtieth of the cell's time, but at least a
 second."""

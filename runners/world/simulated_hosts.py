@@ -100,8 +100,8 @@ def _done(*names: str) -> Reading:
 
 _READS, _WRITES = ("read", "scan", "read_modify_write"), ("update", "insert", "write", "merge", "read_modify_write")
 _HIT_RATIO, _AMPLIFICATION = 0.8, 6.0
-"""Invented numbers: RocksDB reads one of five blocks from the disk, and logs, flushes, and compacts each byte
-four times."""
+"""Invented numbers. RocksDB reads one of five blocks from the disk. It logs and flushes each byte, and compacts it four
+times."""
 
 
 def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:

@@ -83,7 +83,8 @@ from benchbrief.runners.world.world_seams import Meter, OpenHosts, ReadsCounters
 
 _READINGS = 20
 _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2
-"""Bytes of files for each byte of records: invented, like the service times."""
+"""Bytes of files for each byte of records, after the load and after writes. The numbers are invented, like the service
+times."""
 _COUNTED = {"read": ("query",), "scan": ("query",), "update": ("update",), "insert": ("insert",), "delete": ("delete",)}
 _BOTH = ("query", "update")
 """The names in MongoDB's `opcounters` for an operation that both reads and updates. All operations that are not in

@@ -44,7 +44,7 @@ little-endian."""
 _RMW = "READ-MODIFY-WRITE"
 _TOTAL_KEYS = {"Throughput(ops/sec)", "RunTime(ms)"}
 _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
-"""Limits of time stamps: the years 2000 to 2100."""
+"""The earliest and the latest valid time stamp: the years 2000 to 2100."""
 _PATIENCE = 20.0
 """The longest plausible gap between operations, as a multiple of the mean gap. If operations end at random times, one
 run in 10^8 has a longer gap."""

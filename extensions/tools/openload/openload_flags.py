@@ -20,7 +20,7 @@ Flags = Mapping[str, object]
 _USUAL = frozenset({"p99"})
 """The latencies that openload judges if the spec does not ask for any."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
-"""openload's defaults of `--give-up` and `--queue`."""
+"""openload's defaults for `--give-up` and `--queue`."""
 _MOST_QUEUED = 1_000_000
 """How many operations may wait at most. openload needs 24 MB for them."""
 _APART = 1_000_000

@@ -20,7 +20,7 @@ from benchbrief.extensions.tools.openload.openload_record import OPERATIONS, Ope
 
 _ALL = "all operations"
 LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
-"""The codes of refusals that the generator caused, and of those that the system under test caused."""
+"""The codes of refusals caused by the generator, and of those caused by the system under test."""
 _ADVISED_LAG = 0.5
 """The value of `lag` that `hint_openload_late` advises."""
 

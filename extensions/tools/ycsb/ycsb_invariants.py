@@ -21,7 +21,7 @@ from benchbrief.extensions.tools.ycsb.ycsb_output import BUCKETS, INTENDED, Time
 
 _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0
-"""The years 2000 to 2100. A log outside of them has lost its `#[StartTime: ...]`."""
+"""The years 2000 to 2100. A log with other times has lost its `#[StartTime: ...]`."""
 _STAMP_S = 0.01
 """How many seconds a time stamp may be off, since it has three digits and another thread may run before it is taken."""
 _LENGTH_OFF = 0.1

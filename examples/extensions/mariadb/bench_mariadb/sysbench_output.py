@@ -14,7 +14,8 @@ from benchbrief.extend.tools import Bucket, Histogram, Interval, Measurement, Op
 
 _MS = 1000.0
 _LOWEST_MS, _HIGHEST_MS, _BUCKETS = 0.001, 100_000.0, 1024
-"""The buckets of sysbench's histogram: equally wide on a logarithmic scale. It prints the middle of each."""
+"""The buckets of sysbench's histogram, which are equally wide on a logarithmic scale. sysbench prints the middle of
+each."""
 _WIDTH = math.log(_HIGHEST_MS / _LOWEST_MS) / (_BUCKETS - 1)
 
 _HEAD = re.compile(r"sysbench (\d[\w.]*)")
