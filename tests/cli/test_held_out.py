@@ -142,6 +142,7 @@ def test_lost_held_out_repeats_are_told(bench: Bench) -> None:
     assert "3 of 4 held-out repeats" in most["sentence"]
 
 
+@pytest.mark.long
 def test_what_is_behind_held_out_repeats_is_verified(bench: Bench) -> None:
     made = simulated(bench, "held_out = 4")
     assert bench("report", "simulated", "--html-only").code == 0

@@ -172,7 +172,7 @@ _PLAIN = st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters
 WORDS = st.text(_PLAIN, min_size=1, max_size=40)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(WORDS, min_size=8, max_size=8), number=st.integers(1, 10**6))
 def test_no_words_and_no_metric_change_a_cell(tmp_path: Path, words: list[str], number: int) -> None:
     labels = ["The box", "First", "Second", "Load", "Documents", "Updates", "Reads", "Ramp"]

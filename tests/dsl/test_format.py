@@ -134,7 +134,7 @@ def test_any_way_to_write_a_body_keeps_its_meaning(body: str) -> None:
 SLOW = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
-@settings(SLOW, max_examples=120)
+@settings(SLOW, max_examples=60)
 @given(texts())
 def test_any_text_by_the_grammar_keeps_its_meaning(text: str) -> None:
     source = Source("t.bench", text)
@@ -145,7 +145,7 @@ def test_any_text_by_the_grammar_keeps_its_meaning(text: str) -> None:
 def test_a_generated_spec_is_right_before_and_after(tmp_path: Path) -> None:
     path = tmp_path / "spec.bench"
 
-    @settings(SLOW, max_examples=30)
+    @settings(SLOW, max_examples=12)
     @given(specs())
     def stays_right(text: str) -> None:
         hashes = []

@@ -153,7 +153,7 @@ def test_sql_reads_off_a_curve_what_the_rule_says(name: str, expr: str, worlds: 
 
 
 @pytest.mark.long
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=st.sampled_from(CASES), seed=st.integers(8, 31), missing=st.sampled_from([0.0, 0.02]))
 def test_sql_and_the_rules_agree_on_any_measurements(case: tuple[str, str], seed: int, missing: float) -> None:
     agree(*case, seed, missing)
