@@ -1,7 +1,7 @@
 """Measures how the controller's cost for simulated fleets grows with the number of cells.
 
 Each host is a separate lane. The run itself, the store and the brief are made in separate processes, so that the peak
-memory of each can be told. CPU is the user and system time of the whole process, including checking the spec and
+memory of each can be measured. CPU is the user and system time of the whole process, including checking the spec and
 reading the plan. A second table is for lanes that are run by separate processes and merged afterwards.
 """
 

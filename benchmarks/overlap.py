@@ -1,7 +1,8 @@
 """Compares the wall time of one campaign on two hardware groups with `overlap = loading` and with `overlap = none`.
 
-Both groups are real hosts with an sshd each, on this one machine. Unlike on two machines, a load therefore takes
-processor time and disk bandwidth from the measurement beside it, so the throughputs of both variants are compared, too.
+Both groups are real hosts with an sshd each, but on this one machine. A load therefore takes processor time and disk
+bandwidth from the measurement beside it, which it would not do on two machines. For this reason, the throughputs of
+both variants are compared, too.
 """
 
 from __future__ import annotations

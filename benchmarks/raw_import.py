@@ -2,7 +2,8 @@
 
 Both read one generated file with the lines `READ,<ms>,<us>` and `UPDATE,<ms>,<us>`. For each operation, both compute
 the count, the mean, the extremes, and the same percentiles. Each runs as its own process, so that its time includes its
-imports and its peak memory can be told. In addition, `bench import` keeps the file, hashes it, and builds the tables.
+imports and its peak memory can be measured. In addition, `bench import` keeps the file, hashes it, and builds the
+tables.
 """
 
 from __future__ import annotations

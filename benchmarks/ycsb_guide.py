@@ -1,10 +1,10 @@
 """Compares the planned hours of YCSB's lab specs with those of a script that measures the same in the way that YCSB's
 guide describes.
 
-The guide (https://github.com/brianfrankcooper/YCSB/wiki/Core-Workloads, "Running the workloads") keeps the size of the
-database by an order: load; run A, B, C, F and D; delete the data; load again; run E. D and E insert records, so the
-script goes through that order for each point and repeat, and loads anew after each D and E. It loads nowhere else: A,
-B, C and F leave the database as large as it was. Times are those of `bench plan`.
+The guide (https://github.com/brianfrankcooper/YCSB/wiki/Core-Workloads, "Running the workloads") keeps the database at
+its size by doing things in this order: load; run A, B, C, F and D; delete the data; load again; run E. D and E insert
+records, so the script goes through that order for each point and repeat, and loads anew after each D and E. It loads
+nowhere else, since A, B, C and F leave the database as large as it was. Times are those of `bench plan`.
 """
 
 from __future__ import annotations

@@ -264,7 +264,8 @@ def _as_bytes(kib: str) -> int:
 
 
 def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
-    """Yield each database once for each hardware and path, and the keys that the database has there at its levels."""
+    """Yield each database once for each hardware group and path, and the keys that the database has there at its
+    levels."""
     found: dict[tuple[str, str, str | None], list[DatabaseKey]] = {}
     for key, database in plan.databases.items():
         found.setdefault((key.database, key.hardware, database.path), []).append(key)

@@ -40,7 +40,7 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
-"""How many seconds a live controller may be silent towards a host at most, even after it has lost another host."""
+"""The longest silence of a live controller towards a host, in seconds, even after it has lost another host."""
 
 
 def refuse_driven_here(owner: str, run_dir: Path) -> None:

@@ -88,8 +88,8 @@ def named_words(line: str, depth: int = 0) -> Iterator[str]:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield those of these that may be file names: a word, and the value that it sets (such as `/path` in
-    `--file=/path`)."""
+    """Yield a word, and the value that it sets (such as `/path` in `--file=/path`). Each is left out if it can't be a
+    file name."""
     for text in (word, word.partition("=")[2]):
         name = text.replace("${HOME}", "~").replace("$HOME", "~")
         if name and not name.startswith("-") and not set(name) & set("$*?[`"):

@@ -1,4 +1,4 @@
-"""Snapshots of a data directory that its file system takes, or the volume manager below it.
+"""Snapshots of a data directory, taken by its file system or by the volume manager below it.
 
 A snapshot takes no longer for a terabyte than for a megabyte, and needs room only for what cells write. All file
 systems share one mechanism, and each file system is an extension. The extension's script `snapshots.sh` defines the

@@ -1,6 +1,6 @@
 """Decides whether a failed cell is measured again. It is not if another attempt would fail in the same way.
 
-If the first cells of a workload on its hardware all failed for one reason, the workload's other cells there are not
+If the first cells of a workload on a hardware group all failed for one reason, the workload's other cells there are not
 tried at all.
 """
 
@@ -52,7 +52,7 @@ all points if there are fewer."""
 
 
 class NotTried(RunnerError):
-    """The cell is not tried, because all earlier cells of the same workload, hardware and levels failed for one
+    """The cell is not tried, because all earlier cells of the same workload, hardware group and levels failed for one
     reason."""
 
     code = "not_tried"
@@ -86,14 +86,15 @@ class _Failures:
 
 
 class FirstFailures:
-    """The first failures of each workload on each hardware. They determine whether its other cells there are tried."""
+    """The first failures of each workload on each hardware group. They determine whether its other cells there are
+    tried."""
 
     def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
         self._planned: dict[Hashable, set[_Point]] = {}
         for cell in planned:
             self._planned.setdefault(Curve.of(cell), set()).add(_Point.of(cell))
         self._over = {Curve.of(cell) for cell in done}
-        """The workloads that had a good cell or failed for different reasons, each with its hardware."""
+        """The workloads that had a good cell or failed for different reasons, each with its hardware group."""
         self._failures: dict[Hashable, _Failures] = {}
         self._lock = threading.Lock()
 
@@ -115,8 +116,8 @@ class FirstFailures:
                 self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
-        """If the first cells of a cell's workload on its hardware failed for one reason, return that reason not to try
-        the cell. Otherwise return None.
+        """If the first cells of a cell's workload on its hardware group failed for one reason, return that reason not
+        to try the cell. Otherwise return None.
 
         At least one of the failed cells must have had no more load than this cell.
         """

@@ -39,7 +39,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, l
 from benchbrief.runners.journal.run_identity import run_name, settle
 
 _FRUITLESS = 3
-"""After how many consecutive jobs of a lane that finish no cell no more jobs are submitted."""
+"""If this many consecutive jobs of a lane finish no cell, no more jobs are submitted for it."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
 """How often the scheduler is queried, in seconds: right after a change, and at least while nothing changes."""
 _LOG_BYTES = 4096

@@ -1,5 +1,5 @@
-"""The controller's time: the clock's time when this process began, plus the time that has passed since then by the time
-since boot.
+"""The controller's time: the clock's time when this process began, plus the seconds since then. These are counted by
+the time since boot.
 
 Setting the clock does not change this time, so the difference of two moments is a true duration.
 """

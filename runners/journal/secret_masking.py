@@ -377,8 +377,8 @@ def _words(value: str) -> Iterator[str]:
 
 KNOWN = Known()
 """The secrets of this process. They are module state because each error masks its text where the error is made, so that
-no place that shows or keeps the text can forget to do so. Errors are made in all rooms, in extensions and in any
-thread, even before a run begins. Otherwise, all of these would have to pass an object along.
+no place that shows or keeps the text can forget to do so. Errors are made in all parts of benchbrief, in extensions and
+in any thread, even before a run begins. Otherwise, all of these would have to pass an object along.
 """
 
 

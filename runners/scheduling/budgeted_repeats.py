@@ -199,8 +199,8 @@ class Group:
     - `left`: whether there is a repeat left.
     - `open`: how far an open expectation is from its decision, or None if no expectation is open.
     - `decided`: whether expectations judge all points of the group, and no expectation is open.
-    - `within`: the target width as a share of the mean, or None when all repeats are wanted.
-    - `at_least`: how many repeats make an interval count.
+    - `within`: the target width as a share of the mean, or None if all repeats are wanted.
+    - `at_least`: how many repeats an interval needs to count.
     - `level`: the confidence level of each interval.
     - `asked`: whether the spec needs any statistic of these points.
     - `expected`: whether an expectation reads a point.

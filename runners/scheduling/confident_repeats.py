@@ -4,9 +4,9 @@ All decisions follow from the journal's records about the cells, so that a resum
 The repeats of a point count in the plan's order. They end after the first repeat that, together with those before it,
 satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
 
-If repeats are measured in turns (`interleaved`), the hardware and the levels of one lane end together, after the first
-round in which all of them are confident. Otherwise drift would affect only the one that continues alone. Hardware on
-separate hosts has its own lane, takes no turns, and decides for itself.
+If repeats are measured in turns (`interleaved`), the hardware groups and the levels of one lane end together, after the
+first round in which all of them are confident. Otherwise drift would affect only the one that continues alone. A
+hardware group on separate hosts has its own lane, takes no turns, and decides for itself.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 @dataclass
 class _Repeats:
-    """The repeats of one point on one hardware, at one level of each factor, in the plan's order. `verdicts` has the
-    verdicts on those that have ended."""
+    """The repeats of one point on one hardware group, at one level of each factor, in the plan's order. `verdicts` has
+    the verdicts on those that have ended."""
 
     cells: list[Cell] = field(default_factory=list)
     verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
@@ -52,8 +52,8 @@ class _Repeats:
 
 @dataclass
 class _Group:
-    """The repeats of a point that end together, on all hardware and levels that take turns. `end` is the number of
-    repeats needed."""
+    """The repeats of a point that end together, on all hardware groups and levels that take turns. `end` is the number
+    of repeats needed."""
 
     experiment: Experiment
     rule: Confident
@@ -83,7 +83,7 @@ class _Group:
         return say.repeats_enough(n=self.end, width=share_figure(widest, 1), wanted=self._wanted)
 
     def unconfident(self) -> Iterator[str]:
-        """Yield remarks about hardware whose repeats are all done but not close enough to one another."""
+        """Yield remarks about hardware groups whose repeats are all done but not close enough to one another."""
         most = self.experiment.repeats
         for (hardware, _), each in self.repeats.items():
             rates = each.rates(most)

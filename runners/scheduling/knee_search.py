@@ -1,9 +1,9 @@
 """Searches for knees during a run: which point is the knee, which cells are no longer needed, and which cells wait.
 
 All decisions follow from the journal's records about the cells (their throughput and latency), so that a resumed run
-decides like the interrupted run. A point counts only if each of its repeats is good. Its throughput is their mean
-throughput, and its latency is the highest of their latencies, as percentiles are not averaged. The knee is the last
-point before one at which latency has risen by `rise` or more while throughput has gained less than `gain`.
+decides like the interrupted run. A point counts only if each of its repeats is good. Its throughput is the mean of the
+repeats' throughputs. Its latency is the highest of the repeats' latencies, as percentiles are not averaged. The knee is
+the last point before one at which latency has risen by `rise` or more while throughput has gained less than `gain`.
 """
 
 from __future__ import annotations

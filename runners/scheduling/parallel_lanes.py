@@ -155,7 +155,8 @@ class MeasuringTurns:
                 del self._loading[cell.id]
 
     def beside(self, cell: Cell) -> list[str]:
-        """Return the hardware that has loaded data since the cell got its turn. The cell must still have the turn."""
+        """Return the hardware groups that have loaded data since the cell got its turn. The cell must still have the
+        turn."""
         with self._changed:
             return list(self._beside.get(cell.id, ()))
 

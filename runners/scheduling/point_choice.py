@@ -5,8 +5,8 @@ A point has been tried once all its cells have their verdicts. Its value is the 
 counts as one of the ramp's points even if no repeat is good. After a resume, the points whose cells failed or were cut
 off come first, together with a point that was chosen but not begun. After them, the rule chooses again.
 
-Each hardware chooses the points of its own curves, at each level of a factor. If measured in turns (`interleaved`), the
-hardware and the levels of one lane share their points, as they are measured side by side.
+Each hardware group has its own points at each level of a factor. If measured in turns (`interleaved`), the hardware
+groups and the levels of one lane share their points, as they are measured side by side.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ run, and a later run reuses those results of an earlier run that the rule asks f
 again. The repeats at a rate are cells of the plan, and are run in their order: first the repeats that judge the rate,
 then the held-out repeats.
 
-Each hardware and workload has its own search at each level of a factor. If measured in turns (`interleaved`), the
-searches of one lane alternate after each run, so that drift affects them alike.
+Each workload has its own search on each hardware group and at each level of a factor. If measured in turns
+(`interleaved`), the searches of one lane alternate after each run, so that drift affects them alike.
 """
 
 from __future__ import annotations

@@ -292,15 +292,15 @@ class Task:
     - `limit` is the number of operations after which the task ends.
     - `mix` has the shares of the operations.
     - `beside` is the operation of one additional thread, which does not count in any throughput.
-    - `intended` says whether latencies are also counted from when operations are due.
+    - `intended` tells whether latencies are also counted from when operations are due.
     - `errors` is the share of operations that fail.
     - `failing` names hosts. If it is not empty, the whole task fails.
     - `events_at` are times in seconds of the measured time. After each, the service is out for `OUTAGE_S`.
     - `steady_within`, if above 0, makes the task end once it is steady, but not before `steady_from_s`.
     - `generators` are all hosts that offer the load. They begin together.
     - `speed` is the factor by which the levels of the cell's factors change the speed (`effect_of`).
-    - `service_s` is how long an operation takes of a processor, or 0 for the usual time.
-    - `in_memory` says whether operations need no disk.
+    - `service_s` is how many processor seconds an operation takes, or 0 for the usual number.
+    - `in_memory` tells whether operations need no disk.
     """
 
     step: Literal["load", "measure"]

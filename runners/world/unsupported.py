@@ -1,4 +1,4 @@
-"""Refuses parts of a plan that are not supported, in general or only here, before the first cell."""
+"""Refuses a plan before the first cell if parts of it are not supported, in general or on these hosts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The MongoDB engine: servers that already run, servers started for the run, or the embedded stand-in.
 
 The controller talks to one server directly: the primary of a replica set, or a mongos. It connects through the
-hardware's first host if that is another machine, but without a detour if the server already ran and uses TLS. Load
-generators use the URI from the spec, or the URI of the servers that we started.
+hardware's first host if that is another machine. It connects without this detour to a server that already ran and uses
+TLS. Load generators use the URI from the spec, or the URI of the servers that we started.
 """
 
 from __future__ import annotations

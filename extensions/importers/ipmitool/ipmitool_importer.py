@@ -21,7 +21,7 @@ _STAMP = re.compile(
     r"\bIPMI timestamp:\s+"
     r"(?:(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})|(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)(?: ([A-Z]{2,5})\b)?)"
 )
-"""Date formats. Up to ipmitool 1.8.18, dates are printed as by C's `asctime`; since 1.8.19, they are numbers with the
+"""Date formats. Up to ipmitool 1.8.18, dates have the format of C's `asctime`; since 1.8.19, they are numbers with the
 month first and a time zone."""
 _AT = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d{10}(?:\.\d+)?)[\s,;|]+(.*)")
 

@@ -71,7 +71,7 @@ NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
 _PLAIN = ("x", "X")
-"""The unit of a plain number. As a plain number, a share of 1 is the whole."""
+"""The unit of a plain number. A share in this unit is 1 for the whole."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _coordinate(
     name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem
 ) -> Column | ImportProblem:
     """Return a column of coordinates, levels or notes, or the problem with its head. A column without a unit is in the
-    base unit, as in paths, such as ops/s for `target`."""
+    base unit that paths use, such as ops/s for `target`."""
     factor = plan.factors.get(name)
     standard = parse_unit("ops/s" if name == "target" else (factor.unit or "") if factor else "")
     shown = "ops/s" if name == "target" else standard.text

@@ -72,7 +72,7 @@ _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 _LOG_S = 1.5
-"""How many seconds longer ago the last success may be than the log shows, since the log has one line per second."""
+"""By how many seconds the log may understate the time since the last success, since it has one line per second."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
 """Patterns of the lines that are read: see `tasks.Job.figures`."""

@@ -279,8 +279,8 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
 
 
 def measurement_of_rows(context: CellContext, output: JobOutput, found: text.YcsbText) -> Measurement:
-    """Return the measurement from the rows of a YCSB that has no HDR logs (before 0.5). Its numbers cover the whole
-    run."""
+    """Return the measurement from the rows of a version of YCSB without HDR logs (before 0.5). Its numbers cover the
+    whole run."""
     if context.cell.warm_up_s or context.cell.phases > 1:
         raise BadOutput(
             say.no_logs(),

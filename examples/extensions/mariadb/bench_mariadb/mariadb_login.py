@@ -1,4 +1,4 @@
-"""A server's address and login, from a URI: `mariadb://user:password@host:3306/database`."""
+"""Reads a server's address and login from a URI such as `mariadb://user:password@host:3306/database`."""
 
 from __future__ import annotations
 

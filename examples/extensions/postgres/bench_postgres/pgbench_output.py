@@ -17,7 +17,7 @@ from benchbrief.extend.invariants import QUANTISED, format_number
 
 _MS = 1000.0
 _HALF_DIGIT_MS = 0.0005
-"""Half of the last digit of a printed latency, which is in milliseconds with three decimals."""
+"""Half a unit of the last digit of a printed latency, which is in milliseconds with three decimals."""
 _SLACK_S = 0.1
 
 

@@ -1,4 +1,4 @@
-"""Provides one stand-in server for all tests of a process that attach to one, emptied before each test."""
+"""Provides one stand-in server for all tests of a process that attach to a server. It is emptied before each test."""
 
 from __future__ import annotations
 

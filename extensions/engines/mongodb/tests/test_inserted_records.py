@@ -1,4 +1,4 @@
-"""Undoing inserts in a server that speaks MongoDB's protocol, also when it is interrupted."""
+"""Tests that inserts can be undone in a server that speaks MongoDB's protocol, even if undoing them is interrupted."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ def test_a_load_s_record_that_is_deleted_while_a_cell_inserts_is_noticed_at_its_
 def test_an_election_before_the_deletes_is_reported_and_leaves_data_that_are_loaded_again(
     connection: Connection,
 ) -> None:
-    """A scripted member that has stepped down plays the old primary, since the stand-in server has no elections."""
+    """A scripted member that has stepped down takes the part of the old primary, since the stand-in server has no
+    elections."""
     data, cell = inserted(connection)
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
@@ -147,6 +148,6 @@ def test_keys_that_are_no_tool_s_are_not_deleted_but_reported(connection: Connec
 
 
 def test_the_keys_are_those_of_the_tools_own_hashes() -> None:
-    """The expected keys were written by YCSB 0.17 and go-ycsb for their first records."""
+    """The expected keys are those that YCSB 0.17 and go-ycsb wrote for their first records."""
     assert [Ycsb().key(each) for each in (0, 1)] == ["user6284781860667377211", "user8517097267634966620"]
     assert GoYcsb().key(1) == "user6284782960179005422"

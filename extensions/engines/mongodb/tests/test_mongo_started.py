@@ -1,7 +1,7 @@
-"""MongoDB servers that are started for a run, on hosts reached through a real sshd.
+"""Tests MongoDB servers that are started for a run, on hosts reached through a real sshd.
 
-No real mongod is available here, so `scripted` tests start processes that accept mongod's options and speak its wire
-protocol (tests/support/mongod_process.py); the others start the stand-in, which keeps real documents.
+No real mongod is available here. The `scripted` tests therefore start processes that accept mongod's options and speak
+its wire protocol (tests/support/mongod_process.py). The others start the stand-in, which keeps real documents.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def started(binary: str, folder: Path, topology: str = "standalone", **more: Any
 
 
 def free_port() -> int:
-    """Return a free port that is followed by some more free ones."""
+    """Return a free port that is followed by several more free ports."""
     for port in range(20_000 + os.getpid() % 5000, 60_000, 16):
         with socket.socket() as first, socket.socket() as last:
             try:

@@ -1,4 +1,4 @@
-"""Tests parsing MongoDB connection strings and putting them together again without loss."""
+"""Tests that MongoDB connection strings are parsed and put together again without loss."""
 
 from __future__ import annotations
 

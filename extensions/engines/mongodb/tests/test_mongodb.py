@@ -1,5 +1,5 @@
-"""Tests MongoDB: the embedded stand-in and attached servers. Tests with `scripted` in their names replace a server that
-is not available here."""
+"""Tests MongoDB's embedded stand-in and attached servers. In tests with `scripted` in their names, a script replaces a
+server that is not available here."""
 
 from __future__ import annotations
 
@@ -187,8 +187,8 @@ def engine_of_another_host(
     monkeypatch: pytest.MonkeyPatch,
     load_hosts: tuple[str, ...] = ("local",),
 ) -> Iterator[tuple[MongoDB, CellContext]]:
-    """Yield an engine whose only host (under test and load generator) is reached through SSH, by a name in
-    ~/.ssh/config."""
+    """Yield an engine with one host, which is both under test and the load generator. It is reached through SSH, by a
+    name in ~/.ssh/config."""
     system_tool("sshd")
     monkeypatch.setattr(WARM_UP, 0.2)
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
@@ -272,7 +272,7 @@ def test_a_server_with_tls_that_this_machine_can_t_reach_says_that_no_other_host
 
 
 def certificate_of(name: str, folder: Path) -> Path:
-    """Write a key and a self-signed certificate to one file."""
+    """Write a key and a self-signed certificate for it to one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -329,7 +329,7 @@ def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, serve
 
 
 def test_a_uri_without_a_database_names_ycsb_for_every_client(make: Make, server: str) -> None:
-    """By default, YCSB's release would use `test`, and go-ycsb `ycsb`."""
+    """By default, YCSB's release would use the database `test`, and go-ycsb would use `ycsb`."""
     endpoint = make(cells.attached(f"mongodb://{server}"))[0].start()
     assert endpoint.uri
     assert endpoint.uri.value == f"mongodb://{server}/ycsb"

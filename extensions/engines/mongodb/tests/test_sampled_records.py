@@ -1,4 +1,4 @@
-"""Tests changes to MongoDB's records by other clients that leave the number of records unchanged."""
+"""Tests that changes by other clients to MongoDB's records are found even if the number of records stays the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests raw storage: a file is laid out only in one of our directories, and a device is destroyed only if that is
-certainly allowed."""
+"""Tests raw storage: a file is laid out only in one of our directories, and a device's data are destroyed only if this
+is certainly allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Changes by other programs to a RocksDB database, between cells or during one, are noticed. Uses real db_bench."""
+"""Tests that changes by other programs to a RocksDB database are noticed, between cells and during one. Uses real
+db_bench."""
 
 from __future__ import annotations
 

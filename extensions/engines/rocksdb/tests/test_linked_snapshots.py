@@ -1,4 +1,5 @@
-"""Snapshots by hard links restore the same bytes (with real db_bench), and incomplete ones are never used."""
+"""Tests that snapshots by hard links restore the same bytes (with real db_bench), and that incomplete ones are never
+used."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ GENTLY = {"benchmark_read_rate_limit": 20_000, "benchmark_write_rate_limit": 4_0
 
 
 def overwritten(path: Path) -> None:
-    """Overwrite all keys twice in small files and compact, so that every table file is replaced."""
+    """Overwrite all keys twice in small files, and compact, so that every table file is replaced."""
     db_bench(path, "overwrite", "compact", use_existing_db=1, num=2 * RECORDS, write_buffer_size=1 << 19)
 
 
@@ -88,7 +89,7 @@ def test_a_database_is_the_same_bytes_after_any_writes(tmp_path: Path) -> None:
 DB_BENCH = TOOL_SPECS.usable("db_bench")
 assert DB_BENCH
 WRITING = [name for name, each in DB_BENCH.workloads.items() if each.existing and each.writes]
-"""The benchmarks that write into a data set loaded before."""
+"""The benchmarks that write to a data set that was loaded before."""
 
 
 def test_there_are_workloads_that_write_into_loaded_data() -> None:
@@ -205,7 +206,7 @@ def test_a_table_on_another_device_is_refused_with_the_reason(tmp_path: Path) ->
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that makes small file systems, which needs root."""
+    """Yield a function that makes small file systems. It needs root."""
     if os.getuid() != 0:
         pytest.skip("only root can mount a small file system")
     mounted: list[Path] = []
@@ -283,7 +284,7 @@ def test_a_marker_on_a_full_disk_is_reported_as_what_has_no_room(small: Callable
 
 
 def fill(disk: Path, left: int = 0) -> Path:
-    """Use all the room except for this many bytes."""
+    """Use up all room except this many bytes."""
     path = disk / "filler"
     with path.open("wb", buffering=0) as file, suppress(OSError):
         while True:

@@ -1,4 +1,5 @@
-"""The room without which a load of RocksDB is refused, including the needs of a snapshot and of cells that write."""
+"""Tests that a load of RocksDB is refused if there is too little room for it, for a snapshot, or for cells that
+write."""
 
 from __future__ import annotations
 

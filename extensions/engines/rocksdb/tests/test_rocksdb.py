@@ -1,4 +1,4 @@
-"""A RocksDB directory is created, emptied and reused only if it is certainly ours."""
+"""Tests that a RocksDB directory is created, emptied and reused only if it is certainly ours."""
 
 from __future__ import annotations
 
@@ -462,7 +462,8 @@ def stop_when_there_is(path: Path, stopping: threading.Event) -> None:
 
 
 def runs(pid: int) -> bool:
-    """Return whether the process is running. A killed process may remain until its parent asks for it."""
+    """Return whether the process is running. A killed process may stay in the process table until its parent waits for
+    it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,4 +1,4 @@
-"""Tests `bench import fio`: complete output of real fio is read; output that is cut, changed, or of another job is
+"""Tests `bench import fio`: complete output of real fio is read, and output that is cut, changed, or of another job is
 refused."""
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def test_sections_in_one_group_that_ran_for_different_times_are_refused(tmp_path
 
 @pytest.mark.long
 def test_jobs_of_one_group_that_end_early_are_its_numjobs(tmp_path: Path, plan: Plan) -> None:
-    """The number of jobs is printed, so it need not follow from their times."""
+    """The number of jobs is printed, so it need not be computed from their times."""
     path = fio(tmp_path, "--group_reporting", "--time_based=0", "--runtime=0", "--size=64m", "--number_ios=2000")
     assert output_importer("fio").settings(path)["threads"].value == 2
     assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1

@@ -1,5 +1,5 @@
-"""Tests `bench import openload`: real outputs are read as by the driver, and outputs that openload itself refused stay
-refused."""
+"""Tests `bench import openload`: real outputs are read as the driver reads them, and outputs that openload itself
+refused stay refused."""
 
 from __future__ import annotations
 

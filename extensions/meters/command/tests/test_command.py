@@ -1,4 +1,4 @@
-"""Commands that print the watts of a host."""
+"""Tests power meters that are commands which print a host's watts."""
 
 from __future__ import annotations
 

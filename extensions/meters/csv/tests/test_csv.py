@@ -1,4 +1,4 @@
-"""Tests of power from the log that a meter writes itself."""
+"""Tests power that is read from the log which a meter writes itself."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_row_without_a_number_is_a_gap(here: Transport, tmp_path: Path) -> Non
 def test_a_line_that_is_none_of_the_log_s_is_a_gap_in_the_window_and_nothing_outside_of_it(
     here: Transport, tmp_path: Path
 ) -> None:
-    """A restarted logger writes its header again."""
+    """Foreign lines occur because a restarted logger writes its header again."""
     again = (-2, 4, 12)
     path = log(
         tmp_path / "meter.csv", lambda at: f"{at},50" + ("\ntime,watts\ntime,watts" if at - NOW in again else "")
@@ -118,13 +118,13 @@ def test_a_log_that_covers_nothing_of_the_window_gives_no_samples(here: Transpor
 
 
 def test_of_a_log_that_ends_too_early_there_is_what_it_has(here: Transport, tmp_path: Path) -> None:
-    """Its coverage tells how much of the window the log covers, as for every probe."""
+    """As for every probe, the coverage tells how much of the window the log covers."""
     path = log(tmp_path / "meter.csv", lambda at: f"{at},50", end=5)
     assert [at for at, _ in values(taken(by_csv(path), here, tmp_path / "kept"))] == [0, 1, 2, 3, 4]
 
 
 def test_files_are_read_together_and_waited_for(here: Transport, tmp_path: Path) -> None:
-    """The second file comes while the end of the window is waited for."""
+    """The second file appears during the wait for the end of the window."""
     log(tmp_path / "meter-1.csv", lambda at: f"{at},50", end=5)
     late = Timer(0.7, lambda: log(tmp_path / "meter-2.csv", lambda at: f"{at},60", start=5))
     late.start()

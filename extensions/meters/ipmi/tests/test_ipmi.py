@@ -1,4 +1,5 @@
-"""Power by IPMI sensors, read by a real ipmitool over RMCP+ from OpenIPMI's simulator, which is a BMC without DCMI."""
+"""Tests power by IPMI sensors. A real ipmitool reads them over RMCP+ from OpenIPMI's simulator, which is a BMC without
+DCMI."""
 
 from __future__ import annotations
 

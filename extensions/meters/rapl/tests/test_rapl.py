@@ -1,4 +1,4 @@
-"""The energy counters of CPU packages, in a made-up tree."""
+"""Tests the energy counters of CPU packages, in a made-up file tree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def powercap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_packages_are_added_up_over_the_wrap_around_of_one(powercap: Path, here: Transport, tmp_path: Path) -> None:
-    """The made-up tree has 40 W and 60 W. The second counter restarts after half a second."""
+    """The packages in the made-up tree draw 40 W and 60 W. The second counter restarts after half a second."""
     first, second = package(powercap, 0, 1_000_000), package(powercap, 1, RANGE - 30_000_000)
     package(powercap, 2, 5, name="psys")
     node = cells.node(meter("rapl"))

@@ -1,4 +1,4 @@
-"""Tests power by Redfish, from sushy-static and from a service that requires a login, over real TLS."""
+"""Tests power by Redfish over real TLS, from sushy-static and from a service that requires a login."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SUPPLIES = {
 
 @pytest.mark.long
 def test_the_power_of_a_chassis_is_found_wherever_it_stands(here: Transport, tmp_path: Path) -> None:
-    """The folder is served by sushy-static in its current state."""
+    """sushy-static serves the folder in its current state, so changing the folder changes the service."""
     folder = tree(tmp_path / "tree", by_power(214))
     with redfish.served_by_sushy(folder) as address:
         assert try_meter(node(address), here) == 214
@@ -107,7 +107,7 @@ def test_a_chassis_that_says_null_for_a_while_leaves_a_gap_and_no_zero(here: Tra
 
 @pytest.mark.long
 def test_a_session_is_begun_once_and_ended_with_the_sampler(here: Transport, tmp_path: Path) -> None:
-    """The service has two sessions. If each job left one behind, the third job would be refused."""
+    """The service allows two sessions. If each job left one behind, the third job would be refused."""
     folder = tree(tmp_path / "tree", by_power(214))
     with redfish.bmc(folder) as found:
         for attempt in range(3):

@@ -1,4 +1,4 @@
-"""Tests power by SNMP: a real agent (snmpd), queried with SNMPv2c and SNMPv3 by a real snmpget."""
+"""Tests power by SNMP, with a real snmpget that queries a real agent (snmpd) by SNMPv2c and SNMPv3."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests the database probe: the measures made from a server's status, checked against MongoDB's documentation and a
-real server."""
+"""Tests the database probe: the measures that it computes from a server's status are compared with MongoDB's
+documentation and with a real server."""
 
 from __future__ import annotations
 

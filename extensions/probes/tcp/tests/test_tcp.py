@@ -1,4 +1,4 @@
-"""Tests the TCP probe, run for real on this machine and with output from other machines."""
+"""Tests the TCP probe on this machine, and with output from other machines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_connections_to_a_full_listen_queue_are_overflows_and_their_retries_retr
 
 
 def test_columns_are_found_by_their_names() -> None:
-    """Kernels put the columns in different places, and other tables have columns with the same names."""
+    """Kernels order the columns differently, and other tables have columns with the same names."""
     (statement,) = [rule for file, rule in Tcp().reads(probe("tcp")).files.items() if file.endswith("snmp")]
     table = "Udp: OutSegs\nUdp: 9\nTcp: RetransSegs MaxConn CurrEstab OutSegs InErrs\nTcp: 7 -1 3 500 0\n"
     done = subprocess.run(["awk", f"{{ {statement} }}"], input=table, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""A cluster of four nodes, each with its own sshd, and a `bench` that reaches them."""
+"""Provides a cluster of four nodes, each with its own sshd, and a `bench` that reaches them."""
 
 from __future__ import annotations
 

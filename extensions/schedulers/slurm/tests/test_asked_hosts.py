@@ -1,4 +1,5 @@
-"""Tests hosts requested from Slurm by feature: a lane binds its nodes when it begins, and the brief discloses them."""
+"""Tests hosts that are requested from Slurm by feature: a lane gets its nodes when it begins, and the brief discloses
+them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def bench(slurm_bench: Bench) -> Bench:
 
 
 def without_names(table: list[str]) -> list[str]:
-    """Return rows without the names of hosts and the hashes of cells, since the plan's hosts are not nodes."""
+    """Return rows without the names of hosts and the hashes of cells, since the names of the plan's hosts are not those
+    of nodes."""
     return sorted({row.split("'cell_hash'")[0].replace("-1.slurm", "") for row in table})
 
 

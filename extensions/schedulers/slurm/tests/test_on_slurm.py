@@ -1,5 +1,5 @@
-"""Lanes as jobs of a real Slurm on the loopback, with four real hosts as nodes, give the same run as a single
-controller."""
+"""Tests that lanes as jobs of a real Slurm on the loopback, with four real hosts as nodes, give the same run as a
+single controller."""
 
 from __future__ import annotations
 
@@ -167,7 +167,8 @@ def test_a_folder_whose_name_slurm_would_read_otherwise_is_refused(bench: Bench,
 
 @contextmanager
 def resetting() -> Iterator[int]:
-    """Yield a port that resets each connection once data were sent, as if slurmctld were killed during a request."""
+    """Yield a port that resets each connection once data have been sent, as if slurmctld were killed during a
+    request."""
 
     def reset() -> None:
         with suppress(OSError):  # the listener is closed at the end

@@ -1,5 +1,5 @@
-"""Tests faults of a real Slurm: whatever is killed, requeued, drained or run twice, each cell is measured and counts
-once."""
+"""Tests faults of a real Slurm: even if something is killed, requeued, drained or run twice, each cell is measured and
+counts once."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class Kills:
         print(f"{len(self.done)} kills in {self.runs} runs: {', '.join(self.done)}")
 
     def one_run(self, kills: int) -> None:
-        """Make a run from beginning to end, with as many controllers as needed."""
+        """Make a run from beginning to end, with as many controllers as this takes."""
         words: tuple[str, ...] = ("run", "brief.bench", "--on", "slurm")
         ended = False
         while not ended:
@@ -241,7 +241,7 @@ class Kills:
         self.done.append(victim)
 
     def sweep(self) -> Path:
-        """Return a spec that names all nodes, to look for remains on them."""
+        """Return a spec that names all nodes, so that they can be searched for remains."""
         nodes = "\n".join(
             f'hardware {name} {{ hosts = "{name}"  path = "@DATA@/{name}" }}' for name in self.cluster.nodes
         )

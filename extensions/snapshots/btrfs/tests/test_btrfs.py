@@ -1,4 +1,5 @@
-"""Snapshots by btrfs restore the same bytes, with real db_bench on a real btrfs, and are either complete or absent."""
+"""Tests that snapshots by btrfs restore the same bytes, with real db_bench on a real btrfs, and are either complete or
+absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests `reset = btrfs` on a full file system, with a real btrfs of its own."""
+"""Tests `reset = btrfs` on a real btrfs that is full."""
 
 from __future__ import annotations
 

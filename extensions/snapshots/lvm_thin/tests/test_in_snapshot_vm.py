@@ -1,5 +1,5 @@
-"""Snapshots by ZFS and LVM restore the same bytes, with real db_bench in the virtual machine of `tools/snapshot-vm`.
-Skipped without its image."""
+"""Tests that snapshots by ZFS and LVM restore the same bytes, with real db_bench in the virtual machine of
+`tools/snapshot-vm`. Skipped if the machine's image is missing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from benchbrief.runners.engines.file_system_snapshots import FileSystemSnapshots
 from tests.support.snapshot_vm import Machine, snapshot_vm
 
 pytestmark = pytest.mark.timeout(3600)
-"""Long limits, since without KVM and beside other work a boot takes minutes, and a test with several restores half an
-hour."""
+"""Long time limits: without KVM and beside other work, a boot takes minutes, and a test with several restores takes
+half an hour."""
 
 SYSTEMS = ("zfs", "lvm_thin")
 POOLS = """
@@ -86,14 +86,14 @@ class Place:
         return done.stdout.strip()
 
     def load(self) -> str:
-        """Load a data set and take its snapshot. Returns the digests of its files."""
+        """Load a data set and take a snapshot of it. Returns the digests of its files."""
         assert self.step("open") == ""
         self.sh(LOAD)
         assert self.step("take") == ""
         return self.sh(HASHES)
 
     def keep(self) -> str:
-        """Do the same as `load`, with a few small files."""
+        """Do the same as `load`, but with a few small files."""
         assert self.step("open") == ""
         self.sh(FILES)
         assert self.step("take") == ""

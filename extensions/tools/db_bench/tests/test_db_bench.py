@@ -1,5 +1,5 @@
-"""What db_bench's output proves, in recordings from 7.8.3, in the older format, and with everything that can
-go wrong."""
+"""Tests what db_bench's output proves, with recordings from 7.8.3, in the older format, and with everything that can go
+wrong."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ def test_the_background_writer_is_in_neither_the_throughput_nor_the_total() -> N
 def test_the_background_writer_s_operations_are_rocksdb_s_count_of_keys(
     tmp_path: Path, printed: str, said_by: str, writes: int
 ) -> None:
-    """The recording has `--statistics`. Its exact ticker is the truth to which the count without it must be close."""
+    """The recording was made with `--statistics`, whose exact ticker is the true count. The count without it must be
+    close."""
     recording = "readwhilewriting-counted"
     (written,) = re.findall(r"number.keys.written COUNT : (\d+)", (OUTPUTS / recording / "stdout").read_text())
     without = changed(recording, tmp_path, r"^rocksdb\..*?$", "")

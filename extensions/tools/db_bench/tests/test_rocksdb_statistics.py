@@ -1,4 +1,5 @@
-"""Tests RocksDB's statistics as reported by the probe `database`, from a recording of db_bench and the real tool."""
+"""Tests RocksDB's statistics as the probe `database` reports them, from a recording of db_bench and from the real
+tool."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def output(directory: Path = RECORDED) -> JobOutput:
 
 
 def totals(name: str) -> int:
-    """Return the total of a counter in the recording, found in another way than the reader does."""
+    """Return the total of a counter in the recording. The total is found in another way than in the reader."""
     text = (RECORDED / "stdout").read_text()
     return sum(map(int, re.findall(rf"^ \d+   {re.escape(name)}  (\d+)$", text, re.MULTILINE)))
 

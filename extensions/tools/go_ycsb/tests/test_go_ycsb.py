@@ -1,4 +1,4 @@
-"""Tests what go-ycsb's output proves: recorded from v1.0.1, which was interrupted at the end of its time."""
+"""Tests what go-ycsb's output proves, recorded from v1.0.1, which was interrupted when its time was over."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_intervals_are_differences_of_cumulative_rows() -> None:
 
 @pytest.mark.parametrize(("share", "good"), [(0.0001, False), (0.0005, False), (0.0008, True), (0.01, True)])
 def test_a_limit_of_the_spec_is_the_limit(share: float, good: bool) -> None:
-    """Of 26839 operations, 19 failed (0.07 %), without those cut by the interrupt."""
+    """Of 26839 operations, 19 failed (0.07 %), not counting those that the interrupt cut off."""
     made = cell()
     experiment = made.experiment.model_copy(update={"max_error_share": share})
     made = replace(made, plan=made.plan.model_copy(update={"experiments": {"e": experiment}}))

@@ -69,7 +69,7 @@ def output(name: str, exit_code: int | None = 0) -> JobOutput:
 
 @cache
 def recorded_log(name: str) -> Log:
-    """Return the histograms of a recording. Cached, since reading those of 40 s takes a second."""
+    """Return the histograms of a recording. They are cached, since reading those of 40 s takes a second."""
     return read_log(OUTPUTS / name / "histograms.hlog")
 
 

@@ -1,4 +1,5 @@
-"""The page of openload names each measure of openload, and each reason for which it refuses a cell."""
+"""Tests that the page about openload names each measure of openload, and each reason for which openload refuses a
+cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of openload that do not prove a measurement, with the reasons."""
+"""Tests outputs of openload that do not prove a measurement, and the reasons given for this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what YCSB's output proves: recorded from 0.17.0, handmade for older versions, and with everything that can go
+"""Tests what YCSB's output proves, recorded from 0.17.0, handmade for older versions, and with everything that can go
 wrong."""
 
 from __future__ import annotations
@@ -332,12 +332,12 @@ def test_a_log_may_end_before_another_by_what_slow_operations_allow_but_not_by_a
 
 @pytest.fixture
 def _logs_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip the comparison with printed rows, which made-up logs lack."""
+    """Skip the comparison with printed rows, since made-up logs have none."""
     monkeypatch.setattr(ycsb_invariants, "find_log_problems", lambda *_: ())
 
 
 def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
-    """Return the measurement of a run with these numbers of operations per second, by log name."""
+    """Return the measurement of a run that did these numbers of operations in each second, by log name."""
     seconds = max(map(len, logs.values()))
     found = YcsbText({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
     named = {name.replace("_FAILED", "-FAILED"): slices(*counts) for name, counts in logs.items()}
@@ -346,7 +346,7 @@ def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
 
 @pytest.mark.usefixtures("_logs_as_printed")
 def test_failures_after_the_window_are_failures_of_the_run() -> None:
-    """Operations of a server that hangs in the window fail at their time-out, after the window."""
+    """If the server hangs during the window, operations fail only when they time out, after the window."""
     reads, failures = (10,) * 8, (0,) * 7 + (5,)
     with pytest.raises(BadOutput, match="5 of 85 operations failed"):
         read_from_logs(whole_run(4.0), READ=reads, READ_FAILED=failures)

@@ -1,4 +1,4 @@
-"""Outputs of YCSB that do not prove a measurement, with the reasons."""
+"""Tests outputs of YCSB that do not prove a measurement, and the reasons given for this."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_an_output_that_contradicts_itself_is_an_error_with_both_values(tmp_path
 
 
 def test_logs_of_an_old_histogram_version_are_read() -> None:
-    """HdrHistogram 2.1.4, which needs Java 8, writes logs in another form."""
+    """HdrHistogram 2.1.4, which needs Java 8, writes logs in a different form."""
     assert DRIVER.parse(rmw(), output("histogram-logs-v1")) == DRIVER.parse(rmw(), output("read-modify-write"))
 
 
