@@ -81,8 +81,8 @@ _MANY = 1000
 _SHARE_OFF = 0.01
 """How far the share of keys found by one thread may differ from that of all threads, apart from chance."""
 _THREADS_MORE, _THREADS_FEWER = 1.01, 0.3
-"""The most and the least threads that may run at once, as shares of the cell's threads. Some end early or
-begin late."""
+"""The most and the fewest threads that may run at once, as shares of the cell's threads. Some end early or begin
+late."""
 _TURN_S = 0.02
 """How many seconds apart threads may begin and end, per thread of the run. Threads share few processors, and each runs
 for some milliseconds in turn. 256 readers on two cores were up to 5 s apart."""
