@@ -1,4 +1,4 @@
-"""Patches imports of two other packages: one that is slow, and one that any broken package would stop."""
+"""Changes how two other packages import: one of them is slow, and the other would be stopped by any broken package."""
 
 from __future__ import annotations
 

@@ -111,8 +111,8 @@ class BriefFile(_Part):
 class SiteRun(_Part):
     """A run as a site shows it.
 
-    `state` is done, failed or interrupted. `good`, `failed` and `planned` count cells. `facts` are by environment. A
-    run that can't be read has a `problem`, and its other fields mean nothing.
+    `state` is done, failed or interrupted. `good`, `failed` and `planned` count cells. `facts` are by environment. If a
+    run can't be read, `problem` says why, and its other fields mean nothing.
     """
 
     version: int = DATA_VERSION
@@ -283,7 +283,7 @@ class FolderOfRuns:
 
 
 def _read_folder(of: tuple[str, str | None]) -> SiteRun:
-    """Read a run's folder. A problem is recorded in the run, and does not stop the site."""
+    """Read a run's folder. A problem is recorded in the run, and does not stop the making of the site."""
     run_dir, stamp = Path(of[0]), of[1] or ""
     try:
         plan = load_plan(run_dir)
@@ -381,7 +381,7 @@ class StoreOfRuns:
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: RunManifest, stamp: str) -> SiteRun:
-        """Read a run. A problem is recorded in the run, and does not stop the site."""
+        """Read a run. A problem is recorded in the run, and does not stop the making of the site."""
         from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 
         run = SiteRun(

@@ -112,7 +112,8 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 SERIES = "series.parquet"
 SERIES_VERSION = 9
-"""The version of series files. Raise it when the columns change, or the rules for which series a value belongs to."""
+"""The version of series files. Raise it when the columns change, or when the rules change that decide to which series a
+value belongs."""
 READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Earlier versions that can still be read, because they lack only claims and columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
@@ -508,7 +509,7 @@ def _database_parts(database: Database) -> Parts:
     """Return the parts of a spec that describe a database, like a cell's `database_parts`, but without the place and
     the build.
 
-    In a series, paths and addresses do not count. Commands do not count either, because they may contain paths and
+    To a series, paths and addresses do not matter. Commands do not matter either, because they may contain paths and
     addresses. The version is part of the environment.
     """
     said = {

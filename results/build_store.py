@@ -1,7 +1,8 @@
 """Builds the store: Parquet tables and a DuckDB file over them, completely or not at all.
 
 Everything is written to `store/.building` under a lock that only builders take, and renamed into place at the end. All
-tables of one build carry the build's id, so a reader that opens the store between two renames notices, and reads again.
+tables of one build carry the build's id. A reader that opens the store between two renames therefore notices the
+mixture, and reads again.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class StoreManifest:
     files: dict[str, str]
 
     def lists(self, names: Iterable[str]) -> bool:
-        """Return whether the manifest has all the named files. Other versions of benchbrief have other tables."""
+        """Return whether the manifest has all the named files. A store of another version of benchbrief has other
+        files."""
         return self.files.keys() >= set(names)
 
     def problem(self, store: Path, names: Iterable[str]) -> str:
@@ -154,7 +156,7 @@ def rebuild(
 
 
 def build_tables(run_dir: Path, folder: Path) -> None:
-    """Build only the Parquet tables, into another, empty folder. The run's own store is not changed."""
+    """Build only the Parquet tables, in an empty folder outside the run. The run's own store is not changed."""
     from benchbrief.results.ingest.run_evidence import read_evidence
 
     build = _write_tables(read_evidence(run_dir), folder)
@@ -309,7 +311,7 @@ class _TableWriter:
 
 
 def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return the values as an Arrow array. Histograms are flattened first, because they hold by far the most values."""
+    """Return the values as an Arrow array. Histograms are flattened first, because they have by far the most values."""
     import pyarrow as pa
 
     if not pa.types.is_list(kind):
@@ -329,7 +331,8 @@ def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 @cache
 def arrow_schema(row: type[tuple[object, ...]]) -> pa.Schema:
-    """Return the columns of a named tuple: one of each field's type, nullable if the field is optional."""
+    """Return a column for each field of a named tuple. The column has the field's type, and is nullable if the field is
+    optional."""
     import pyarrow as pa
 
     fields = []

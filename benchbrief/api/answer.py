@@ -37,7 +37,7 @@ _MOST_ROWS = 40
 
 
 class LibraryMissing(BenchError):
-    """A library that is needed to convert an answer is not installed."""
+    """Raised when a library that is needed to convert an answer is not installed."""
 
     code = "library_missing"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SpecWrong(BenchError):
-    """A spec has errors and so can't be planned. `diagnostics` holds its errors and warnings."""
+    """Raised when a spec has errors, so that it can't be planned. `diagnostics` holds its errors and warnings."""
 
     code = "spec_wrong"
     ends_with = ExitCode.SPEC_WRONG

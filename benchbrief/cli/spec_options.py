@@ -93,7 +93,7 @@ def compile_or_stop(
 ) -> Any:
     """Compile the spec and its plan. Shows every diagnostic, and stops with code 1 if there is an error.
 
-    Warnings about content that a brief will leave out are shown only when `planning`, since a run shows them in its
+    Warnings about content that a brief will leave out are shown only when `planning`, because a run shows them in its
     brief.
     """
     from benchbrief.compiler.compile import check
@@ -121,8 +121,8 @@ def show_diagnostics(diagnostics: Any) -> None:
 
 
 def with_reports_of(spec: Path, plan: Plan) -> tuple[Plan, Plan]:
-    """Return two plans: the given spec's plan, and the run's plan with that spec's metrics, expectations, claims and
-    reports. The cells of both must match."""
+    """Return two plans: the plan of the given spec, and the run's plan with the metrics, expectations, claims and
+    reports of that spec. Both plans must have the same cells."""
     newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
     measured = {cell.id: cell.hash for cell in plan.cells}
     changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]

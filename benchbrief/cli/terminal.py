@@ -246,7 +246,7 @@ def lead_somewhere() -> None:
 def last_words(text: str) -> None:
     """Write to standard error without blocking, and without failing if nobody reads it.
 
-    Safe to call from a signal handler, since it takes no lock.
+    This is safe in a signal handler, because it takes no lock.
     """
     with suppress(OSError, ValueError):
         descriptor = sys.stderr.fileno()
@@ -314,7 +314,7 @@ def _say(kind: str, message: str) -> None:
 
 
 def _indented(text: str) -> str:
-    """Escape a text and indent all lines but the first, so that text from a host can't imitate our messages."""
+    """Escape a text, and indent all lines but the first. So text from a host can't imitate our messages."""
     return printable(text.rstrip("\n").replace("\n", "\n    "))
 
 

@@ -108,7 +108,7 @@ def format_values(values: PointValues | None, unit: str, *, with_spread: bool = 
 
 
 def _bounded(values: PointValues, low: float, high: float, unit: str, *, with_spread: bool) -> str:
-    """Write a value with its bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`, or for a
+    """Format a value with its bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`, or for a
     price `≤ 2 USD`, `above 3 USD`."""
     value = values.value
     if value is None and high == inf:

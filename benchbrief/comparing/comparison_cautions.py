@@ -212,7 +212,7 @@ def _arrivals(side: Contender, cell: Cell) -> Arrivals:
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the changed part. If one side leaves out a setting of arrivals, that side gets the default."""
+    """Return the changed part. If one side does not give a setting of arrivals, it gets the default for that side."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part

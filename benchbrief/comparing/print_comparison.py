@@ -139,7 +139,7 @@ def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[FittedLine
 
 
 def write_page(file: Path, judged: JudgedContenders, language: str) -> None:
-    """Write the comparison as one self-contained page. Raises Stop if the file can't be written."""
+    """Write the comparison as one page that needs no other file. Raises Stop if the file can't be written."""
     words = CATALOGUES[language]
     names = list(judged.names)
     differing = tuple((each.what, *each.each) for each in judged.differing)

@@ -40,7 +40,8 @@ class RankedLine(NamedTuple):
 
 
 def best_of(ranking: Ranking, names: str) -> str:
-    """Return the contenders that no other contender beats (`B`, `A, B`), or say that none can be told apart."""
+    """Return the contenders that no other contender beats (such as `B`, or `A, B`), or say that none can be told
+    apart."""
     if not ranking.order:
         return "can't tell"
     if len(ranking.leading) == len(ranking.order):

@@ -29,7 +29,8 @@ def code_of_reproduction(found: HeldAgainst) -> ExitCode:
 
 
 def reproduction_lines(found: HeldAgainst) -> Iterator[str]:
-    """Yield each verdict with its numbers and its reason, then the differences, and the count of the verdicts."""
+    """Yield each verdict with its numbers and its reason, then the differences, and then how many verdicts there are of
+    each kind."""
     words = CATALOGUES["en"]
     with written_as(words.locale):
         for each in found.verdicts:

@@ -1,4 +1,5 @@
-"""Formats the output of `bench trend` for a terminal and as JSON. Also names the spec fields that broke a series."""
+"""Formats the output of `bench trend` for a terminal and as JSON. Also names the fields of the spec whose change broke
+a series."""
 
 from __future__ import annotations
 

@@ -55,11 +55,11 @@ _FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345
 
 
 class Skipped(Exception):  # no `Error` suffix, as it is not an error
-    """A trial can't run here."""
+    """Raised when a trial can't run here."""
 
 
 class UnknownExtension(BenchError):
-    """No other package has an extension with this name."""
+    """Raised when no other package has an extension with this name."""
 
     code = "extension"
 
@@ -344,7 +344,7 @@ LEFT = {
     "scheduler": "jobs that are submitted, cancelled or stuck",
     "template": "the pages as you see them: `pdftoppm -r 80 -png brief.pdf page`",
 }
-"""The properties that no trial checks, by kind. Each extension's own tests should cover these."""
+"""The properties that no trial checks, by kind. The tests of each extension should cover them."""
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:

@@ -1,4 +1,4 @@
-"""Inspects an installed extension's code: whether it has the methods that are called, and what it imports from
+"""Inspects the code of an installed extension: whether it has the methods that are called, and what it imports from
 benchbrief."""
 
 from __future__ import annotations

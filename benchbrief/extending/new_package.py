@@ -17,7 +17,7 @@ _ENDING = ".in"
 
 
 class NotMade(BenchError):
-    """The package can't be written."""
+    """Raised when the package can't be written."""
 
     code = "extension"
 

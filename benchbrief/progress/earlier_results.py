@@ -60,7 +60,7 @@ def refuse_small_budgets(
 
 
 def budget_advice(plan: Plan, command: str, *, simulated: bool) -> tuple[str, str]:
-    """Return advice for points that did not fit in a budget, and the command to type. `command` runs the plan."""
+    """Return advice about points that did not fit in a budget, and the command to type. `command` runs the plan."""
     if simulated:
         return "give the budget more room, in the spec or with --budget, and simulate it again with", command
     budget = f" --budget {_as_option(plan.budget_s)}" if plan.budget_s is not None else ""

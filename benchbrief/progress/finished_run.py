@@ -144,7 +144,7 @@ class Finished:
 
 
 def code_of_verdicts(verdicts: Iterable[ExpectVerdict | SheetRow]) -> ExitCode:
-    """Return the exit code. A missing verdict counts as a missing result instead of a failed condition."""
+    """Return the exit code. A missing verdict counts as a missing result, and not as a failed condition."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
 

@@ -96,7 +96,7 @@ class RunFollower(ABC):
         """Return the events since the last look."""
 
     def looks(self) -> Iterator[Followed]:
-        """Yield looks until the run has ended. The first look has all earlier records, and the last one the exit
+        """Yield looks until the run has ended. The first look has all earlier records, and the last look has the exit
         code."""
         while True:
             found = self.look()

@@ -1,8 +1,8 @@
 """Writes a run's state as OpenMetrics text, for a Prometheus server or node_exporter's textfile collector.
 
-See https://github.com/prometheus/OpenMetrics (text format 1.0). The textfile collector reads the older Prometheus text
-format. Therefore all families are gauges and counters, which that format has too, and no sample has a timestamp, which
-the collector would refuse.
+See https://github.com/prometheus/OpenMetrics (text format 1.0). The textfile collector reads the older text format of
+Prometheus. Therefore, all families are gauges and counters, which both formats have. No sample has a timestamp, because
+the collector would refuse it.
 """
 
 from __future__ import annotations

@@ -147,8 +147,8 @@ class LiveRun:
         return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """Return how many cells of the total are in a state. Waiting candidates that are not in the total do
-        not count."""
+        """Return how many cells of the total are in a state. Candidates that are still waiting, and that are not in the
+        total, do not count."""
         if state == "waiting":
             return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
         return self.counts[state]
@@ -245,7 +245,7 @@ class LiveRun:
             self.running.pop(cell_id, None)
 
     def elapsed_s(self, now: float) -> float:
-        """Return the seconds from the start of the current controller until now, or until the run's end."""
+        """Return the seconds since the current controller started, up to now or to the run's end."""
         until = self.record.end.at if self.record.end is not None else now
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 

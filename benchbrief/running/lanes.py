@@ -101,8 +101,8 @@ def submit_and_report(
     asked: EndingOptions,
     warned: Iterable[str] = (),
 ) -> None:
-    """Submit a new run to a scheduler, and follow it as `run_and_report` does. If the scheduler refuses the run, it is
-    deleted."""
+    """Submit a new run to a scheduler, and follow it as `run_and_report` does. If the scheduler refuses the run, the
+    run is deleted."""
     from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.fleet.lane_folder import write_lane_plans
     from benchbrief.runners.fleet.submitted_run import (
@@ -148,7 +148,7 @@ controller."""
 
 
 class NothingBegun(RunnerError):
-    """No lane of a run has started, and no job is left that could start one."""
+    """Raised when no lane of a run has started, and no job is left that could start one."""
 
     code = "nothing_begun"
     ends_with = ExitCode.INTERRUPTED

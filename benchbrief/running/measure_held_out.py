@@ -99,7 +99,7 @@ _FolderOf = Callable[[HeldOutBegan], Path]
 
 
 def _to_measure(run_dir: Path, plan: Plan, progress: Progress) -> Iterator[tuple[Claim, HeldOutBegan, _FolderOf]]:
-    """Yield each claim whose held-out repeats are not all good, with its winner and a function that makes the
+    """Yield each claim with held-out repeats that are not good yet, with its winner and a function that makes the
     folder."""
     before = read_run(run_dir)
     with fresh_store(run_dir) as store:

@@ -397,7 +397,7 @@ def schema_of(keyword: str, family: str) -> BlockSchema | None:
 
 
 def family_at(cursor: Cursor, index: NameIndex) -> str:
-    """Return the family of the block at the cursor. For `options`, this is the surrounding database's family."""
+    """Return the family of the block at the cursor. For `options`, this is the family of the database around it."""
     *around, block = cursor.blocks
     head = around[-1].head if block.head.keyword == "options" and around else block.head
     return family_of(head.name if head.keyword == "override" else head.keyword, head.name, head.base, index)

@@ -155,7 +155,8 @@ class Parsed:
         return span.source in self._starts
 
     def offset(self, span: Span) -> int:
-        """Return where in the file a span of one of its parts begins. Raises KeyError for a span of another file."""
+        """Return where in the file a span of one of its parts begins. Raises KeyError if the span belongs to another
+        file."""
         return self._starts[span.source] + span.start
 
     def range(self, span: Span) -> types.Range:

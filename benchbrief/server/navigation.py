@@ -1,4 +1,5 @@
-"""Finds definitions, references and highlights, renames names, and outlines files, all based on the index of names."""
+"""Finds definitions, references and highlights, renames names, and outlines files. All of this is based on the index of
+names."""
 
 from __future__ import annotations
 

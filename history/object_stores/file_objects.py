@@ -38,7 +38,7 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 def give_name(file: Path, name: Path) -> None:
-    """Link a file to a name, or rename it if its file system has no hard links (exFAT, SMB).
+    """Link a file to a name. If its file system has no hard links (exFAT, SMB), rename the file.
 
     Raises FileExistsError if the name is taken, and OSError with ENOTSUP if the file system has neither links nor a
     rename that never replaces a file.

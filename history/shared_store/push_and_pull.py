@@ -95,8 +95,8 @@ def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]
 
 _TAG = re.compile(r"[\w][\w.+-]{0,63}")
 _RENEWED_S = 86_400.0
-"""The age, in seconds, from which a push writes an existing object again, because `bench gc` may be about to
-remove it."""
+"""If an object is at least this old, in seconds, a push writes it again, because `bench gc` may be about to remove
+it."""
 _SKEW_S = 3600.0
 _REVISIONS = 20
 """How many times a push starts over because another push has stored the same run meanwhile."""
@@ -295,7 +295,7 @@ def _begin(store: SharedStore) -> bool:
 
 
 def describe(run_dir: Path) -> RunManifest:
-    """Return the parts of a manifest that describe the run itself, without its files. Raises RunnerError."""
+    """Return the parts of a manifest that describe the run itself, but not its files. Raises RunnerError."""
     from benchbrief.model.version import benchbrief_version
 
     plan, status = load_plan(run_dir), summarise(run_dir)

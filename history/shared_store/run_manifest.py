@@ -283,7 +283,7 @@ def write_pushed(run_dir: Path, store: SharedStore, manifest: RunManifest) -> No
 
 
 def read_pushed(run_dir: Path) -> PushedRecord | None:
-    """Return the record in a run's folder of its last push or pull, or None if there is none.
+    """Return the record of a run's last push or pull from the run's folder, or None if there is none.
 
     Raises OSError, and StoreDamaged if the record can't be read or belongs to another run.
     """

@@ -118,7 +118,7 @@ def _kind(of: pa.DataType) -> str:
 
 @dataclass
 class TableFile:
-    """A file with a table of a run. Its columns have been checked."""
+    """A file with a table of a run. The columns of the table have been checked."""
 
     run: str
     table: str
@@ -320,8 +320,8 @@ class _Partitions:
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
     def _file(self, manifest: RunManifest, name: str) -> TableFile | None:
-        """Return a table of a run, or None for a table that can't be read. Its error is added to
-        the store's problems."""
+        """Return a table of a run. If the table can't be read, add the error to the store's problems, and return
+        None."""
         of = manifest.id, name
         if of not in self._files:
             try:

@@ -265,7 +265,7 @@ class SharedStore:
     def signed(self) -> set[str]:
         """Return the keys of the manifests that have a signature, from the last listing if there was one.
 
-        The signatures are not checked.
+        Signatures are only found, and not checked.
         """
         keys = self._stamps or self.objects.keys(RUNS)
         return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}

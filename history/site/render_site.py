@@ -1,4 +1,4 @@
-"""Writes the pages of a site. Only new or changed content is read and rendered again."""
+"""Writes the pages of a site. Only content that is new or has changed is read and rendered."""
 
 from __future__ import annotations
 

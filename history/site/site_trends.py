@@ -78,7 +78,7 @@ def is_shown(value: RunValue) -> bool:
 
 
 def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[Suite, SuiteTrends]:
-    """Return the trends of each suite with several runs. All runs are judged, but at most the last `most` runs are
+    """Return the trends of each suite that has several runs. All runs are judged, but at most the last `most` runs are
     shown."""
     made: dict[Suite, SuiteTrends] = {}
     of_origin: dict[str, list[SiteRun]] = {}

@@ -186,8 +186,8 @@ def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparis
 
 
 def _latencies(quantity: str, metrics: Mapping[str, Sequence[Read]]) -> list[Read]:
-    """Return the latencies that a compared quantity reads: an operation's percentile, or the latencies in
-    its metric."""
+    """Return the latencies that a compared quantity reads, which is an operation's percentile, or the latencies in a
+    metric."""
     if found := _LATENCY.fullmatch(quantity):
         return [
             Read(measure="latency", view="latency", statistic=_statistic(found[1]), keys={"operation": (found[2],)})

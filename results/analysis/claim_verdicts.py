@@ -40,7 +40,7 @@ State = Literal[
 """The possible verdicts on a claim:
 
 - `decided`: the repeats decide that there is a difference.
-- `opposed`: the repeats decide that there is a difference, on the worse side of the metric.
+- `opposed`: the repeats decide that there is a difference, but that it goes against the claim.
 - `undecided`: the repeats do not decide whether there is a difference.
 - `once`: the claim's point was measured only once.
 - `absolute`: the value is not compared with anything.
@@ -194,8 +194,8 @@ class ClaimVerdict:
 
     @property
     def _most_gained(self) -> float:
-        """Return the largest share by which rounding may favour the claim, or 0 if it states the worst of several
-        values."""
+        """Return the largest share by which rounding may favour the claim, which is 0 if the claim states the worst of
+        several values."""
         return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
     @property
@@ -289,7 +289,7 @@ def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
 
 
 def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> ClaimVerdict:
-    """Return the verdict, changed if the claim's load generator may have been the bottleneck.
+    """Return the verdict, adjusted if the claim's load generator may have been the bottleneck.
 
     If the load generator limited the claim's own value, that value is a lower bound. If it limited the value that the
     claim compares with, the claim shows nothing.

@@ -23,7 +23,7 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, DimKey | None], ...]
 Read = Callable[[Query], Iterable[tuple[Sequence[DimKey | None], float | None]]]
-"""A function that answers a query with rows. Each row has the keys of the query's dims, and the value."""
+"""A function that answers a query with rows. Each row has the keys of the query's dims, followed by the value."""
 
 
 def reading(store: Store) -> Read:
@@ -115,7 +115,7 @@ class Judgement:
     def decided(self) -> bool | None:
         """Return whether the repeats decide the verdict, or None if no number of repeats could decide it.
 
-        If a budget had no time for repeats, the result is False, not None.
+        If they could, but a budget had no time for repeats, the result is False.
         """
         repeated = self.first_look is not None or any(each.repeats > 1 for each in self.intervals)
         if not self.intervals or not repeated:
@@ -349,8 +349,8 @@ def _known(query: Query, store: Store) -> list[KeyedValue]:
 
 
 def _spans(found: Judgement, plan: Plan) -> str:
-    """Return a text of the intervals: `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s
-    to 18 ops/s (3 repeats)`."""
+    """Describe the intervals, as in `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to
+    18 ops/s (3 repeats)`."""
     vague = found.vague
     points = [
         ": ".join(part for part in (_place(each.place, plan), _of(each, found.first_look)) if part)
@@ -392,8 +392,8 @@ def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, side
 
 
 def _row_text(dims: Sequence[Dimension], row: KeyedValue, sides: Sides, plan: Plan) -> str:
-    """Return a text of a row, such as `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why
-    its value is unknown."""
+    """Describe a row, as in `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or say why its
+    value is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
     place = _place(keys, plan)
     numbers = ", ".join(text for side in sides if (text := _side(*side, keys)))
@@ -408,8 +408,8 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
-    """Return a text of a place, such as `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, a
-    lone hardware is left out."""
+    """Describe a place, as in `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, the hardware
+    is left out if there is only one."""
     alone = len(plan.hardware) == 1 and bool(plan.factors)
     return ", ".join(
         f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"

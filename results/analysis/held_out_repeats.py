@@ -1,6 +1,7 @@
 """Held-out repeats of a run's claims: the point of each claim's extreme, and the values from measuring it again.
 
-They are kept as separate runs below the run's folder, so that no table, figure or mean of the run includes them.
+These repeats are kept as separate runs below the run's folder, so that no table, figure or mean of the run includes
+them.
 """
 
 from __future__ import annotations

@@ -168,8 +168,8 @@ def _not_judged(one: StatedNumber, other: StatedNumber | None, why: Why) -> Repr
 
 
 def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin: float) -> Reproduced:
-    """Return the verdict on numbers at the place where they differ most. A claim has only one place. A number shown in
-    a brief holds only if it holds at every place."""
+    """Return the verdict on numbers at the place where they differ most. A claim has only one place. A number that a
+    brief shows holds only if it holds at every place."""
     there = {each.place: each for each in other.values}
     if one.kind == "claim":
         pairs = [(each, next(iter(other.values), ValueAt(value=None))) for each in one.values]
@@ -245,16 +245,16 @@ def _changed(made: Reproduced, verdict: ReproductionVerdict, why: Why, more: int
 
 
 def _scaled(one: StatedNumber, at: ValueAt) -> list[float]:
-    """Return the repeats of a number, or the number itself if there are none. A change in per cent becomes a factor (20
-    % more is 1.2), because the ratio of two small percentages means nothing."""
+    """Return the repeats of a number, or the number itself if it has no repeats. A change in per cent becomes a factor
+    (20 % more is 1.2), because the ratio of two small percentages means nothing."""
     values = [*at.repeats] or [at.value or 0.0]
     whole = _SHARES.get(one.unit)
     return [value + whole for value in values] if one.no_difference == 0 and whole else values
 
 
 def _effect(one: StatedNumber, value: float) -> float | None:
-    """Return the size of a claim's effect, as the logarithm of a ratio, or None if the claim compares nothing in this
-    way."""
+    """Return the size of a claim's effect as the logarithm of a ratio, or None if the effect can't be expressed as a
+    ratio."""
     whole = _SHARES.get(one.unit)
     if one.no_difference == 0 and whole:
         ratio = (value + whole) / whole

@@ -68,7 +68,7 @@ _MEASURES: Mapping[str, tuple[Callable[[Contender], Gathered], str]] = {
     "sustained": (sustained, "ops/s"),
     "errors": (errors, "1"),
 }
-"""How each measure of a comparison is read, and its unit. Latencies are not listed here."""
+"""How each measure of a comparison is read, and the unit of the measure. Latencies are not listed here."""
 
 
 def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Gathered]]:

@@ -59,7 +59,8 @@ def why_mixed(query: Query) -> str:
 
 
 def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return a text with both promises if two plans search for different ones in an experiment; "" otherwise.
+    """If two plans search for different promises in an experiment, return a text with both promises. Otherwise, return
+    "".
 
     `names` are the plans' names in the text.
     """
@@ -465,8 +466,8 @@ def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
 def by_default(known: Mapping[str, ComparedQuantity], *plans: Plan) -> list[ComparedQuantity]:
     """Return the quantities that are shown by default.
 
-    Leaves out latencies other than the 99th percentile. Also leaves out points at rates that a search for a promise
-    chose, because each search chooses different rates.
+    Latencies other than the 99th percentile are left out. Points at rates that a search for a promise chose are left
+    out, too, because each search chooses different rates.
     """
     searching = {name for plan in plans for name, each in plan.experiments.items() if each.promise}
     reads = {metric.name: metric.query.reads or () for plan in plans for metric in plan.metrics}

@@ -66,8 +66,8 @@ class PointValues:
     def interval(self) -> tuple[float, float] | None:
         """Return the confidence interval of the mean at `level`, or None if there are fewer than two repeats.
 
-        For a percentile, the interval is the range from the lowest to the highest repeat. For a value with bounds, it
-        is these bounds.
+        For a percentile, the interval is the range from the lowest to the highest repeat. If a value has bounds, the
+        interval is the range between them.
         """
         if self.bounds is not None:
             return self.bounds
@@ -204,9 +204,10 @@ def compare(found: Iterable[ComparedQuantity], threshold: float = 0.0) -> PairOu
 def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 0.0) -> list[PairOutcome]:
     """Judge several pairs of contenders as one set of comparisons, each pair by its own quantities.
 
-    A family of tests answers one question, such as "has throughput changed at some point?" See R. Bender and S. Lange,
-    "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other metrics, with
-    their many points, do not reduce the test's power for this question. A family includes all pairs of contenders.
+    A family is a group of tests that answer one question, such as "has throughput changed at some point?" See R. Bender
+    and S. Lange, "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other
+    metrics, with their many points, do not reduce the test's power for this question. A family includes all pairs of
+    contenders.
     """
     rows_of = [
         [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
@@ -322,7 +323,7 @@ def _ratio(
 
 
 def _bounded_ratio(first: PointValues, second: PointValues) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values with known bounds, or None if a value itself is unknown or negative."""
+    """Return the ratio of two values with known bounds, or None if one of the values is unknown or negative."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
     (low, high), (other_low, other_high) = first.bounds, second.bounds

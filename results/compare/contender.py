@@ -24,8 +24,8 @@ class ReadSide(Answering, Protocol):
 
 @dataclass(frozen=True)
 class Contender:
-    """A finished run, or only its cells on one `hardware` and at the `levels` of some factors. `label` is its name as
-    given by the user.
+    """A finished run, or only its cells on one `hardware` and at the `levels` of some factors. `label` is the name that
+    the user gave it.
 
     `origin` says whether its numbers were measured, simulated or imported.
     """

@@ -94,7 +94,7 @@ class Places:
     def cell(self, at: Coordinates) -> Cell:
         """Return the only cell at these coordinates, with its threads and target. Raises NoPlace.
 
-        If the coordinates have no repeat, returns the first repeat.
+        If the coordinates have no repeat, the first repeat is returned.
         """
         for dim, names in (("hardware", self._hardware), ("workload", self._workloads)):
             known = dict.fromkeys(names.values())
@@ -116,7 +116,7 @@ class Places:
         return cells[0].at_load(at.threads, at.target)
 
     def reach(self, at: Coordinates) -> list[Cell]:
-        """Return all cells, at least one, that fit the coordinates. Raises NoPlace."""
+        """Return all cells that fit the coordinates. Raises NoPlace if there are none."""
         cells = self._fitting((cell for of in self._cells.values() for cell in of), at)
         if at.threads is not None:
             cells = _at_threads(cells, at)
@@ -136,7 +136,7 @@ class Places:
         ]
 
     def _fitting(self, cells: Iterable[Cell], at: Coordinates) -> list[Cell]:
-        """Return the cells, at least one, whose names and levels fit the coordinates. Raises NoPlace."""
+        """Return the cells whose names and levels fit the coordinates. Raises NoPlace if there are none."""
         names = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
         said, levels = {dim: name for dim, name in names.items() if name}, at.levels.keys.items()
         fitting = [
@@ -274,7 +274,7 @@ def given_cell(text: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the coordinates in a path together with those from the command line, which take precedence. Returns None
+    """Return the coordinates in a path, together with those from the command line, which take precedence. Returns None
     if the path does not match."""
     match = pattern.fullmatch(path.as_posix()) if pattern else None
     if pattern and match is None:

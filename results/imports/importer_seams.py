@@ -73,7 +73,8 @@ class OutputImporter(ABC):
         return iter(())
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
-        """Return the name for keeping a file: STDOUT for the output itself. `said` are the file's coordinates."""
+        """Return the name under which to keep a file, which is STDOUT for the output itself. `said` are the file's
+        coordinates."""
         return STDOUT
 
     def may_repeat(self, name: str) -> bool:

@@ -117,7 +117,7 @@ LONGEST: Mapping[str, int] = {
 }
 """The largest allowed number of characters for each kind of statement."""
 _SLIPPED = 2
-"""The largest difference in length, in letters, between a misspelt topic and the correct one."""
+"""How many letters longer or shorter than a topic a misspelling of it may be."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 
@@ -140,8 +140,8 @@ class StatedSource:
     """True if the numbers are unpublished measurements by the importing user."""
 
     def given(self, options: StatedSource) -> StatedSource:
-        """Return the source with the statements of the command line. They replace the file's own title, licence and so
-        on."""
+        """Return the source with the statements from the command line. These replace the title, licence and so on that
+        the file states."""
         facts = self.facts if options.facts is None else (*(self.facts or ()), *options.facts)
         said = {**self.said, **options.said}
         return replace(self, said=said, told=(*self.told, *options.told), facts=facts, mine=options.mine)
@@ -187,8 +187,8 @@ def source_of_options(
 ) -> StatedSource:
     """Return the source given on the command line. `told` and `facts` are written as in a table's comment lines.
 
-    `topics` are the topics that a brief lists as not stated. Raises ImportRefused with all problems. A misspelt topic
-    in `told` is a problem, because the brief would still list the correct topic as not stated.
+    `topics` are the topics that a brief lists as not stated. A misspelt topic in `told` is a problem, because the brief
+    would still list the correct topic as not stated. Raises ImportRefused with all problems.
     """
     problems: list[ImportProblem] = []
     settings = [_setting(text, "--told", None, problems) for text in told]
@@ -302,7 +302,7 @@ SHARED = "raw/imported"
 
 @dataclass(frozen=True)
 class KeptJob:
-    """The files of one job of a cell, by the names in which they are kept."""
+    """The files of one job of a cell, by the names under which they are kept."""
 
     job: str
     host: str

@@ -58,7 +58,7 @@ _MOST_BUSY = 1.1
 """The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ, and because a
 histogram knows latencies only to the width of a bucket."""
 _LEAST_BUSY = 0.3
-"""The least share of their time that a closed loop's threads must wait for the server (Little's law)."""
+"""The least share of their time that the threads of a closed loop must spend waiting for the server (Little's law)."""
 _CLIENT_S = 200e-6
 """The mean latency, in seconds, below which a client may spend most of its time between operations."""
 _CONNECTING_S = 10.0
@@ -371,7 +371,8 @@ def _cell_of(
 
 
 def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
-    """Yield each remark once, with the first file that it concerns and the number of other such files."""
+    """Yield each remark once, with the first file that it concerns, and with the number of other files that it
+    concerns."""
     of: dict[str, list[str]] = {}
     for job in (job for each in kept for job in each.jobs if job.manifest.remark):
         files = job.manifest.names

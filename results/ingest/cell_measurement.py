@@ -44,7 +44,7 @@ def _probe_kind(world: World, name: str) -> ProbeKind:
 
 @dataclass(frozen=True)
 class CellMeasurement:
-    """The measurement of a cell. `sources` maps each load-generating host to its own measurement.
+    """The measurement of a cell. `sources` has the measurement of each host that generates load.
 
     The window is in the time of the controller's clock. If `sources` is empty, `problem` says why.
     """
@@ -139,10 +139,10 @@ def context_of(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) ->
 def parse_probe(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return one probe's samples on one host within a time window, which is given in the controller's time.
+    """Return one probe's samples on one host within a window, which is given in the time of the controller's clock.
 
     `job` is the probe's own job, or the measured job if the load generator reports the probe's measures. Raises
-    RunnerError if the plan has no such probe or its output can't be read.
+    RunnerError if the plan has no such probe, or if its output can't be read.
     """
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:

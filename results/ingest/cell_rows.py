@@ -55,8 +55,8 @@ class CounterSpan:
 def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> CounterSpan:
     """Interpolate the counters at both ends of the window, from the readings before and after each end.
 
-    If an end has no reading on one side, the readings around the whole measured jobs are used. The window and the times
-    of jobs and readings are in the time of the controller's clock.
+    If an end has no reading on one side, the readings around the whole measured jobs are used instead. The window, and
+    the times of jobs and readings, are in the time of the controller's clock.
     """
     began, ended = min(job.started_at for job in jobs), max(job.ended_at for job in jobs)
     ahead = _ahead(record, began, ended)
@@ -188,7 +188,7 @@ def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> 
 
 
 def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Return why an event has no recovery time, or no values at all, or None if it has a recovery time."""
+    """Return why an event has no recovery time, or has no values at all. Returns None if it has a recovery time."""
     if found is None:
         return say_of_run.event_nothing_before(label=event.label)
     if found.recovery_s is None:
@@ -228,7 +228,7 @@ _CLOCK_S = 0.01
 
 
 def cell_rows(evidence: Evidence, verdict: CellVerdict) -> tuple[CellMeasurement, list[Row]]:
-    """Return a cell's measurement, and its rows. If the cell is not ok, the measurement is empty and has a reason."""
+    """Return a cell's measurement and its rows. If the cell is not ok, the measurement is empty and has a reason."""
     run_id = evidence.run_id
     problems: dict[str, Problem | None] = {}
     for job in verdict.jobs:

@@ -233,8 +233,8 @@ def _cell(run_id: str, verdict: CellVerdict, cell: CellNumbers) -> Iterator[Row]
 
 
 def _latencies(run_id: str, verdict: CellVerdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
-    """Yield the published latencies of the repeat, and of all repeats together, which have no value if there are
-    several repeats."""
+    """Yield the published latencies of the repeat and of all repeats together. If there are several repeats, the latter
+    have no value."""
     for value in cell.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
@@ -327,7 +327,7 @@ def _metric_rows(evidence: Evidence) -> Iterator[MetricRow]:
 
 
 def _point(cell: Cell) -> tuple[object, ...]:
-    """Return the columns that the repeats of a cell share."""
+    """Return the values of those columns that the repeats of a cell have in common."""
     return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.levels, cell.threads, cell.target)
 
 

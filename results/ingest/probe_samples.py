@@ -62,7 +62,7 @@ def _check(declared: Mapping[str, str], samples: Sequence[Sample]) -> None:
 
 @contextmanager
 def broken_alone(probe: str) -> Iterator[None]:
-    """Turn an unexpected error in another package's probe into a RunnerError that names the package and the line of
+    """Convert an unexpected error in another package's probe to a RunnerError that names the package and the line of
     code.
 
     So only the probe's samples are lost, and the rest of the run is kept.
@@ -195,7 +195,7 @@ def both(first: Coverage, second: Coverage) -> Coverage:
 
 
 def share_spanned(parts: Sequence[Stretch], seconds: float) -> float:
-    """Return the share of the window that the stretches make up. They must not overlap."""
+    """Return which share of the window is covered by the stretches. The stretches must not overlap."""
     return sum(part.seconds for part in parts) / seconds if seconds > 0 else 0.0
 
 

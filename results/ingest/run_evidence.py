@@ -276,7 +276,7 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
     """Return why a path leads out of the run's real directory, or "" if it does not.
 
-    If `name` is given, its folder has already been checked; a plain file name then needs no further check.
+    If `name` is given, its folder has been checked before. A plain file with this name then needs no further check.
     """
     if "/" not in name and name not in ("", os.curdir, os.pardir):
         return ""

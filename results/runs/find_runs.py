@@ -82,7 +82,7 @@ def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
 
 
 def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
-    """Yield the folders of runs that the user may not read, in order of name, each with an error to report."""
+    """Yield the folders of runs that the user may not read, in order of name. Each comes with an error to report."""
     for path in sorted(out.glob("*")):
         if RUN_NAME.match(path.name):
             try:
@@ -97,7 +97,8 @@ def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
 def last_run(out: Path, option: str = "") -> Path:
     """Return the last run that was measured here. Raises ResultsError if there is none.
 
-    Simulated and imported runs must be named. `option` is the option that names a run, for the error's hint.
+    A simulated or imported run must be named by the user. `option` is the option for this, which the error's hint
+    mentions.
     """
     return _real(out, option)[-1].path
 

@@ -139,9 +139,9 @@ class GrowingTables:
 
 
 def _so_far(rows: Iterable[Row]) -> list[Row]:
-    """Return a point's rows. As soon as one repeat is done, the outstanding repeats are marked as not needed.
+    """Return a point's rows. As soon as one repeat is done, the repeats that are not done yet are marked as not needed.
 
-    The mean is then computed from the repeats that are done, instead of being missing.
+    So the mean is computed from the repeats that are done, and is not missing.
     """
     found = list(rows)
     if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):

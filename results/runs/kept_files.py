@@ -85,7 +85,7 @@ class ReportFiles:
 
 
 def note_reports(run_dir: Path, made: Mapping[str, ReportFiles]) -> str:
-    """Record new reports, given by name, in the run's journal. Returns the reason if that failed, otherwise ""."""
+    """Record new reports, given by name, in the run's journal. Returns the reason if this failed, otherwise ""."""
     journal = run_dir / JOURNAL
     if not journal.exists():
         return ""
@@ -120,8 +120,8 @@ def recorded_files(journal: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class MadeReports:
-    """All records of one report in a journal, in order of time. `problem` says why the journal can't be read, or
-    is ""."""
+    """All records of one report in a journal, in order of time. If the journal can't be read, `problem` says why.
+    Otherwise, it is ""."""
 
     records: tuple[ReportMade, ...]
     problem: str = ""

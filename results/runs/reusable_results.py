@@ -87,7 +87,8 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
 
 
 def _asked_for(search: Search, record: RunRecord) -> set[str]:
-    """Return the ids of the cells with results that a search would ask for in turn, from its beginning."""
+    """Return the ids of the cells that a search, begun anew, would ask for one after another. It stops at the first
+    cell that has no result."""
     votes: dict[str, Vote] = {}
     while (cell := search.next(votes)[1]) is not None:
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
@@ -133,7 +134,7 @@ class Neighbours:
         return _RANKS[self._plan.experiments[cell.experiment].overlap]
 
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
-        """Return, for each other hardware, the rank of the work that may run there while the cell runs.
+        """For each other hardware, return the rank of the work that may run there while the cell runs.
 
         With `by_lane`, hardware in the same lane runs nothing beside the cell, even if the two share the lane only
         through a third group. Otherwise, only the hosts and equipment that the two hold themselves count.
@@ -372,8 +373,8 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: CellVerdict, cell: Cell) -> bool:
-        """Return whether an earlier cell's result can be used for a cell. A search needs the latency that decides it,
-        and skipped cells depend on their plan's rules."""
+        """Return whether an earlier cell's result can be used for a cell. A search needs the latency by which it is
+        decided, and a skipped cell depends on the rules of its plan."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
             if was.promise or now.promise:
@@ -386,7 +387,7 @@ class _EarlierRun:
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _is_left_out(self, taken: Iterable[Carried]) -> bool:
-        """Return whether the results skip points that an adaptive ramp left out, and thus can't be reused.
+        """Return whether the results can't be reused because they skip points that an adaptive ramp left out.
 
         If hardware takes turns without sharing hosts, one ramp may have chosen a point that another left out. An
         adaptive ramp reuses the chosen points. Other experiments need all points.
@@ -470,7 +471,7 @@ class _History:
 
 
 def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
-    """Return the histories by cell and attempt. The attempt is None for a cell that was not needed."""
+    """Return the histories by cell and attempt. If a cell was not needed, the attempt is None."""
     cells = {cell.id: cell for cell in evidence.plan.cells}
     found: dict[tuple[str, int | None], _History] = {}
     so_far = RunRecord()

@@ -187,7 +187,7 @@ _RESETS = {"snapshot": "copy"}
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
-    """Return a run's plan with the times that `bench plan` estimated from earlier runs in the same folder.
+    """Return a run's plan with the times that `bench plan` would have estimated from earlier runs in the same folder.
 
     A simulated run's plan is returned unchanged.
     """
@@ -284,7 +284,7 @@ class Pace:
         self._cells.pop(cell_id, None)
 
     def note(self, cell: Cell, kind: str, seconds: float) -> None:
-        """Add a step that ended. A skipped step took 0 s, which does not affect the estimates of other steps."""
+        """Add a step that ended. A skipped step took 0 s, and has no effect on the estimates of other steps."""
         self._cells[cell.id] += seconds
         step = next((each for each in cell.steps if each.kind == kind), None)
         if step is not None and seconds and step.seconds:

@@ -131,7 +131,7 @@ def change_points(
 
 
 def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the statistic at [t, k] of dividing the first k values at t, for 0 < t < k; -inf elsewhere.
+    """Return the statistic at [t, k] of dividing the first k values at t, for 0 < t < k. All other elements are -inf.
 
     With n values before t and m values after t, the statistic is 2 / (n + m) times the sum of the distances between the
     two groups, minus 2 m / ((n + m) (n - 1)) times the sum within the n values, minus the corresponding term for the m

@@ -43,7 +43,7 @@ CHANCE = 0.05
 _LEAST = 3
 """The fewest samples before an event from which their spread can be computed."""
 _MOST_LOG = 700.0
-"""The largest logarithm to use, just below the largest one whose exponential fits in a float."""
+"""The largest logarithm to use. It is slightly below the largest one whose exponential fits in a float."""
 _PARTIAL = 0.5
 """If the last sample is shorter than this share of the previous one, it is dropped, because the tool ended during it.
 """
@@ -179,8 +179,8 @@ def _mean(samples: Iterable[RateSample]) -> float:
 
 
 def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
-    """Return the seconds from an event to the first sample that is followed by `steady_s` of good samples, or None if
-    there is none."""
+    """Return how many seconds after an event the first sample begins from which all samples are good for `steady_s`, or
+    None if there is none."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
         if not is_good:

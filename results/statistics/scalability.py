@@ -18,8 +18,8 @@ from benchbrief.model.precision import share_text
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_POINTS = 4
-"""The fewest points for a fit: one more than the number of parameters. Gunther recommends six points for a reliable
-fit."""
+"""The fewest points for a fit, which is one more than the number of parameters. Gunther recommends six points for a
+reliable fit."""
 LEAST_R2 = 0.9
 _TOLERANCE = 1e-12
 FARTHEST = 4.0

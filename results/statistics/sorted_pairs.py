@@ -74,7 +74,7 @@ class SortedPairs:
 
     def _among(self, places: tuple[Any, Any] | None) -> Any:
         """Return all pairs in order. With `places`, return for each value of b only its pairs from a first place up to
-        a last one."""
+        another place."""
         np = self._np
         if places is None:
             return np.sort(self._of(self._above[:, None], self._below[None, :]), axis=None)

@@ -227,10 +227,10 @@ def planned_metrics(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, st
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, metrics: Iterable[tuple[str, str]]) -> None:
-    """Create the views of metrics. A view that can't be created is left out.
+    """Create the views of metrics. A view is left out if it can't be created.
 
-    A view can't be created if the connection lacks a function, if another version made its plan, or if its SQL is not a
-    single statement that only reads.
+    This happens if the connection lacks a function, if another version made the view's plan, or if the view's SQL is
+    not a single statement that only reads.
     """
     import duckdb
 

@@ -274,8 +274,7 @@ class Store:
         self._has_functions = self._has_means = self._has_metrics = False
         self.run_dir = run_dir
         self.mended = ""
-        """Why the tables were rebuilt when the store was opened, which is the damage that they had, or "" if they were
-        good."""
+        """If damaged tables were rebuilt when the store was opened, the damage. Otherwise, ""."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""
@@ -297,7 +296,8 @@ class Store:
         self._connection.close()
 
     def query(self, query: Query) -> list[KeyedValue]:
-        """Return the values of a plan's query, ordered by the plan's names, then by numbers. Raises ResultsError."""
+        """Return the values of a plan's query. They are ordered by the plan's names, then by numbers. Raises
+        ResultsError."""
         found = self.sql(query.sql)
         width = len(query.dims)
         if len(found.columns) != width + 1:
@@ -337,7 +337,8 @@ class Store:
             self._keep_means()
 
     def _keep_means(self) -> None:
-        """Keep either all means in memory or none. If memory is too small, the statement itself reports it."""
+        """Keep all means in memory, or none of them. If memory is too small, the statement that needs them reports
+        it."""
         import duckdb
 
         self._has_means = True

@@ -34,12 +34,13 @@ class SizeRow(NamedTuple):
 
 
 class SteadyRow(NamedTuple):
-    """The end of a measurement until steady. `steady` says whether it became steady, within a share of the mean
-    (`within`), or ran out of time. It lasted for `lasted_s` seconds, of at least `from_s` and at most `most_s`.
+    """The end of a measurement until steady. `steady` is whether it became steady, within a share of the mean
+    (`within`); otherwise, its time ran out. It lasted for `lasted_s` seconds, with a minimum of `from_s` and a maximum
+    of `most_s`.
 
-    `cut_s` is the transient at its beginning, which is left out of all numbers; it is NULL if the transient reaches
-    into the second half, so that nothing is left out. Half widths belong to the 95 % intervals of the means, as shares
-    of the mean. Correlations are between consecutive batches. Both are NULL if there is no mean, and for latency in a
+    `cut_s` is the transient at its beginning, which is left out of all numbers. It is NULL if the transient reaches
+    into the second half; then nothing is left out. Half widths belong to the 95 % intervals of the means, as shares of
+    the mean. Correlations are between consecutive batches. Both are NULL if there is no mean, and for latency in a
     closed loop.
     """
 
@@ -58,14 +59,14 @@ class SteadyRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """An event of a measured cell. `number` counts from 1; `hosts` are separated by commas.
+    """An event of a measured cell. `number` counts from 1, and `hosts` are separated by commas.
 
-    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took on the
-    slowest host, and `exit_code` is 0 if it succeeded on all hosts. `before` and `lowest` are throughputs (ops/s).
-    `dip` is how far the lowest throughput is below the one before, as a share. `recovery_s` is the time until the
-    throughput had recovered, `outage_s` is the length of its outage, and `latency_s` is the time until the latency had
-    recovered: see `results/statistics/recovery.py`. `reason` says why these values are NULL, and `latency_reason` says
-    why `latency_s` is.
+    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long the event's command took
+    on the slowest host, and `exit_code` is 0 if it succeeded on all hosts. `before` and `lowest` are throughputs
+    (ops/s). `dip` is how far the lowest throughput is below the one before, as a share. `recovery_s` is the time until
+    the throughput had recovered, `outage_s` is the length of its outage, and `latency_s` is the time until the latency
+    had recovered: see `results/statistics/recovery.py`. If these values are NULL, `reason` says why. If `latency_s` is
+    NULL, `latency_reason` says why.
     """
 
     run_id: str
@@ -140,7 +141,7 @@ class PromiseRow(NamedTuple):
 
 
 class RateRow(NamedTuple):
-    """A rate measured by a search, with how many runs kept the promise, broke it, were beyond the load generator's
+    """A rate measured by a search, and how many runs kept the promise, broke it, were beyond the load generator's
     reach, or failed.
 
     Held-out runs are counted separately: of the `held_out` runs, `held_met` kept the promise, and `held_beyond` were
@@ -398,8 +399,8 @@ class CoverageRow(NamedTuple):
 class CounterRow(NamedTuple):
     """A server counter at the start and at the end of the measured window, each interpolated between two readings.
 
-    `reason` says why there is no delta, or why the delta does not quite match the window: the readings around an end
-    are farther apart than 10 % of the window, or they are missing, so that the delta covers the whole job with its
+    `reason` says why there is no delta, or why the delta does not quite match the window. Either the readings around an
+    end are farther apart than 10 % of the window, or they are missing, so that the delta covers the whole job with its
     warm-up.
     """
 
@@ -433,8 +434,8 @@ class FactRow(NamedTuple):
 
 
 class PropertyRow(NamedTuple):
-    """A property that a cell's numbers depend on: `latency`, `version`, ... of the cell's tool, or the `node` that was
-    used as a host (`source`)."""
+    """A property on which a cell's numbers depend. It belongs to the cell's tool (`latency`, `version`, ...), or is the
+    `node` that was used as a host (`source`)."""
 
     run_id: str
     cell_id: str
@@ -469,8 +470,8 @@ class SentenceRow(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A raw output that numbers come from, with its SHA-256 when it was kept. `reason` is its present
-    problem, if any."""
+    """A raw output behind the numbers, with its SHA-256 when it was kept. `reason` is its present problem, if there is
+    one."""
 
     run_id: str
     cell_id: str
@@ -617,7 +618,8 @@ SENTENCES = "SELECT text, message FROM main.sentences"
 
 
 class Sentences:
-    """The messages among the fields of rows, each kept once. `rows` yields them for the table `sentences`."""
+    """The messages among the fields of rows, each kept only once. `rows` yields them as rows of the table
+    `sentences`."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._known: dict[str, Message] = {}

@@ -1,4 +1,4 @@
-"""A package with unreadable metadata stops neither commands nor programs that import benchbrief."""
+"""Tests that a package with unreadable metadata stops neither commands nor programs that import benchbrief."""
 
 import subprocess
 import sys

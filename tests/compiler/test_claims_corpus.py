@@ -98,7 +98,7 @@ def found_codes(asked: list[Sentence], folder: Path) -> list[set[str]]:
 
 
 def _of_spec(asked: list[Sentence], folder: Path) -> list[set[str]]:
-    """Compile the sentences in one spec. Findings are assigned to sentences by line."""
+    """Compile the sentences in one spec. The line of a finding shows the sentence that it is about."""
     spec = folder / "spec.bench"
     lines = [each.line.replace("NAME", f"n{number}", 1) for number, each in enumerate(asked)]
     spec.write_text("\n".join([SPEC, *lines]), encoding="utf-8")

@@ -74,7 +74,7 @@ def _sample(page: str, text: str, fence: re.Match[str]) -> Sample:
 
 @dataclass(frozen=True)
 class Spec:
-    """Declarations by kind and name. A repeated one replaces the earlier one."""
+    """Declarations by kind and name. If a declaration is repeated, the later one replaces the earlier one."""
 
     declarations: dict[tuple[str, str], str] = field(default_factory=dict)
 

@@ -78,7 +78,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 
 
 def said(tmp_path: Path, probes: str, expression: str = "") -> list[str]:
-    """Return each finding on one line: its code, its message, and its help."""
+    """Return each finding as one line with its code, its message, and its help."""
     path = tmp_path / "spec.bench"
     metric = f'text = "It is {{{expression}}}."' if expression else ""
     path.write_text(SPEC.replace("PROBES", probes).replace("METRIC", metric))

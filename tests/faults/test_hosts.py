@@ -295,7 +295,7 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_measurement_costs_nothing
 
 
 def _until_ended(bench: Bench, cell: str) -> None:
-    """Wait for a cell's verdict. Messages about the cell before that do not count."""
+    """Wait for a cell's verdict. Earlier messages about the cell do not count."""
     until(lambda: bench.run_dirs() and (bench.run_dir / "journal.jsonl").exists() and cell in bench.verdicts(), 90)
 
 

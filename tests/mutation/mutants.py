@@ -1,4 +1,5 @@
-"""The list of mutants: small wrong changes in modules where a bug would publish a wrong number or lose data.
+"""The list of mutants. A mutant is a small wrong change in a module where a bug would publish a wrong number or lose
+data.
 
 Each file of `mutants/` has a table for each module: the tests that should fail, and the mutants.
 
@@ -9,7 +10,7 @@ Each file of `mutants/` has a table for each module: the tests that should fail,
       { old = "...", new = "...", equivalent = "why no test can tell it from the original" },
     ]
 
-`old` is found exactly once in the module. A mutant may name its own `tests`.
+`old` must occur exactly once in the module. A mutant may name its own `tests`.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
 
 
 def _phases(cell: Cell) -> tuple[int | None, ...]:
-    """Yield None, which is the whole measurement, and each of its phases."""
+    """Return None, which means the whole measurement, and the number of each of its phases."""
     return (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,)
 
 

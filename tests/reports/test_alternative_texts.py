@@ -55,7 +55,7 @@ def text_of(series: Series, *, log: bool = False, mark: str = "line", beside: Se
 
 @cache
 def world_of(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
-    """Return a plan and a store with hardware of these names. The values come with each query."""
+    """Return a plan and a store for hardware with these names. Each query brings its own values."""
     world = w.World({name: name for name in names}, {"a": "A load"}, THREADS)
     return world.plan(), world.store()
 

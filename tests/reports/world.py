@@ -100,7 +100,8 @@ def where(fixed: Mapping[str, str | float]) -> str:
 
 
 def measured(view: str, match: str, conditions: str, value: str, dims: Sequence[str], fixed: Mapping[str, Any]) -> str:
-    """Return SQL for a base measure at every planned point (NULL for a missing cell), in the compiler's form."""
+    """Return SQL that gives a base measure at every planned point, in the compiler's form. The value of a missing cell
+    is NULL."""
     columns = "".join(f"c.{dim}, " for dim in dims)
     on = " AND ".join(f"m.{dim} = c.{dim}" for dim in match.split())
     return (

@@ -1,4 +1,5 @@
-"""Tests the language's functions of repeats and curves on a simulated run, compared with its individual numbers."""
+"""Tests the language's functions over repeats and curves on a simulated run, compared with the run's individual
+numbers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from benchbrief.model import value_shapes
 from benchbrief.model.engine_spec import STARTED
 
 Words: TypeAlias = tuple[str, ...]
-"""Text between white space. Within the text, there is no white space, or only the required one."""
+"""Text between white space. The text contains no white space except where it is required."""
 
 # --- By the grammar ---------------------------------------------------------------------------------------------------
 

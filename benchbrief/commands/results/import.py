@@ -28,8 +28,8 @@ _OTHER = "benchbrief.other_importer"
 
 
 class ImportCommand(SectionedCommand):
-    """`bench import KIND`. Has the options of benchbrief's own importers and of the importer KIND, gathered in
-    `options`."""
+    """`bench import KIND`. It has the options of benchbrief's own importers, and those of the importer KIND. All are
+    gathered in `options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from benchbrief.compiler.registry import IMPORTER_SPECS

@@ -81,7 +81,7 @@ def command(
 def _opened(
     run: str | None, out: Path, url: str | None, *, every: bool
 ) -> AbstractContextManager[Store | SharedResults]:
-    """Open the results of a run, or of the runs of a shared store. Raises RunnerError."""
+    """Open the results of a run, or of the runs in a shared store. Raises RunnerError."""
     if url is None:
         if every:
             raise click.UsageError("--all is for a shared store: say --from too")

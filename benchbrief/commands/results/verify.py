@@ -35,8 +35,8 @@ def verify_outputs(
 ) -> tuple[dict[str, Any], ExitCode]:
     """Compare a run's files with its journal, and its signature with the signers in `allowed`.
 
-    Returns the document for `--json` and the exit code, and prints the findings unless `quiet`. A missing brief is an
-    error, unless the raw outputs suffice.
+    Prints the findings unless `quiet`, and returns the document for `--json` and the exit code. A missing brief is an
+    error, unless the raw outputs are enough.
     """
     from benchbrief.history.shared_store.signatures import check_signed
     from benchbrief.results.open_store import store_problem
@@ -331,7 +331,7 @@ def _no_brief(folder: Path) -> Stop:
 
 @contextmanager
 def _reading_run() -> Iterator[None]:
-    """Turn errors from reading a run's files within the block into Stop, with a message. DiskFull is raised
+    """Within the block, convert errors from reading a run's files to Stop with a message. DiskFull is raised
     unchanged."""
     from benchbrief.dsl.bench_error import FULL
     from benchbrief.runners.errors import DiskFull
@@ -431,7 +431,7 @@ def _held(count: int, differing: int) -> str:
 
 
 def _now(shown: str, now: str, value: float | None, value_now: float | None) -> str:
-    """Return the recomputed value. If it looks the same as the shown one, add both exact values."""
+    """Return the recomputed value. If it looks the same as the shown value, both exact values follow it."""
     return now if now != shown else f"{now} ({_exact(value_now)} for {_exact(value)})"
 
 

@@ -146,7 +146,7 @@ def test_hardware_that_takes_turns_goes_on_until_all_of_it_is_confident(tmp_path
 
 
 def test_hardware_that_is_not_confident_any_more_keeps_the_others_going(tmp_path: Path) -> None:
-    """The rule must hold for all hardware in the same round, and not for each at some time."""
+    """All hardware must satisfy the rule in the same round. It is not enough if each has satisfied it once."""
     outlier = (100.0, 100.0, 100.0, 140.0, 100.0, 100.0)
     run = Run(plan_of(tmp_path, "box.one, box.two", "interleaved"), {"one": outlier, "two": FAR})
     assert len(run.go()) == 12

@@ -70,7 +70,7 @@ class SqliteLoad:
 
 
 def _operation(name: str, counts: dict[str, int]) -> Operation:
-    """Return an operation. Latencies are counted by the microsecond."""
+    """Return an operation. Latencies are counted to the microsecond."""
     found = sorted((int(micros), count) for micros, count in counts.items())
     buckets = tuple(Bucket(micros / 1e6, (micros + 1) / 1e6, count) for micros, count in found)
     total = sum(count for _, count in found)
