@@ -24,9 +24,16 @@ Way = Literal[
     "reuse",
     "command",
 ]
-"""How a cell gets its data set: loaded again; loaded again only after a cell that writes; loaded again only if the next
-cell would notice an earlier cell's changes; restored by deleting the records that cells inserted; copied back from a
-snapshot made after the load, or linked back to it; left as it is; or reset by the database's own commands.
+"""How a cell gets its data set.
+
+- drop_and_load: the data are loaded again.
+- after_writes: they are loaded again, but only after a cell that writes.
+- as_needed: they are loaded again, but only if the next cell would notice an earlier cell's changes.
+- undo: the records that cells inserted are deleted.
+- snapshot: the data are copied back from a snapshot made after the load.
+- links: the data are linked back to a snapshot made after the load.
+- reuse: the data are left as they are.
+- command: the database's own commands reset the data.
 """
 
 WAYS: tuple[Way, ...] = get_args(Way)

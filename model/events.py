@@ -418,8 +418,9 @@ class RunStarted(Record):
 class TimeEstimated(Record):
     """The time that the run was expected to take when it started, without results reused from earlier runs.
 
-    `seconds` is by experiment and activity (`compiler/estimates/estimate.py`). `rendering_s` is for rendering the
-    reports, and `wall_s` is from start to end. `runs` are the earlier runs from which the estimates were learned.
+    `seconds` maps each experiment to the times of its activities (`compiler/estimates/estimate.py`). `rendering_s` is
+    for rendering the reports, and `wall_s` is from start to end. `runs` are the earlier runs from which the estimates
+    were learned.
     """
 
     type: Literal["time_estimated"] = "time_estimated"
@@ -490,7 +491,7 @@ class Remark(Record):
 class RunEnded(Record):
     type: Literal["run_ended"] = "run_ended"
     status: Literal["done", "failed", "interrupted"]
-    """done: every cell is ok; failed: at least one cell failed; interrupted: the run can be resumed."""
+    """"done" if every cell is ok, "failed" if at least one cell failed, or "interrupted" if the run can be resumed."""
     message: Said = ""
     gone: bool = False
     """Whether the controller had already ended at an unknown earlier time."""

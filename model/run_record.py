@@ -165,8 +165,8 @@ class ResetTook(NamedTuple):
 
 @dataclass
 class Pauses:
-    """The periods between an interruption and a resume in which no job ran, by the controller's clock. Only after a
-    job's output is collected is it known whether the job continued without its controller."""
+    """The periods between an interruption and a resume in which no job ran, by the controller's clock. Whether a job
+    continued without its controller is known only after its output is collected."""
 
     spans: list[tuple[float, float]] = field(default_factory=list)
     _ahead_s: dict[str, float] = field(default_factory=dict)

@@ -26,14 +26,26 @@ Settings = Mapping[str, Setting]
 """Values of attributes by name. Amounts are in base units, and shares are from 0 to 1."""
 
 Change = Literal["nothing", "updates", "inserts", "anything"]
-"""How a workload changes its data set, from the least to the most: it only reads; it replaces records by others of the
-same size; it adds records with new keys, and may update others; or it deletes records or has unknown effects."""
+"""How a workload changes its data set, from the least to the most.
+
+- nothing: it only reads.
+- updates: it replaces records by others of the same size.
+- inserts: it adds records with new keys, and may update others.
+- anything: it deletes records, or has unknown effects.
+"""
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
 Arrival = Literal["constant", "poisson", "steps", "burst", "trace", "closed"]
-"""How operations are timed: evenly spaced; independent of each other, with exponential gaps; at a series of rates; at a
-rate with bursts; at recorded times; or in a closed loop, as soon as a thread's last operation has ended."""
+"""How operations are timed.
+
+- constant: they are evenly spaced.
+- poisson: they are independent of each other, with exponential gaps.
+- steps: they come at a series of rates.
+- burst: they come at a rate with bursts.
+- trace: they come at recorded times.
+- closed: each begins as soon as the thread's last operation has ended.
+"""
 
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 

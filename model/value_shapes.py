@@ -1,6 +1,6 @@
 """The shape of an attribute's value, the attribute (`Key`), and its block.
 
-A `Special` value, such as a ramp or a host, has its own reader; its shape only provides words for messages.
+A `Special` value, such as a ramp or a host, has its own reader. Its shape only provides words for messages.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class _Use(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The innermost call; "with" if the factor is passed to a command."""
+        """The innermost call, or "with" if the factor is passed to a command."""
         if not self.calls:
             return ""
         call = self.calls[-1]

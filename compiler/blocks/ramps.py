@@ -404,8 +404,8 @@ class KneeReference:
 
 @dataclass(frozen=True)
 class Ramp:
-    """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, they are candidates; with
-    `found_by`, there are no points."""
+    """The points of a ramp, in base units. If `search`, `adaptive` or `promised` is set, they are candidates. If
+    `found_by` is set, there are no points."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None

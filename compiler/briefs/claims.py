@@ -502,7 +502,7 @@ def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
 
 
 def _contenders(typer: Typer, base: Sequence[_Base] = ()) -> dict[str, tuple[Dimension, DimKey]]:
-    """Return the possible bases of a comparison by their labels; hardware is also found by its name."""
+    """Return the possible bases of a comparison by their labels. Hardware is also found by its name."""
     dims = dict.fromkeys(("hardware", *(each.dim for each in base)))
     found = {str(key): ("hardware", key) for key in typer.scope.labels.get("hardware", {})}
     return found | {label: (dim, key) for dim in dims for key, label in typer.scope.labels.get(dim, {}).items()}

@@ -581,7 +581,7 @@ def _names(typer: Typer) -> dict[str, str]:
 
 
 def _palette_colour(typer: Typer, item: ast.Attribute, name: str) -> str:
-    """Return a colour, given as such or by a word, or "" after a mistake."""
+    """Return a colour that is written as `#rrggbb` or as a word, or "" after a mistake."""
     value, words = item.values[-1], (GREY, "accent")
     if len(item.values) > 1:
         return typer.refuse(WrongType(value.span, name, "one colour", "more than one value")) or ""

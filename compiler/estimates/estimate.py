@@ -446,7 +446,8 @@ class TimeSpent:
 
 
 def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
-    """Add up the steps of a plan's cells. `rendering_s` is for all reports; None means the built-in estimate."""
+    """Add up the steps of a plan's cells. `rendering_s` is for all reports. If it is None, the built-in estimate is
+    used."""
     found: dict[str, dict[Activity, float]] = {name: dict.fromkeys(ACTIVITIES, 0.0) for name in plan.experiments}
     cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
     last = _last_of_lanes(cells)

@@ -503,8 +503,8 @@ def _options(database: Database) -> list[str]:
 
 
 def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
-    """Return the value in words. `engine` is the engine that has the option; "" means any of
-    benchbrief's own engines."""
+    """Return the value in words. `engine` is the engine that has the option. If it is "", any of benchbrief's own
+    engines may have it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -136,8 +136,8 @@ class Scope:
     """The factors, in the order of the spec."""
     profile: str | None = None
     blocks: tuple[Entry, ...] = field(default=(), compare=False)
-    """All blocks except claims and reports, with inherited attributes. Only `settings` uses them; expressions do not.
-    """
+    """All blocks except claims and reports, with inherited attributes. They are used for `settings`, but not by
+    expressions."""
 
     @cached_property
     def settings(self) -> frozenset[units.Amount]:
