@@ -4,9 +4,9 @@ edited, and the notes say where their numbers come from."""
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from markupsafe import escape
 from pptx.util import Pt
@@ -23,7 +23,6 @@ from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.rich_text import Paragraph, paragraphs
 from benchbrief.reports.office.slide_blocks import with_unit
-from benchbrief.reports.office.slide_columns import TopicWriter, said_in
 from benchbrief.reports.office.slide_cover import CoverWriter
 from benchbrief.reports.office.slide_examples import ExampleWriter
 from benchbrief.reports.office.slide_look import AIR, GROUND, RULE, TAG_INK, TEXT_PT, TEXT_SHARE
@@ -35,13 +34,15 @@ from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import (
     height_of_all,
 )
+from benchbrief.reports.office.slide_texts import TopicWriter, said_in
 from benchbrief.reports.office.slide_theme import set_language, set_theme
 from benchbrief.reports.office.slide_topics import Topic
 from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.number_format import written_as
-from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_of
+from benchbrief.reports.view.arrange_elements import Slide, headline_of, holds_facts_alone, single_slides_of
 
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
+_LIMITS_PT = 20.0
 _CODE = 84.0
 """The size of the code that links to the disclosure."""
 
@@ -74,28 +75,27 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         self.write_front(front)
         if not self.view.disclosed:
             self.flow(self.words["limits"], front.warnings)
-        waiting: list[Topic] = []
-        for slide in self.with_examples(slides_of(blocks)):
-            topics = self.topics_of(slide)
-            if not topics:
-                if not self.write_above_facts(waiting, slide):
-                    self.write_topics(waiting)
-                    self.write_slide(slide)
-                waiting.clear()
-            waiting += topics
+        facts: list[Topic] = []
+        tables: list[Slide] = []
+        for slide in self.with_examples(single_slides_of(blocks)):
+            topic = self.topic_of(slide)
+            if topic and topic.is_facts:
+                facts.append(topic)
+            elif topic:
+                self.write_topic(topic)
+            elif self.masters.is_ours and holds_facts_alone(slide):
+                tables.append(slide)
+            else:
+                self.write_slide(slide)
         if not self.view.blocks:
             self.flow(self.view.title, paragraphs(self.words["empty_report"]))
-        self.write_ending(waiting)
+        self.write_ending(facts, tables)
         self.close()
         self.name_slide_of_limits()
 
     def write_slide(self, slide: Slide) -> None:
         head = slide.head or escape(self.view.title)
         texts, after = said_in(slide.texts), said_in(slide.after)
-        if slide.topics:
-            for topic in slide.topics:
-                self.flow(topic.head or head, said_in(topic.texts))
-            return
         if not slide.blocks:
             self.flow(head, [*texts, *after])
             return
@@ -104,38 +104,38 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             self.flow(head, texts)
             texts = []
         match slide.blocks:
-            case (TableView() as table, FormulaView() as formula):
-                self.write_with_example(with_unit(head, table), table, formula, after)
+            case (TableView() as table, *formulas) if formulas:
+                examples = [each for each in formulas if isinstance(each, FormulaView)]
+                self.write_with_examples(with_unit(head, table), table, examples, after)
                 return
         for block in slide.blocks:
             claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
             self.write_block(with_unit(claim, block), block, texts, after)
             texts, after = [], []
 
-    def write_ending(self, waiting: Sequence[Topic]) -> None:
-        """Write the closing texts, the method with the limits, and the small print."""
+    def write_ending(self, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
+        """Write the method with the configuration, the limits above the references to the disclosure, and the small
+        print."""
         view = self.view
         whole = self.masters.content
         legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
         small = height_of_all(legal, whole.width, LEAST_PT) + 2 * AIR if legal else 0.0
         chapters = list(endings_of(view, self.words)) if view.disclosed else []
-        last = [Topic(each.head, each.said_alone if each.numbered else each.said) for each in chapters]
-        disclosure = said_of(chapters[-1].items, self.words["colon"]) if chapters and chapters[-1].numbered else []
-        if last and all(topic.is_facts for topic in waiting):
-            waiting, last = [], [*waiting, *last]
-        self.write_topics(waiting)
-        under = partial(self.height_of_disclosure, disclosure)
-        area = self.write_columns(last, small or 1.0, TEXT_PT, under) if self.ink and len(last) > 1 else None
-        if not area:
-            foot = under(whole.width)
-            self.write_topics(last, spare=small + foot or 1.0, least=TEXT_PT)
+        method = chapters.pop(0) if chapters and view.method and view.method.items else None
+        self.write_method(Topic(method.head, method.said) if method else None, facts, tables)
+        self.used = math.inf
+        for limits in chapters:
+            disclosure = said_of(limits.items, self.words["colon"]) if limits.numbered else []
+            foot = self.height_of_disclosure(disclosure, whole.width)
+            self.slide_of_limits = len(self.masters.presentation.slides) + 1 if limits.numbered else 0
+            said = limits.said_alone if limits.numbered else limits.said
+            self.flow(limits.head, said, _LIMITS_PT, spare=small + foot)
             if foot and self.used + foot + small > self.content.height:
                 self.open(self.words["full_disclosure"] if view.companion else view.title)
                 self.used = 0.0
             top = max(self.used, self.content.height - small - foot) if self.used else 0.0
-            area = replace(self.content.below(top), height=foot)
             self.used = top + foot
-        self.write_disclosed(disclosure, area)
+            self.write_disclosed(disclosure, replace(self.content.below(top), height=foot))
         self.write_legal(legal, small - 2 * AIR)
 
     def height_of_disclosure(self, said: Sequence[Paragraph], width: float) -> float:

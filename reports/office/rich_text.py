@@ -41,11 +41,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list."""
+    """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list. Its text may
+    have a `hang`, in multiples of the type's size: it begins with a term and a tab, and all of it stands beside the
+    term."""
 
     runs: tuple[Run, ...]
     item: Literal["", "bullet", "number"] = ""
     level: int = 0
+    hang: float = 0.0
 
     @property
     def text(self) -> str:

@@ -85,9 +85,9 @@ def largest(margins: Sequence[Margins]) -> Margins:
 
 
 def heading_lines(chart: NativeChart, area: Area) -> list[str]:
-    """Return the lines of a panel's heading."""
+    """Return the lines of a panel's heading, if it has one."""
     lines: list[str] = []
-    for word in chart.heading.split(" "):
+    for word in chart.heading.split():
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, HEADING_PT) * _BOLDER > area.width * _HEADING_SHARE:
             lines.append(word)

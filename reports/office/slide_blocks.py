@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from markupsafe import Markup, escape
-from pptx.enum.text import PP_ALIGN
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -27,7 +26,7 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.office.brief_frame import said_of
 from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
 from benchbrief.reports.office.slide_cards import Card
-from benchbrief.reports.office.slide_charts import KEY_PT, add_charts, can_draw, key_of, simplified
+from benchbrief.reports.office.slide_charts import add_charts, can_draw, simplified
 from benchbrief.reports.office.slide_look import AIR, LARGE_PT, READ_PT, STATED_PT, TEXT_PT, TEXT_SHARE
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
@@ -42,14 +41,10 @@ from benchbrief.reports.office.slide_parts import (
     add_text,
     height_of_all,
 )
-from benchbrief.reports.office.slide_tables import across, fits, fitted, height_within, marked_in
+from benchbrief.reports.office.slide_tables import MOST_TABLE_PT, across, fits, fitted, height_within, marked_in
 from benchbrief.reports.office.slide_writer import SlideWriter
 from benchbrief.reports.office.table_grid import Grid, by_series, grid_of, grid_of_facts, grid_of_levels, plain_grid
-from benchbrief.reports.office.text_fit import (
-    lines_of,
-    pages_of,
-    row_heights,
-)
+from benchbrief.reports.office.text_fit import pages_of, row_heights
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
 
 _NOTES_SHARE, _CALLOUT_NOTES = 0.3, 0.38
@@ -62,8 +57,6 @@ _MOST_CARDS = 8
 """The most numbers that a box sets in large type."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
-_LINE = 0.95
-"""The most of a line that a figure's title and key take together, where texts above leave little height."""
 _DPI = 220
 _MOST_SCALE = 1.6
 """The largest size, in points, of a drawing's pixel on a slide, at which the drawing's texts have about 16 points."""
@@ -83,20 +76,21 @@ class BlockWriter(SlideWriter):
         after: Sequence[Paragraph],
         others: tuple[Block, ...] = (),
         spare: float = 0.0,
+        of_tables: float = MOST_TABLE_PT,
     ) -> None:
         """Write a block under its claim, with texts above and below, and with the footnotes of the blocks in `others`
-        on the slide. `spare` points stay free at the foot."""
+        on the slide. `spare` points stay free at the foot, and tables have type of at most `of_tables` points."""
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
         self.open(head, kind=_kind_of(block))
         area = replace(self.content, height=self.content.height - spare)
         if texts:
-            sizes = (READ_PT + 2, READ_PT, TEXT_PT)[isinstance(block, FigureView) :]
+            sizes = (MOST_TABLE_PT, READ_PT, TEXT_PT)[isinstance(block, FigureView) :]
             most = area.height * (TEXT_SHARE if not isinstance(block, FigureView) else _LINES_SHARE)
             points = next((size for size in sizes if height_of_all(texts, area.width, size) <= most), TEXT_PT)
             self.put(texts, area, points)
-            area = area.below(height_of_all(texts, area.width, points) + AIR)
+            area, of_tables = area.below(height_of_all(texts, area.width, points) + AIR), points
         notes = self.notes.told(marks_in((head, texts, block, after, others)))
         below = [*texts_below(block), *after, *notes]
         large: tuple[float, ...] = () if isinstance(block, FigureView) else (TEXT_PT,)
@@ -112,19 +106,20 @@ class BlockWriter(SlideWriter):
         if below and not apart and isinstance(block, FigureView):  # its data may be on the slides after it
             self.put(below, Area(area.left, room.top + room.height + AIR, area.width, height), small)
             below = []
-        used = self.draw(head, block, room)
+        used = self.draw(head, block, room, of_tables)
         if below and not apart:
             at = area.top if room is area else room.top
             self.put(below, Area(area.left, at + used + 2 * AIR, area.width, height), small)
         elif below:
             self.flow(head, below, most=TEXT_PT)
 
-    def draw(self, head: Markup, block: Block, area: Area) -> float:
+    def draw(self, head: Markup, block: Block, area: Area, of_tables: float) -> float:
+        """Draw a block, with tables in type of at most `of_tables` points, and return its height."""
         match block:
             case FigureView():
                 return self.draw_figure(block, area)
             case TableView():
-                return self.draw_grid(head, grid_of(block), area)
+                return self.draw_grid(head, grid_of(block), area, of_tables)
             case FactsView():
                 return self.draw_facts(head, block, area)
             case FormulaView():
@@ -143,9 +138,9 @@ class BlockWriter(SlideWriter):
         whole = can_draw(block.native)
         of_axis = [re.sub(r" \([^()]*\)$", "", chart.left) for chart in block.native]
         repeats = whole and (block.title in of_axis or not block.title)
-        title = Markup("{}{}").format(self.words["colon"], block.title) if block.title else ""
-        said = [] if repeats else [Paragraph(runs_of(Markup("<b>{}</b>{}").format(name, title), block.marks))]
-        marks = self.seen(runs_of("", block.marks)) if repeats else ()
+        title = block.native[0].left if repeats else block.title
+        caption = Markup("<b>{}</b>{}").format(name, f"{self.words['colon']}{title}" if title else "")
+        said = [Paragraph(runs_of(caption, block.marks))]
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         too_small = not whole and self.picture_of(block, room)[1] * _least_type(block.svg) < LEAST_PT - 0.5
         native = simplified(block.native) if whole or too_small else ()
@@ -154,16 +149,9 @@ class BlockWriter(SlideWriter):
         elif not native:
             self.aside.append(self.words["office_picture"].format(program="PowerPoint"))
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
-        line = " ".join(each.text for each in (*said, key_of(native, "", marks))) if whole else ""
-        if said and whole and area.top > self.content.top and lines_of(line, area.width * _LINE, KEY_PT) == 1:
-            room, caption = area, [replace(each, runs=self.seen(each.runs)) for each in said]
-            add_text(
-                self.slide, replace(area.below(1.5), height=18.0), caption, LEAST_PT, self.ink, align=PP_ALIGN.RIGHT
-            )
-        else:
-            self.put(said, area, LEAST_PT)
+        self.put(said, area, LEAST_PT)
         if whole:
-            add_charts(self.slide, native, room, block.alt, name, self.ink, marks)
+            add_charts(self.slide, native, room, block.alt, name, self.ink, names_axis=not repeats)
             return area.height
         if not native and _says_all(block):
             self.aside += ["\t".join(line) for line in (block.data_head, *block.data)]
@@ -221,10 +209,12 @@ class BlockWriter(SlideWriter):
             points = LARGE_PT if height_of_all(said, area.width, LARGE_PT) <= area.height else TEXT_PT
             self.put(said, area, points)
             return height_of_all(said, area.width, points)
-        height = height_of_all(said, area.width, TEXT_PT)
+        fits = height_of_all(said, area.width, READ_PT) + height_within(grid, area) <= area.height
+        points = READ_PT if fits else TEXT_PT
+        height = height_of_all(said, area.width, points)
         if said:
-            self.put(said, area, TEXT_PT)
-        return height + self.draw_grid(head, grid, area.below(height + (AIR if said else 0)))
+            self.put(said, area, points)
+        return height + self.draw_grid(head, grid, area.below(height + (AIR if said else 0)), points)
 
     def draw_formula(self, block: FormulaView, area: Area) -> float:
         """Draw a worked example in a box: its steps, and its result in large type."""
@@ -274,9 +264,9 @@ class BlockWriter(SlideWriter):
             for table in group.tables:
                 self.draw_grid(head, grid_of_levels(table), None)
 
-    def draw_grid(self, head: Markup, grid: Grid, area: Area | None) -> float:
-        """Draw a table in the largest type that fits, or split it over several slides. Each piece gets a new slide,
-        except the first one if there is an `area`. Returns the height of the last piece."""
+    def draw_grid(self, head: Markup, grid: Grid, area: Area | None, most: float = MOST_TABLE_PT) -> float:
+        """Draw a table in the largest type up to `most` that fits, or split it over several slides. Each piece gets a
+        new slide, except the first one if there is an `area`. Returns the height of the last piece."""
         grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
         whole = self.masters.layout("table").content
         first = area or whole
@@ -284,7 +274,7 @@ class BlockWriter(SlideWriter):
         for number, piece in enumerate(across(grid, whole.width)):
             if number:
                 first, area = whole, None
-            points, widths, heights = fitted(piece, first)
+            points, widths, heights = fitted(piece, first, most)
             pages = pages_of(heights, piece.heads, first.height)
             small = 0.0
             if len(pages) > 1:  # of all rows that a new slide has room for, above the footnotes that have marks there

@@ -64,8 +64,11 @@ def _rows_of(count: int, height: float) -> list[int]:
     return [min(across, count - across * row) for row in range(rows)]
 
 
-def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Place cards in rows of equal width, with numbers of at most `most` points, and return their height."""
+def add_cards(
+    slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook, *, fills: bool = False
+) -> float:
+    """Place cards in rows of equal width, with numbers of at most `most` points, and return their height. With `fills`,
+    they are as high as the area."""
     widest = max(card.ems for card in cards) * look.wider
     rows = _rows_of(len(cards), area.height)
     if len(rows) == 1 and len(cards) > 2 and (_width(area, len(cards)) - 2 * _PAD) / widest < _LEAST:
@@ -79,13 +82,14 @@ def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: 
             break
     if len(rows) == 1 and points < _SMALL and (larger := _points_in_lines(cards, area, most, look)) > points:
         return _add_lines(slide, cards, area, larger, look)
-    height = min(pitch, (points * 1.25 + labels[of] + 2 * _PAD) * _TALLER)
+    own = points * 1.25 + labels[of]
+    height = pitch if fills else min(pitch, (own + 2 * _PAD) * _TALLER)
     at = 0
     for row, across in enumerate(rows):
         wide = _width(area, across)
         for column in range(across):
             left, top = area.left + column * (wide + _GAP), area.top + row * (height + _GAP)
-            _add_card(slide, cards[at], Area(left, top, wide, height), points, of, look)
+            _add_card(slide, cards[at], Area(left, top, wide, height), points, of, own, look)
             at += 1
     return height * len(rows) + _GAP * (len(rows) - 1)
 
@@ -121,11 +125,12 @@ def _width(area: Area, across: int) -> float:
     return (area.width - _GAP * (across - 1)) / across
 
 
-def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, look: CardLook) -> None:
+def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, high: float, look: CardLook) -> None:
+    """Add a card whose number and text take `high` points at the most, as on the other cards, so that the numbers of
+    all stand on one line."""
     _add_ground(slide, area, look)
     said = [Paragraph(card.text)]
-    own = points * 1.25 + height_of_all(said, area.width - 2 * _PAD, of)
-    top = area.top + max(_PAD, min(_PAD * 2, (area.height - own) / 2))
+    top = area.top + max(_PAD, (area.height - high) / 2)
     number = Area(area.left + _PAD, top, area.width - _PAD, points * 1.25)
     add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
     below = Area(number.left, number.bottom, area.width - 2 * _PAD, area.bottom - number.bottom)

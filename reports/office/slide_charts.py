@@ -31,6 +31,7 @@ from benchbrief.reports.office.slide_marks import (
     APART,
     BRACKET,
     Bars,
+    add_bracket_key,
     add_intervals,
     draw_bracket,
     draw_levels,
@@ -47,6 +48,8 @@ from benchbrief.reports.text.html_markup import writable
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
 _ALONE_PT, KEY_PT = 14.0, 14.0
 """The type size of a chart that is alone on its slide, and of a chart's key."""
+_KEY_GAP, _KEY_SHARE = "      ", 0.94
+"""What separates two parts of a chart's key, and the share of a line that the key takes at the most."""
 _MOST_LABELS = 16
 """The largest number of bars whose values are written at them."""
 _RANGE_GAP = 60
@@ -100,15 +103,12 @@ def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:
 
 
 def add_charts(
-    slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str, marks: Sequence[Run] = ()
+    slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str, *, names_axis: bool = True
 ) -> None:
     """Draw the panels in an area: one chart, or several with the same axes and one legend, below a line that says what
-    the values are, with the marks of footnotes."""
+    the values are if it `names_axis`."""
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
-    said = [key_of(charts, ink, marks)]
-    if said[0].text.strip():
-        add_text(slide, area, said, KEY_PT, ink)
-        area = area.below(height_of_all(said, area.width, KEY_PT))
+    area = area.below(_add_key(slide, charts, area, ink, names_axis=names_axis))
     values = [value for chart in charts for each in _valued(chart) if _bounds(each) for value in reach(each)]
     fitting = (n for n in (len(charts), *_COLUMNS) if all(_fits(chart, area.width / n) for chart in charts))
     columns = 1 if alone else min(len(charts), next(fitting, _COLUMNS[-1]))
@@ -126,13 +126,26 @@ def add_charts(
         _finish(slide, panel, largest(needed) if needed else None, ink)
 
 
-def key_of(charts: Sequence[NativeChart], ink: str, marks: Sequence[Run]) -> Paragraph:
-    """Return the line above charts: what their values are, and the sign and name of each series."""
+def _add_key(slide: Any, charts: Sequence[NativeChart], area: Area, ink: str, *, names_axis: bool) -> float:
+    """Add the line above charts: what their values are, the sign and name of each series, and the brackets at its end.
+    Returns the line's height."""
     series = {each.name: each for chart in charts for each in chart.series}
     signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
-    keys = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}     ")) for each in series.values()]
-    named = [run for mark in keys if len(series) > 1 for run in mark]
-    return Paragraph((Run(charts[0].left, colour=SOFT if ink else ""), *marks, Run("      "), *named))
+    shown = [each for each in series.values() if len(series) > 1 and each.mark != "bracket"]
+    keys = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}{_KEY_GAP}")) for each in shown]
+    axis = [Run(f"{charts[0].left}{_KEY_GAP}", colour=SOFT if ink else "")] if names_axis else []
+    said = [Paragraph((*axis, *(run for key in keys for run in key)))]
+    at, above, height = area.left, 0.0, 0.0
+    if said[0].text.strip():
+        add_text(slide, area, said, KEY_PT, ink)
+        at += text_width(said[0].text, KEY_PT)
+        height = height_of_all(said, area.width, KEY_PT)
+    for bracket in (each for each in series.values() if each.mark == "bracket"):
+        if at + text_width(bracket.name, KEY_PT) > area.left + area.width * _KEY_SHARE:
+            at, area, above = area.left, area.below(height), above + height
+        at += add_bracket_key(slide, bracket.name, replace(area, left=at), KEY_PT, ink) + text_width(_KEY_GAP, KEY_PT)
+        height = max(height, height_of_all([Paragraph((Run(bracket.name),))], area.width, KEY_PT))
+    return above + height
 
 
 def _fits(chart: NativeChart, width: float) -> bool:
@@ -147,8 +160,8 @@ def _fits(chart: NativeChart, width: float) -> bool:
 
 
 def _sign(series: NativeSeries, place: int) -> str:
-    if series.mark in ("bar", "range", "bracket"):
-        return "\N{EM DASH} " if series.mark == "bracket" else "\N{BLACK SQUARE} "
+    if series.mark in ("bar", "range"):
+        return "\N{BLACK SQUARE} "
     return "\N{EN DASH} \N{EN DASH} " if series.dashed else _SIGNS[place % len(_SIGNS)] + " "
 
 
@@ -236,7 +249,7 @@ def _finish(slide: Any, panel: _Panel, margins: Margins | None, ink: str) -> Non
     if chart.series[0].mark == "range":
         made.plots[0].gap_width, made.plots[0].overlap = _RANGE_GAP, 100
         if plot:
-            draw_ranges(made, chart, plot, points)
+            draw_ranges(made, chart, plot, points, ink)
     elif is_bars:
         gap = gap_of(chart, narrow=points == LEAST_PT)
         made.plots[0].gap_width, made.plots[0].overlap = gap, -APART

@@ -38,10 +38,12 @@ from benchbrief.reports.office.text_fit import (
     shortened,
 )
 
+_FOOT = 22.0
+"""The room below the texts of the first slide."""
 _NO_TAGS = 30.0
 """How much lower the first slide's titles are placed if there are no tags below them."""
-_TAG_WIDER = 1.12
-"""How much wider than estimated the text of a tag may be."""
+_TAG_WIDER, _TAG_PAD = 1.03, 16.0
+"""How much wider than estimated the text of a tag may be, and the room at both sides of it together."""
 
 
 @dataclass
@@ -66,7 +68,7 @@ class CoverWriter(SlideWriter):
             self.open(escape(view.title))
             area = self.masters.content
             height = min(area.height * 0.5, height_of_all(said, area.width, LEAST_PT))
-            self.write_cards(cards_of(self.headline), replace(area, height=area.height - height - AIR), 54.0)
+            self.write_cards(cards_of(self.headline, ""), replace(area, height=area.height - height - AIR), 54.0)
             self.put(said, area.below(area.height - height), LEAST_PT)
         else:
             self.flow(escape(view.title), said)
@@ -84,26 +86,27 @@ class CoverWriter(SlideWriter):
                 place = area_of(shape)
                 place_shape(shape, replace(place, top=place.top + _NO_TAGS))
         self.write_tags([tag.text for tag in self.view.origin], whole)
-        foot = self.masters.height - 28
+        foot = self.masters.height - _FOOT
         height = height_of_all(said, whole.width, 14.0)
         points = 14.0 if height <= 60 else LEAST_PT
         height = min(120.0, height_of_all(said, whole.width, points))
         area = Area(whole.left, COVER + 24, whole.width, foot - height - COVER - 24 - 14)
         if self.headline:
-            self.write_headline(self.headline, area, 96.0)
+            self.write_headline(self.headline, area, 110.0)
         self.put(said, Area(whole.left, foot - height, whole.width, height), points)
 
     def write_tags(self, texts: Sequence[str], area: Area) -> None:
         """Write the origin of the numbers as tags above the lower edge of the band."""
         left = area.left
         for text in texts:
-            points = 14.0 if left + text_width(text, 14.0) * _TAG_WIDER + 28 <= area.left + area.width else LEAST_PT
-            width = min(text_width(text, points) * _TAG_WIDER + 28, area.left + area.width - left)
+            most = area.left + area.width - left
+            points = 14.0 if text_width(text, 14.0) * _TAG_WIDER + _TAG_PAD <= most else LEAST_PT
+            width = min(text_width(text, points) * _TAG_WIDER + _TAG_PAD, most)
             if width < 80:
                 self.aside.append(text)
                 continue
             tag = add_box(self.slide, Area(left, COVER - 42, width, 28), TAG, is_round=True)
-            shown = shortened(text, width - 20, points, 1, bold=True)
+            shown = shortened(text, most - _TAG_PAD, points, 1, bold=True)
             self.aside += [text] if shown != text else []
             frame = tag.text_frame
             frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0

@@ -16,7 +16,7 @@ from pptx.util import Pt
 
 from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.charts.chart import INK, PAPER, SOFT
+from benchbrief.reports.charts.chart import INK, PAPER, SOFT, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.slide_axes import Plot
@@ -27,11 +27,14 @@ from benchbrief.reports.text.html_markup import writable
 
 APART, BRACKET, _BRACKET_PT = 5, 22.0, 14.0
 """The room between bars in hundredths of one, and the height of a bracket with its number, and the number's type."""
+_KEY_BRACKET, _BOLDER = 22.0, 1.06
+"""The width of a bracket in a key, and how much wider than thought bold letters are."""
 _MOST_ENDS, _LOW = 3, 0.12
 """The most lines whose last values are written at them, and the share of the axis below which none is under it."""
 _LABEL, _READABLE = 1.5, 3.0
 """The height of a number at a bar in heights of its type, and the least contrast of a number within a bar."""
 _LINES = '<c:lineChart {}><c:grouping val="standard"/><c:varyColors val="0"/><c:marker val="1"/></c:lineChart>'
+_PAPER = '<c:spPr {}><a:solidFill><a:srgbClr val="{}"/></a:solidFill></c:spPr>'
 _MARKERS = (XL_MARKER_STYLE.CIRCLE, XL_MARKER_STYLE.SQUARE, XL_MARKER_STYLE.TRIANGLE, XL_MARKER_STYLE.DIAMOND)
 
 
@@ -69,7 +72,7 @@ class Bars:
 
 def gap_of(chart: NativeChart, *, narrow: bool) -> int:
     """Return the gap between two groups of bars, in hundredths of a bar."""
-    return 30 if narrow else {1: 260, 2: 140}.get(len(chart.categories), 70)
+    return 30 if narrow else {1: 120, 2: 100}.get(len(chart.categories), 70)
 
 
 def set_look(drawn: Any, series: NativeSeries, place: int) -> None:
@@ -137,9 +140,10 @@ def _known(values: Iterable[float | None]) -> list[float]:
     return [value for value in map(finite, values) if value is not None]
 
 
-def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float) -> None:
+def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float, ink: str) -> None:
     """Draw ranges as bars that are stacked on bars without a fill. Invisible lines at their ends carry the numbers
-    above and below. If there is no room below, both numbers are above."""
+    above and below. If there is no room below, both numbers are above. On our own slides, no line of the chart goes
+    through a number."""
     bars, lines = made.plots[0], parse_xml(_LINES.format(nsdecls("c")))
     base, *rest = bars.series
     base.format.fill.background()
@@ -154,6 +158,8 @@ def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float) -> Non
         labels.show_value, labels.position = True, side
         labels.font.size, labels.font.bold = Pt(points), points > LEAST_PT
         labels.number_format, labels.number_format_is_linked = label_format(chart), False
+        if ink:
+            labels._element.find(qn("c:numFmt")).addnext(parse_xml(_PAPER.format(nsdecls("c", "a"), PAPER.lstrip("#"))))
     for place in range(len(chart.categories)):
         for at, series in enumerate(ranges):
             value, leaf = finite(series.values[place]), place * (len(ranges) + 2) + at + 1
@@ -251,21 +257,45 @@ def draw_bracket(slide: Any, bracket: NativeSeries, bars: Bars, level: int, abov
             continue
         left, right = min(x for x, _ in group), max(x for x, _ in group)
         y = min(y for _, y in group) - above - 8 - level * BRACKET
-        shapes = []
-        if right > left:
-            line = slide.shapes.build_freeform(Pt(left), Pt(y + 5))
-            ends = ((left, y), (right, y), (right, y + 5))
-            line.add_line_segments([(Pt(x), Pt(at)) for x, at in ends], close=False)
-            shape = line.convert_to_shape()
+        shapes = [_add_bracket(slide, left, right, y, ink)] if right > left else []
+        wide = text_width(text, _BRACKET_PT) * _BOLDER + 4
+        own = Area((left + right) / 2 - wide / 2, y - BRACKET + 3, wide, BRACKET - 4)
+        shapes.append(_add_number(slide, text, own, ink))
+        for shape in (*shapes, slide.shapes.add_group_shape(shapes)):
             shape.name = writable(f"{bracket.name} {text}")
-            shape.fill.background()
-            shape.line.color.rgb, shape.line.width = rgb(ink or INK), Pt(1.25)
-            shape._element.remove(shape._element.find(qn("p:style")))
-            shapes.append(shape)
-        own = Area((left + right) / 2 - 60, y - BRACKET + 3, 120, BRACKET - 4)
-        said = [Paragraph((Run(text),))]
-        shapes.append(add_text(slide, own, said, _BRACKET_PT, ink, bold=True, align=PP_ALIGN.CENTER))
-        slide.shapes.add_group_shape(shapes).name = writable(f"{bracket.name} {text}")
+
+
+def _add_bracket(slide: Any, left: float, right: float, top: float, ink: str) -> Any:
+    line = slide.shapes.build_freeform(Pt(left), Pt(top + 5))
+    ends = ((left, top), (right, top), (right, top + 5))
+    line.add_line_segments([(Pt(x), Pt(at)) for x, at in ends], close=False)
+    shape = line.convert_to_shape()
+    shape.fill.background()
+    shape.line.color.rgb, shape.line.width = rgb(ink or INK), Pt(1.25)
+    shape._element.remove(shape._element.find(qn("p:style")))
+    return shape
+
+
+def _add_number(slide: Any, text: str, area: Area, ink: str) -> Any:
+    """Add the number of a bracket. On our own slides, no line of the chart goes through it."""
+    box = add_text(slide, area, [Paragraph((Run(text),))], _BRACKET_PT, ink, bold=True, align=PP_ALIGN.CENTER)
+    box.text_frame.word_wrap = False
+    if ink:
+        box.fill.solid()
+        box.fill.fore_color.rgb = rgb(PAPER)
+    return box
+
+
+def add_bracket_key(slide: Any, name: str, area: Area, points: float, ink: str) -> float:
+    """Add a bracket and its meaning at the top left of an area to the key of a chart, and return their width."""
+    bracket = _add_bracket(slide, area.left, area.left + _KEY_BRACKET, area.top + points / 2, ink)
+    wide = text_width(name, points) * _BOLDER
+    text = add_text(
+        slide, Area(area.left + _KEY_BRACKET + 6, area.top, wide, area.height), [Paragraph((Run(name),))], points, ink
+    )
+    text.text_frame.word_wrap = False
+    slide.shapes.add_group_shape([bracket, text]).name = writable(name)
+    return _KEY_BRACKET + 6 + wide
 
 
 def add_intervals(drawn: Any, series: NativeSeries, *, across: bool) -> None:

@@ -283,7 +283,7 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
     band = front.shapes._spTree
     title, subtitle = placeholder(front, TITLES), placeholder(front, (PP_PLACEHOLDER.SUBTITLE,))
     place_shape(title, Area(_MARGIN, 46, _WIDTH - 2 * _MARGIN, 112))
-    place_shape(subtitle, Area(_MARGIN, 162, _WIDTH - 2 * _MARGIN, 44))
+    place_shape(subtitle, Area(_MARGIN, 168, _WIDTH - 2 * _MARGIN, 42))
     _set_look(title, 40, "#ffffff", bold=True, anchor="b")
     _set_look(subtitle, 18, "#ffffff", anchor="t")
     band.insert(2, _rectangle(Area(0, 0, _WIDTH, COVER), brand))

@@ -30,19 +30,30 @@ HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
 _BESIDE_LATIN = re.compile(
     r"(?<=[A-Za-z0-9)%]) (?=[\u3041-\u30fa\u4e00-\u9fff])|(?<=[\u3041-\u30fa\u4e00-\u9fff]) (?=[A-Za-z0-9(])"
 )
+_MARK_PT, _MARK_MORE = 18.0, 4.0
+"""The type of a raised mark, which programs draw at two thirds of its size, and how much larger it may be than the text
+before it."""
 INSET = 7.2
 """The room between the edge of a house's placeholder and its text, as PowerPoint has it."""
 _BETWEEN, _INDENT = 0.45, 1.3
 """The room between paragraphs, and the indent of items of lists, as multiples of the type's size."""
+_SIGNS = {
+    "number": '<a:buAutoNum {} type="arabicPeriod"/>',
+    "bullet": '<a:buChar {} char="•"/>',
+    "": "<a:buNone {}/>",
+}
 
 
 def height_of_all(paragraphs: Iterable[Paragraph], width: float, points: float) -> float:
     """Return the total height of paragraphs."""
-    return sum(height_of(each.text, width - _indent(each, points), points) + _BETWEEN * points for each in paragraphs)
+    return sum(
+        height_of(each.text.rpartition("\t")[2], width - _indent(each, points), points) + _BETWEEN * points
+        for each in paragraphs
+    )
 
 
 def _indent(paragraph: Paragraph, points: float) -> float:
-    return _INDENT * points * (paragraph.level + 1) if paragraph.item else 0.0
+    return points * (_INDENT * (paragraph.level + 1) if paragraph.item else paragraph.hang)
 
 
 def add_text(
@@ -56,20 +67,20 @@ def add_text(
     anchor: Any = MSO_ANCHOR.TOP,
     align: Any = PP_ALIGN.LEFT,
 ) -> Any:
-    """Add a box with paragraphs."""
-    box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(max(area.height, points)))
+    """Add a box with paragraphs. Texts that begin at the top of their area have a box as high as they are."""
+    high = area.height if anchor != MSO_ANCHOR.TOP else min(area.height, height_of_all(paragraphs, area.width, points))
+    box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(max(high, points)))
     frame = box.text_frame
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
     for place, each in enumerate(paragraphs):
         made = frame.paragraphs[0] if place == 0 else frame.add_paragraph()
         made.alignment, made.space_after = align, Pt(_BETWEEN * points)
-        if each.item:
+        if each.item or each.hang:
             properties = made._p.get_or_add_pPr()
             properties.set("marL", str(Pt(_indent(each, points))))
-            properties.set("indent", str(-Pt(_INDENT * points)))
-            mark = '<a:buAutoNum {} type="arabicPeriod"/>' if each.item == "number" else '<a:buChar {} char="•"/>'
-            properties.append(parse_xml(mark.format(nsdecls("a"))))
+            properties.set("indent", str(-Pt((each.hang or _INDENT) * points)))
+            properties.append(parse_xml(_SIGNS[each.item].format(nsdecls("a"))))
         fill(made, each.runs, points, colour, bold=bold)
     return box
 
@@ -110,7 +121,7 @@ def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *
                 paragraph.add_line_break()
             made = paragraph.add_run()
             text = line if run.number else closed_up(line)
-            made.text = writable(text.replace("\t", " "))
+            made.text = writable(text if text == "\t" else text.replace("\t", " "))
             font = made.font
             if points:
                 font.size = Pt(points)
@@ -124,6 +135,8 @@ def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *
                 font.name = "Consolas"
             if run.raised:
                 made._r.get_or_add_rPr().set("baseline", "30000")
+                if points:
+                    font.size = Pt(min(max(points, _MARK_PT), points + _MARK_MORE))
             if run.link and not run.raised:
                 made.hyperlink.address = run.link
 

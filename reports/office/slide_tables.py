@@ -22,7 +22,8 @@ from benchbrief.reports.office.text_fit import (
     row_heights,
 )
 
-_TABLE_PT = (24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
+MOST_TABLE_PT = 18.0
+_TABLE_PT = (MOST_TABLE_PT, 17.0, 16.0, 15.0, 14.0, 13.0, LEAST_PT)
 
 
 def height_within(grid: Grid, area: Area) -> float:
@@ -43,11 +44,11 @@ def fits(grid: Grid, area: Area) -> bool:
     return sum(row_heights(grid, columns, LEAST_PT, CELL_GAP, CELL_PAD)) <= area.height
 
 
-def fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Return the largest type size in which a table fits, with no more lines than in the usual one, the widths of its
-    columns, and the heights of its rows."""
+def fitted(grid: Grid, area: Area, most: float = MOST_TABLE_PT) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+    """Return the largest type size up to `most` in which a table fits, with no more lines than in the usual one, the
+    widths of its columns, and the heights of its rows."""
     usual = lines_below_head(grid, area.width, TEXT_PT, CELL_GAP)
-    for points in _TABLE_PT:
+    for points in (size for size in _TABLE_PT if size <= most):
         widths = column_widths(grid, area.width, points, CELL_GAP)
         heights = row_heights(grid, widths, points, CELL_GAP, CELL_PAD)
         fits = sum(least_widths(grid, points, CELL_GAP)) <= area.width and sum(heights) <= area.height

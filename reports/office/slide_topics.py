@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -11,20 +11,22 @@ from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_parts import height_of_all
 
-_SHARES = (0.36, 0.42, 0.5, 0.58, 0.64)
+SHARES = (0.45, 0.5, 0.55)
 """The shares of the width that the first column may have."""
-_SIZES = (20.0, 18.0, 17.0, 16.0, 15.0, 14.0)
+_SIZES = (18.0, 17.0, 16.0, 15.0, 14.0)
 
 
 @dataclass(frozen=True)
 class Topic:
     """A topic of a slide. `notes` are footnotes without a mark in its texts. `is_facts` means that it describes the
-    systems' configuration and needs another topic beside it."""
+    systems' configuration and needs another topic beside it. `claim` is its first sentence, and `rest` what follows."""
 
     head: str | Markup
     said: tuple[Paragraph, ...]
     notes: tuple[Footnote, ...] = ()
     is_facts: bool = False
+    claim: Markup = Markup()
+    rest: tuple[Paragraph, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,24 +39,17 @@ class Columns:
     points: float
 
 
-def side_by_side(
-    topics: Sequence[Topic],
-    width: float,
-    height: float,
-    least: float = 0.0,
-    under: Callable[[float], float] = lambda _: 0.0,
-) -> Columns | None:
+def side_by_side(topics: Sequence[Topic], width: float, height: float, least: float = 0.0) -> Columns | None:
     """Return the two columns in which the topics have the largest type, or None if there is no room in `least` points
-    or more. Each column begins with the head of its first topic. The second one has room `under` it, which depends on
-    its width."""
+    or more. Each column begins with the head of its first topic."""
     found: list[tuple[float, float, float, int, float]] = []
     for at in range(1, len(topics)):
-        for share in _SHARES:
+        for share in SHARES:
             rooms = (width * share, width * (1 - share))
             for points in (size for size in _SIZES if size >= least):
                 columns = zip((topics[:at], topics[at:]), rooms, strict=True)
                 first, second = (height_of_all(below(column), room, points) for column, room in columns)
-                highest = max(first, second + under(rooms[1]))
+                highest = max(first, second)
                 if highest <= height:
                     found.append((-points, round(abs(share - 0.5), 2), highest, at, share))
                     break

@@ -8,12 +8,11 @@ from dataclasses import field, replace
 from typing import Any
 
 from markupsafe import Markup, escape
-from pptx.enum.text import MSO_ANCHOR
 from pptx.oxml.ns import qn
 
 from benchbrief.compiler.briefs.colours import ACCENT
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.charts.chart import INK
+from benchbrief.reports.charts.chart import INK, SOFT
 from benchbrief.reports.data.view_model import (
     Footnote,
     HeadlineView,
@@ -22,7 +21,7 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_cards import Card, CardLook, add_box, add_cards, add_number
-from benchbrief.reports.office.slide_look import AIR, GROUND, LARGE_PT, LINE_LESS, STATED_PT, TEXT_PT
+from benchbrief.reports.office.slide_look import GROUND, LARGE_PT, LINE_LESS, STATED_PT, TEXT_PT
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
     TITLES,
@@ -46,6 +45,7 @@ from benchbrief.reports.office.slide_parts import (
     height_of_all,
 )
 from benchbrief.reports.office.text_fit import (
+    LINE_HEIGHT,
     lines_of,
     shortened,
 )
@@ -55,10 +55,13 @@ from benchbrief.reports.view.house_style import typeface_of
 _BRAND = "#0b3a5b"
 _TITLE_PT = 16.0
 """The smallest type size of a title."""
-_CLOSING, _CLOSING_MOST = 110.0, 180.0
-"""The least and the most room for the headline at the end."""
+_TOPIC_OVER, _TOPIC_UNDER, _TOPIC_PT = 12.0, 8.0, 14.0
+"""How far above the usual place of a title the topic begins, how far below it the title then begins, and the topic's
+type."""
 _TITLE_SHARE = 0.85
 """The share of its usual size to which a title may shrink to save a line."""
+_MOST_HEADLINE = 72.0
+"""The largest type of several numbers in the headline."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
 """How much wider than thought a large number may be in our typeface, and in another one."""
 
@@ -79,12 +82,8 @@ class SlideWriter:
     used: float = math.inf
     """The height taken by the texts on the last text-only slide."""
     slide_of_limits: int = 0
-    taken: int = 0
-    """The topics on the last slide of columns."""
     vacant: Any = None
     """The layout's placeholder for what the current slide mainly has."""
-    closed: bool = False
-    """Whether the headline is also shown at the end."""
 
     def __post_init__(self) -> None:
         brief = self.brief
@@ -108,9 +107,11 @@ class SlideWriter:
         within: Area | None = None,
         beside: tuple[Markup, Area] | None = None,
         kind: Kind = "",
+        topic: str = "",
     ) -> Any:
         """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
-        that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`."""
+        that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`. The
+        `topic` of a claim stands above it on our own slides."""
         self.close()
         self.notes.letters.clear()
         masters, self.used = self.masters, math.inf
@@ -118,19 +119,19 @@ class SlideWriter:
         self.slide = masters.presentation.slides.add_slide(layout.made)
         said = Markup("{} {}").format(head, part) if part else escape(head)
         title = placeholder(self.slide, TITLES)
+        if topic and masters.is_ours:
+            whole = area_of(title)
+            over = replace(whole, top=whole.top - _TOPIC_OVER, height=_TOPIC_PT * LINE_HEIGHT)
+            add_text(self.slide, over, [Paragraph((Run(topic),))], _TOPIC_PT, self.accent, bold=True)
+            place_shape(title, replace(whole.below(_TOPIC_UNDER), height=whole.height - _TOPIC_UNDER))
         if within and beside:
             area = replace(area_of(title), left=within.left, width=within.width)
             place_shape(title, area)
             second, other = beside[0], replace(area, left=beside[1].left, width=beside[1].width)
             size = min(self.size_of(text, place) or _TITLE_PT for text, place in ((said, area), (second, other)))
             lines = max(self.lines_at(said, area, size), self.lines_at(second, other, size))
-            high = size * 1.2 * lines + 1  # so that the last lines of both stand side by side
-            place_shape(title, replace(area, height=high))
-            title.text_frame.vertical_anchor = MSO_ANCHOR.BOTTOM
             self.entitle(title, said, size)
-            shown = [Paragraph(self.seen(runs_of(second)))]
-            other = replace(other, height=high)
-            add_text(self.slide, other, shown, size, self.brand, bold=True, anchor=MSO_ANCHOR.BOTTOM)
+            add_text(self.slide, other, [Paragraph(self.seen(runs_of(second)))], size, self.brand, bold=True)
         else:
             lines = self.entitle(title, said)
         self.content, self.vacant = layout.content, layout.place
@@ -208,13 +209,11 @@ class SlideWriter:
         most: float = 0.0,
         spare: float = 0.0,
         *,
-        closes: bool = False,
+        topic: str = "",
         notes: Sequence[Footnote] = (),
     ) -> None:
         """Write texts alone on as many slides as needed, with their footnotes, and these `notes` on the last slide.
-        `spare` points stay free on a slide that has room for them. If the texts close a brief, the headline follows
-        below if there is room.
-        """
+        `spare` points stay free on a slide that has room for them. A claim (`head`) has its `topic` above it."""
         if not said:
             return
         layout, most = self.masters.layout("text"), most or (STATED_PT if len(said) == 1 else LARGE_PT)
@@ -231,15 +230,13 @@ class SlideWriter:
         points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
         pages = paged(said, area.width, area.height, points)
         for place, page in enumerate(pages):
-            self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "", kind="text")
+            self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "", kind="text", topic=topic)
             area = replace(area, top=self.content.top)
             self.put_body(page, area, points, of_house)
             self.used = height_of_all(page, area.width, points)
             own = marks_in((head, page, notes if place == len(pages) - 1 else ()))
             foot = layout.content.bottom - small - (spare if place == len(pages) - 1 else 0.0)
             self.put(self.notes.told(own), Area(area.left, foot, area.width, small), LEAST_PT)
-        if closes:
-            self.close_with_headline(area.width, small)
 
     def put_body(self, said: Sequence[Paragraph], area: Area, points: float, of_house: float) -> None:
         """Write the texts of a slide that has no more, into the placeholder of a house's layout if it has one. They
@@ -269,34 +266,27 @@ class SlideWriter:
 
     def write_headline(self, headline: HeadlineView, area: Area, most: float) -> None:
         """Write the numbers of the headline: one in a box, with its sentence, or each on a card."""
-        cards = [self.seen_card(card) for card in cards_of(headline)]
+        cards = [self.seen_card(card) for card in cards_of(headline, SOFT)]
         if len(cards) == 1:
             self.add_ground(area)
             inner = Area(area.left + 24, area.top + 8, area.width - 40, area.height - 16)
             add_number(self.slide, cards[0], inner, most, replace(self.look, bar="", ground=""))
         else:
-            add_cards(self.slide, cards, area, 60.0, self.look)
-
-    def close_with_headline(self, width: float, spare: float = 0.0) -> bool:
-        """Write the headline, once, below the last texts if there is room above the `spare` points at the foot, which
-        are for other footnotes. Returns whether it was written."""
-        notes = self.notes.told(tuple(each for each in marks_in(self.headline) if each not in self.notes.letters))
-        small = height_of_all(notes, width, LEAST_PT) + AIR if notes else 0.0
-        left = replace(self.content.below(self.used + 20), width=width)
-        left = replace(left, height=left.height - spare - small)
-        if not self.headline or not self.ink or self.closed or left.height < _CLOSING:
-            return False
-        self.closed = True
-        self.write_headline(self.headline, replace(left, height=min(left.height, _CLOSING_MOST)), 60.0)
-        self.put(notes, Area(left.left, left.bottom + AIR, width, small), LEAST_PT)
-        return True
+            add_cards(self.slide, cards, area, _MOST_HEADLINE, self.look, fills=True)
 
     def seen_card(self, card: Card) -> Card:
         return Card(self.seen(card.value), self.seen(card.text))
 
 
-def cards_of(headline: HeadlineView) -> list[Card]:
-    return [Card(runs_of(number.value), runs_of(number.text)) for number in headline.numbers]
+def cards_of(headline: HeadlineView, soft: str) -> list[Card]:
+    """Return the headline's numbers, in a `soft` colour where they show no gain."""
+    return [
+        Card(
+            tuple(replace(run, colour=soft if number.shows_none else "") for run in runs_of(number.value)),
+            runs_of(number.text),
+        )
+        for number in headline.numbers
+    ]
 
 
 def paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:

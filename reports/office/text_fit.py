@@ -10,8 +10,9 @@ from functools import lru_cache
 from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.office.table_grid import Grid, GridCell
 
-LINE_HEIGHT = 1.25
-"""The height of a line in multiples of the type size."""
+LINE_HEIGHT, _JAPANESE_LINE = 1.25, 1.45
+"""The height of a line in multiples of the type size, and of one in a typeface for Japanese."""
+_JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
 _BOLD = 1.06
 """The factor by which bold letters are wider."""
 _WORD = re.compile(
@@ -22,6 +23,8 @@ _WORD = re.compile(
 within a word of katakana."""
 _BLANK, _LONGEST = 0.29, 14.0
 """The width of a blank, and the most that a word has of a column, in heights of the type."""
+_ROUNDING = 0.01
+"""By how much a line may exceed its width, since a column as wide as its longest text is computed in another way."""
 _SPARE = 1.05
 """The share of a line to keep free in case the typeface is wider than estimated."""
 
@@ -41,7 +44,7 @@ def lines_of(text: str, width: float, points: float, *, bold: bool = False) -> i
             word = _ems(found.group()) * scale
             blank = _BLANK * scale if found.start() > end else 0.0
             end = found.end()
-            if at and at + blank + word > width:
+            if at and at + blank + word > width + _ROUNDING:
                 lines, at, blank = lines + 1, 0.0, 0.0
             more = int((at + blank + word) // width) if word > width else 0
             lines, at = lines + more, at + blank + word - more * width
@@ -50,7 +53,12 @@ def lines_of(text: str, width: float, points: float, *, bold: bool = False) -> i
 
 
 def height_of(text: str, width: float, points: float, *, bold: bool = False) -> float:
-    return lines_of(text, width, points, bold=bold) * points * LINE_HEIGHT
+    return lines_of(text, width, points, bold=bold) * points * line_height(text)
+
+
+def line_height(text: str) -> float:
+    """Return the height of a text's lines in multiples of the type size."""
+    return _JAPANESE_LINE if _JAPANESE.search(text) else LINE_HEIGHT
 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
@@ -114,12 +122,12 @@ def _scale(cell: GridCell, grid: Grid, points: float) -> float:
 
 def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, pad: float) -> tuple[float, ...]:
     """Return the heights of a table's rows, with a `pad` above and below each text."""
-    lines = [1] * grid.rows
+    heights = [LINE_HEIGHT] * grid.rows
     for cell in grid.cells:
         room = sum(widths[cell.column : cell.column + cell.columns]) - gap
-        wanted = lines_of(cell.text, max(room, points), points, bold=cell.bold)
-        lines[cell.row] = max(lines[cell.row], wanted - (cell.rows - 1))
-    return tuple(count * points * LINE_HEIGHT + 2 * pad for count in lines)
+        lines = lines_of(cell.text, max(room, points), points, bold=cell.bold) - (cell.rows - 1)
+        heights[cell.row] = max(heights[cell.row], lines * line_height(cell.text))
+    return tuple(height * points + 2 * pad for height in heights)
 
 
 def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[int, int]]:

@@ -356,7 +356,7 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
     slides = _slides(blocks)
     for at, slide in enumerate(slides):
         if slide.blocks:
-            if _holds_facts_alone(slide):
+            if holds_facts_alone(slide):
                 found += _said(waiting)
                 waiting.clear()
             found.append(slide)
@@ -368,6 +368,25 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
     return _with_text_above_facts(found + _said(waiting))
 
 
+def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
+    """Return slides like `slides_of`, with each text on a slide of its own. A short text that comes after the first
+    figure, table or box waits for the others, and facts follow at the end."""
+    found: list[Slide] = []
+    waiting: list[Slide] = []
+    slides = _slides(blocks)
+    for slide in slides:
+        if slide.blocks and not holds_facts_alone(slide):
+            if not _is_short(waiting):
+                found += waiting
+                waiting.clear()
+            found.append(slide)
+        elif not slide.blocks and any(each.blocks for each in found):
+            waiting.append(slide)
+        elif not slide.blocks:
+            found.append(slide)
+    return (*found, *waiting, *(slide for slide in slides if holds_facts_alone(slide)))
+
+
 _SHORT = 8.0
 """The most lines of a text that, alone on a slide, would leave it mostly empty."""
 
@@ -376,7 +395,7 @@ def _is_short(said: Sequence[Slide]) -> bool:
     return sum(_lines(each.texts, _SLIDE_WIDTH) for each in said) < _SHORT
 
 
-def _holds_facts_alone(slide: Slide) -> bool:
+def holds_facts_alone(slide: Slide) -> bool:
     return len(slide.blocks) == 1 and isinstance(slide.blocks[0], FactsView) and not slide.texts
 
 
@@ -396,7 +415,7 @@ def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
     """Return the slides with a last table of few facts moved below the text before it, if the text is short and no
     other text is left alone."""
     match slides:
-        case [*others, said, last] if not said.blocks and _holds_facts_alone(last) and _few_of(last):
+        case [*others, said, last] if not said.blocks and holds_facts_alone(last) and _few_of(last):
             *rest, text = said.topics or (said,)
             if len(rest) != 1 and _is_short([text]):
                 kept = [replace(said, topics=tuple(rest))] if rest else []

@@ -41,6 +41,13 @@ def test_cards_of_a_slide_stand_apart_with_numbers_of_one_size(count: int, rows:
     assert len({each.text_frame.paragraphs[0].runs[0].font.size for each in numbers}) == 1
 
 
+def test_numbers_of_cards_stand_on_one_line_however_long_their_texts_are() -> None:
+    slide = empty_slide()
+    cards = [Card((Run("2.7X"),), (Run("the inserts of other disks " * times),)) for times in (1, 4, 2)]
+    assert add_cards(slide, cards, _AREA, 60.0, _LOOK, fills=True) == _AREA.height
+    assert len({each.top for each in slide.shapes if each.text_frame.text == "2.7X"}) == 1
+
+
 def test_an_item_within_another_is_indented_more() -> None:
     said, slide = paragraphs(_LISTS), empty_slide()
     texts = add_text(slide, _AREA, said, 20.0).text_frame.paragraphs

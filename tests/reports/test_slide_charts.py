@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pptx
+from pptx.oxml.ns import qn
 from pptx.util import Pt
 
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
@@ -42,6 +43,12 @@ def test_a_range_goes_from_its_lowest_value_to_its_highest() -> None:
     assert lines.series[1].points[7].data_label.text_frame.text == "2 to 3"  # for which there is no room below
 
 
+def test_a_chart_without_a_heading_has_no_title_to_print() -> None:
+    _, chart = drawn(bars("HDD", (110, 80, 90)))
+    assert chart._chartSpace.chart.find(qn("c:title")) is None
+    assert chart._chartSpace.chart.autoTitleDeleted.val  # or else programs print the name of the series
+
+
 def test_an_axis_ends_where_the_page_s_figure_ends() -> None:
     _, chart = drawn(bars("HDD", (110, 80, 90)), bars("NVMe", (30, 487, 95), 1))
     assert (chart.value_axis.minimum_scale, chart.value_axis.maximum_scale) == (0, 500)
@@ -54,8 +61,9 @@ def test_a_bracket_stands_above_its_bars() -> None:
         bars("HDD", (10, 20, 30)), bars("NVMe", (20, 60, 120), 1), Trace("Ratio", "bracket", ratios, 2)
     )
     assert [series.name for series in chart.plots[0].series] == ["HDD", "NVMe"]
-    groups = [shape for shape in slide.shapes if shape.shape_type is not None and "Ratio" in shape.name]
-    assert [group.name for group in groups] == ["Ratio 2X", "Ratio 3X", "Ratio 4X"]
+    key, *groups = [shape for shape in slide.shapes if shape.shape_type is not None and "Ratio" in shape.name]
+    assert [key.name, *(group.name for group in groups)] == ["Ratio", "Ratio 2X", "Ratio 3X", "Ratio 4X"]
+    assert [shape.text_frame.text for shape in key.shapes] == ["", "Ratio"]  # with a bracket before it
     tops = [group.top for group in groups]
     assert tops == sorted(tops, reverse=True)  # the bars rise
     assert all(Pt(_AREA.top) <= top for top in tops)

@@ -1,0 +1,178 @@
+"""Writes texts on slides: a topic alone under its claim, and how it was measured beside the configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from markupsafe import Markup, escape
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.charts.chart import text_width
+from benchbrief.reports.data.view_model import FactsView, TextView
+from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
+from benchbrief.reports.office.slide_blocks import BlockWriter
+from benchbrief.reports.office.slide_cards import add_box
+from benchbrief.reports.office.slide_look import AIR, LINE_LESS, READ_PT, RULE, TEXT_PT
+from benchbrief.reports.office.slide_masters import LEAST_PT, Area, title_size
+from benchbrief.reports.office.slide_notes import marks_in
+from benchbrief.reports.office.slide_parts import height_of_all
+from benchbrief.reports.office.slide_tables import height_within
+from benchbrief.reports.office.slide_topics import SHARES, Topic, below, side_by_side
+from benchbrief.reports.office.table_grid import grid_of_facts
+from benchbrief.reports.text.html_markup import plain_text
+from benchbrief.reports.view.arrange_elements import Slide
+
+_LEAST_COLUMN_PT = 15.0
+"""The smallest type of texts that share a slide."""
+_METHOD_PT = (18.0, 17.0, READ_PT, _LEAST_COLUMN_PT)
+"""The type of how it was measured, the largest first."""
+_COLUMN_GAP, _RULE_TOP = 48.0, 36.0
+"""The room between columns, and where the line between them begins."""
+_CLAIM_PT, _CLAIM_LINES = 22.0, 2
+"""The type in which the first sentence of a text has at most so many lines if it is the title of its slide."""
+_ENDS_TERM = re.compile(r"[:\uff1a]$")
+_BOLDER, _AFTER_TERM, _WIDEST_TERM = 1.06, 1.2, 20.0
+"""How much wider than thought bold letters are; and the room after a term, and the widest column of terms, in multiples
+of the type's size."""
+_FIRST_SENTENCE = re.compile(
+    r"\s*<p>(?P<first>.{20,}?)(?:(?P<stop>[。.])|(?<=[?!]))(?=</p>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)", re.DOTALL
+)
+
+
+@dataclass
+class TopicWriter(BlockWriter):
+    """Writes slides of texts."""
+
+    def topic_of(self, slide: Slide) -> Topic | None:
+        """Return the topic of one of our slides, or None if it has other elements than texts."""
+        head = slide.head or escape(self.view.title)
+        said = said_in(slide.texts + slide.after)
+        match slide.blocks if self.masters.is_ours else None:
+            case ():
+                claim, rest = claim_of(slide.texts + slide.after)
+                return Topic(head, tuple(said), claim=claim, rest=rest) if said else None
+            case (FactsView(common=common, beside=()) as facts,) if common:
+                lines = _facts_in_lines(facts, self.words["colon"]) or paragraphs(escape(common))
+                return Topic(head, (*said, *lines), facts.notes, is_facts=not said)
+        return None
+
+    def write_topic(self, topic: Topic) -> None:
+        """Write a topic on a slide of its own. If it begins with a short sentence, that is the title."""
+        width = self.masters.content.width
+        if topic.claim and self.lines_at(topic.claim, replace(self.content, width=width), _CLAIM_PT) <= _CLAIM_LINES:
+            head = str(plain_text(escape(topic.head)))
+            self.flow(topic.claim, topic.rest, topic="" if head == self.view.title else head, notes=topic.notes)
+        else:
+            self.flow(topic.head, topic.said, notes=topic.notes)
+
+    def write_method(self, method: Topic | None, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
+        """Write how it was measured, with the configuration beside it or below it if one slide has room for both."""
+        if method is None or not self.ink:
+            for topic in (method, *facts):
+                self.flow(topic.head, topic.said, notes=topic.notes) if topic else None
+        elif facts and self.write_columns([method, *facts]):
+            pass
+        elif not facts and tables and self.write_above_table(method, tables[0]):
+            tables = tables[1:]
+        else:
+            for topic in (method, *facts):
+                self.flow(topic.head, in_terms(topic.said), _METHOD_PT[0], notes=topic.notes)
+        for slide in tables:
+            self.write_block(slide.head, slide.blocks[0], said_in(slide.texts), said_in(slide.after))
+
+    def write_columns(self, topics: Sequence[Topic]) -> bool:
+        """Write topics in two columns of one slide, or return False if they do not fit."""
+        whole = self.masters.content
+        width, usual = whole.width - _COLUMN_GAP, title_size(self.masters.others)
+        narrow = replace(whole, width=width * SHARES[0])
+        low = all(self.lines_at(escape(each.head), narrow, usual) < 2 for each in topics)
+        notes = self.notes.told(marks_in(topics))
+        small = height_of_all(notes, whole.width, LEAST_PT) + AIR if notes else 0.0
+        columns = side_by_side(topics, width, whole.height - small + LINE_LESS * low, _LEAST_COLUMN_PT)
+        if columns is None:
+            return False
+        at, points = columns.left, columns.points
+        left = replace(whole, width=width * columns.share)
+        right = replace(whole, left=left.left + left.width + _COLUMN_GAP, width=width - left.width)
+        self.open(escape(topics[0].head), within=left, beside=(escape(topics[at].head), right))
+        sides = [(left, below(topics[:at], self.brand)), (right, below(topics[at:], self.brand))]
+        for area, said in sides:
+            self.put(said, replace(area, top=self.content.top), points)
+        used = max(height_of_all(said, area.width, points) for area, said in sides)
+        self.put(notes, Area(whole.left, whole.bottom - small + AIR, whole.width, small), LEAST_PT)
+        rule = Area(right.left - _COLUMN_GAP / 2, _RULE_TOP, 1.0, self.content.top + used - _RULE_TOP)
+        add_box(self.slide, rule, RULE)
+        return True
+
+    def write_above_table(self, topic: Topic, slide: Slide) -> bool:
+        """Write a topic with a table of facts below it, or return False if one slide has no room for both."""
+        match slide:
+            case Slide(texts=(), blocks=(FactsView(notes=()) as facts,), after=()):
+                grid = grid_of_facts(facts, self.words)
+            case _:
+                return False
+        whole = self.masters.content
+        of_table = [Paragraph(tuple(replace(run, bold=True, colour=self.brand) for run in runs_of(slide.head)))]
+        of_table += paragraphs(escape(facts.common or ""))
+        above = height_of_all(of_table, whole.width, TEXT_PT)
+        height = above + (height_within(grid, whole) if grid else 0.0)
+        said = in_terms(topic.said)
+        room = whole.height + LINE_LESS - height - 3 * AIR
+        sizes = (size for size in _METHOD_PT if height_of_all(said, whole.width, size) <= room)
+        if not (points := next(sizes, 0.0)):
+            return False
+        self.open(topic.head)
+        self.put(said, self.content, points)
+        area = self.content.below(height_of_all(said, whole.width, points) + 3 * AIR)
+        self.put(of_table, area, TEXT_PT)
+        if grid:
+            self.draw_grid(slide.head, grid, area.below(above), TEXT_PT)
+        return True
+
+
+def said_in(texts: Iterable[TextView]) -> list[Paragraph]:
+    return [each for text in texts for each in paragraphs(text.html)]
+
+
+def claim_of(texts: Sequence[TextView]) -> tuple[Markup, tuple[Paragraph, ...]]:
+    """Return the first sentence of texts, without its full stop, and what follows it, or nothing if the texts begin
+    otherwise or have only this sentence."""
+    found = _FIRST_SENTENCE.match(texts[0].html) if texts else None
+    if found is None or len(re.findall("<[^/]", found["first"])) != found["first"].count("</"):
+        return Markup(), ()
+    rest = Markup("<p>{}").format(Markup(found["rest"].lstrip()))  # noqa: S704  # was HTML before
+    said = (*paragraphs(rest), *said_in(texts[1:]))
+    return (Markup(found["first"]), said) if said else (Markup(), ())  # noqa: S704  # was HTML before
+
+
+def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
+    """Return paragraphs that each begin with a term as terms in one column and texts in another. Other paragraphs are
+    returned unchanged."""
+    kept = tuple(said)
+    terms = [each.runs[0].text.rstrip() for each in kept if not each.item and len(each.runs) > 1 and each.runs[0].bold]
+    wide = max((text_width(term, _BOLDER) for term in terms), default=0.0) + _AFTER_TERM
+    if len(terms) < len(kept) or wide > _WIDEST_TERM or not all(map(_ENDS_TERM.search, terms)):
+        return kept
+    made = []
+    for each in kept:
+        term, first, *others = each.runs
+        first = replace(first, text=first.text.lstrip(" "))
+        made.append(replace(each, runs=(term, Run("\t"), first, *others), hang=wide))
+    return tuple(made)
+
+
+def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
+    """Return declared facts as lines, each with its name and what it describes, or nothing if some
+    facts were observed."""
+    if facts.observed:
+        return []
+    first, *others = facts.groups
+    lines = [("", line) for line in first.lines] + [(each.label, line) for each in others for line in each.lines]
+    made = []
+    for of, line in lines:
+        name = f"{line.name} ({of})" if of else line.name
+        term = (Run(f"{name}{colon.rstrip()}", bold=True), Run(" " if colon.endswith(" ") else ""))
+        made.append(Paragraph((*term, *runs_of(escape(line.declared)))))
+    return made
