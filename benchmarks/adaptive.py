@@ -62,7 +62,7 @@ def saturating(chance: random.Random) -> Curve:
 
 
 def knee(points: Mapping[float, float]) -> float:
-    """Return the point that is highest above the line from corner to corner, with linear axes."""
+    """Return the point at which the curve lies highest above the straight line between its ends, with linear axes."""
     loads, rates = list(points), list(points.values())
     width, height = max(loads) - min(loads), (max(rates) - min(rates)) or 1.0
     return -max(((rate - min(rates)) / height - (load - min(loads)) / width, -load) for load, rate in points.items())[1]

@@ -1,1 +1,1 @@
-"""Runs a plan, which results in a journal and raw results."""
+"""Runs a plan, and writes a journal and raw outputs."""

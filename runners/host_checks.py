@@ -1,5 +1,5 @@
-"""Checks what a spec's hosts lack, and tells how to get it. For this it connects to each host and asks each tool for
-its version."""
+"""Checks whether a spec's hosts lack anything, and tells how to get it. For this it connects to each host and asks each
+tool for its version."""
 
 from __future__ import annotations
 

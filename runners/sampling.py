@@ -30,7 +30,7 @@ from benchbrief.runners.jobs.commands import quote, read_script, shell_line, wit
 from benchbrief.runners.jobs.tasks import Job, JobFile, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
-"""After how many seconds a loop ends by itself, so that none is left behind. It also ends if its directory is
+"""A loop ends by itself after this many seconds, so that none is left behind. It also ends if its directory is
 removed."""
 _MAX_LINE = 10_000
 _STEPPED_S = 0.25

@@ -68,7 +68,7 @@ def parse_printed(text: str) -> Printed | None:
 
 
 def format_number(value: float) -> str:
-    """Format a number for a message. Whole numbers have all their digits, others have six."""
+    """Format a number for a message, with all digits of a whole number and six digits of any other number."""
     return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 

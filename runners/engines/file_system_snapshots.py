@@ -68,7 +68,7 @@ class FileSystemSnapshots:
 
     @property
     def label(self) -> str:
-        """The file system's name as people write it."""
+        """The file system's name in the form that people use."""
         return self.spec.label
 
     def step(self, name: str) -> str:

@@ -104,7 +104,7 @@ _LOOKS = 3
 _BEGINS_S = 60.0
 """How many seconds a load generator may take until its first line of output."""
 _AHEAD_S = 2.0
-"""How many seconds before an event's time its job is started at the latest."""
+"""An event's job is started at least this many seconds before the event's time."""
 _SLICE_S = 0.5
 _GRACE_S = 10.0
 """How many seconds beyond the allowed time the controller waits for an event's job to end."""

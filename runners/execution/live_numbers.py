@@ -32,7 +32,7 @@ POLL_S = 3.0
 STALE_S = 15.0
 """The age in seconds above which a number no longer counts as current."""
 GONE_S = 10.0
-"""After how many seconds without writing a controller counts as gone."""
+"""A controller that has not written for this many seconds counts as gone."""
 
 _BEAT_S = 1.0
 _FIRST_S = 1.5

@@ -20,7 +20,7 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _LOOK_AGAIN_S = 60.0
-"""For how many seconds after a host was found to be away, cells that need it fail without a new check."""
+"""For this many seconds after a host was found to be away, cells that need it fail without a new check."""
 _PATIENCE_S = 600.0
 """How many seconds to wait for a lost host, unless the experiment sets it. The default of `tasks.Job` is the same."""
 

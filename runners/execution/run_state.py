@@ -96,7 +96,7 @@ class RunState:
     ahead: list[Cell] = field(init=False)
     """The cells that are not in `done`."""
     earlier: LeftBehind = field(init=False)
-    """What an earlier controller may have left on the run's hosts."""
+    """Everything that an earlier controller may have left on the run's hosts."""
     left: Mapping[str, Left] = field(default_factory=dict)
     """The earlier controller's attempts that this execution resumes, by cell."""
     warm: Mapping[str, int] = field(init=False)

@@ -14,7 +14,7 @@ from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.session import is_gone, is_here, process_is_gone
 
 VOID_AFTER_S = 600.0
-"""After how many seconds without a sign of life from its controller a claim is void."""
+"""A claim is void if its controller has shown no sign of life for this many seconds."""
 _LONGEST = 200
 """How many characters of a claim's part a message quotes at most."""
 

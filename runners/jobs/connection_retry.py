@@ -15,7 +15,7 @@ from benchbrief.runners.seams import Transport
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0
-"""For how many seconds after a host was given up, each call to it is tried only once, so that remaining work there
+"""For this many seconds after a host was given up, each call to it is tried only once, so that remaining work there
 fails soon."""
 
 _T = TypeVar("_T")

@@ -262,7 +262,7 @@ EPOCH = 946_684_800.0
 """When simulated time begins: 2000-01-01 00:00 UTC."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
-"""For how many of its last jobs a machine remembers the individual load."""
+"""The number of last jobs whose individual loads a machine remembers."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 """The tools on simulated hosts. Each reads its task from the file `TASK_FILE`."""
 TASK_FILE = "task.json"

@@ -40,8 +40,8 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""How far, as a share, the rate of jobs reported together may be from their total limit, if each has the one limit that
-fio prints."""
+"""By which share the rate of several sections may differ from the limit that they would have together if each had the
+one limit that fio prints."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 

@@ -38,7 +38,7 @@ from benchbrief.extensions.transports.ssh.ssh_connect import CONNECT_S, close, c
 _START_S = 15.0
 _KILL_AFTER_S = 2.0
 _STALL_S = 60.0
-"""After how many seconds without output a streamed script is given up."""
+"""A streamed script is given up after this many seconds without output."""
 _PIECE = 1 << 16
 
 

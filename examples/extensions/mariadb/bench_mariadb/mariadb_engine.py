@@ -54,7 +54,7 @@ class Mariadb(StartedServer):
 
     name: ClassVar[str] = "mariadb"
     _since = 0.0
-    """When the server started, in epoch seconds; 0 before the first query."""
+    """When the server started, in epoch seconds, or 0 before the first query."""
 
     # --- its life ---
 

@@ -9,7 +9,7 @@ from bench_mariadb.messages import say_mariadb
 from benchbrief.extend.common import Database, RunnerError, Secret
 
 USER = DATABASE = "sbtest"
-"""sysbench's own default."""
+"""The name that sysbench uses by default for both the user and the database."""
 
 
 class Login(NamedTuple):
