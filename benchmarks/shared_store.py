@@ -52,7 +52,7 @@ with ThreadPoolExecutor(16) as pool:
 
 
 def a_run(folder: Path) -> Path:
-    """Make a simulated run and keep only its results."""
+    """Make a simulated run without a brief."""
     subprocess.run([BENCH, "init", "brief.bench"], cwd=folder, check=True, capture_output=True)
     command = [BENCH, "run", "brief.bench", "--simulate", "--quiet", "--no-report"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -34,9 +34,9 @@ _LONGEST_S = 24 * 3600.0
 removed."""
 _MAX_LINE = 10_000
 _STEPPED_S = 0.25
-"""The clock counts as set if it differs from the time since boot by more than this many seconds. The kernel's slewing
-affects both alike. The time since boot is known to hundredths of a second, and a busy host may pause between the two
-readings.
+"""The clock counts as set if its time differs by more than this many seconds from the time computed by the time since
+boot. The kernel's slewing affects both alike. The time since boot is known to hundredths of a second, and a busy host
+may pause between the two readings.
 """
 _SLOW_S = 1.0
 """How many seconds two readings may be apart in any case, since a busy host may be late without having missed a

@@ -496,8 +496,9 @@ class CountsWriters(Protocol):
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Count the cell as a writer, if it writes, just before its load generator starts.
 
-        Before this call, the data set is as its load left it. A cell that is interrupted earlier, for example while it
-        waits for its turn, does not change that. Returns remarks about the cells before this one. Raises RunnerError.
+        The cell changes the data set only from this call on. If it is interrupted earlier, for example while it waits
+        for its turn, it leaves the data set as it was. Returns remarks about the cells before this one. Raises
+        RunnerError.
         """
         ...
 

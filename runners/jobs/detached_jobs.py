@@ -61,10 +61,10 @@ from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.seams import JobState
 
 _CLOCK_SET_S = 0.05
-"""A clock counts as set if it differs from the time since boot by more than this many seconds plus the errors of both
-readings."""
+"""A clock counts as set if the seconds that it counted between two readings differ from those since boot by more than
+this many, plus the errors of both readings."""
 _READ_S = 0.2
-"""How many seconds before the clock the time since boot may have been read, if a job does not record it."""
+"""How many seconds after the clock the time since boot may have been read, if a job does not record it."""
 
 
 def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:

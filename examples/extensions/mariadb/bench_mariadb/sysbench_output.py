@@ -50,8 +50,8 @@ class NotWhole(ValueError):
 
 @dataclass(frozen=True)
 class Second:
-    """A report line about the last second, with the time at which that second ends and its rates. `latency_s` is the
-    latency at the percentile `percent`."""
+    """A report line about the last second: when that second ended, and its rates. `latency_s` is the latency at the
+    percentile `percent`."""
 
     end: int
     transactions: float
