@@ -10,9 +10,13 @@ from _pytest.mark import ParameterSet
 
 def longer(*values: object) -> list[ParameterSet]:
     """Return each value as a parameter that is marked long. A tuple has the values of several arguments."""
-    return [
-        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long) for value in values
-    ]
+    return [_longer(value) for value in values]
+
+
+def _longer(value: object) -> ParameterSet:
+    if isinstance(value, ParameterSet):
+        return pytest.param(*value.values, marks=[*value.marks, pytest.mark.long], id=value.id)
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long)
 
 
 def one_in(many: int, values: Iterable[object]) -> list[object]:
