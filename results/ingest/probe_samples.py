@@ -382,8 +382,8 @@ def _samples(
 
 
 def _interval(times: Sequence[float]) -> float:
-    """Return the interval between readings, estimated from their times. A simulated host or another tool may use a
-    longer interval than requested."""
+    """Return the interval between readings, estimated from their times. It may be longer than requested, for example on
+    a simulated host."""
     return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 

@@ -36,7 +36,7 @@ _READ = tuple(
 )
 """The types of records with times. A journal has many records of other types, which are not parsed."""
 _HEAD = 80
-"""How many bytes of a line to search for the record's type."""
+"""At most this many bytes at the start of a line are searched for the record's type."""
 
 
 @dataclass

@@ -92,8 +92,8 @@ chance."""
 LEAST = 2
 """The fewest values on each side of a change."""
 _FIRST_PASS = 10.0
-"""How much larger than `LEVEL` the p-value of a candidate may be, because a neighbouring change may make a change look
-less certain than it is."""
+"""How many times larger than `LEVEL` the p-value of a candidate may be, because a neighbouring change may make a change
+look less certain than it is."""
 
 
 @dataclass(frozen=True)

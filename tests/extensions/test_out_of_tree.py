@@ -53,7 +53,7 @@ def run(installed: Environment, spec: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_spec_is_right_but_for_the_words_that_a_language_lacks(installed: Environment, spec: Path) -> None:
-    """The only finding is W0212."""
+    """The only finding is W0212: a word is missing in a language."""
     done = bench(installed, spec.parent, "check", str(spec), "--format", "json")
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = json.loads(done.stdout)

@@ -205,7 +205,7 @@ BROKEN = {
 def test_a_broken_extension_is_one_finding_for_who_uses_it(
     source: str, why: str, package: Package, tmp_path: Path
 ) -> None:
-    """The finding is E0212."""
+    """The finding has the code E0212."""
     package("gauge", source)
     assert said(tmp_path, "cpu every 1 s", "mean(cpu over threads)") == []
     (found,) = said(tmp_path, "gauge every 1 s", "mean(gauge.level over threads)")

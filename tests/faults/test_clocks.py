@@ -39,8 +39,7 @@ experiment e { hardware = box  database = mongo  workloads = [a]  threads = [1] 
 
 @pytest.fixture
 def lying(tmp_path: Path) -> Path:
-    """Return a folder for the PATH with a `date` that is ahead. The number of seconds is in the file `ahead` beside the
-    folder."""
+    """Return a folder for the PATH. Its `date` is ahead by the number of seconds in the file `ahead` beside it."""
     system_tool("sshd")
     programs = tmp_path / "programs"
     programs.mkdir()

@@ -82,7 +82,7 @@ def rows_of(seed: int) -> list[SeriesRow]:
 
 
 def require_pages(seed: int, folder: Path) -> None:
-    """Judge, draw and render a history. Check that nothing fails, and that no page shows a NaN or an infinite
+    """Judge, draw and render a history. Check that nothing fails, and that no page shows `nan`, `inf` or `None` as a
     number."""
     rows, language = rows_of(seed), ("en", "ja")[seed % 2]
     pages = []

@@ -256,7 +256,7 @@ def test_each_room_imports_only_to_its_left() -> None:
 
 
 def test_our_own_extensions_take_the_surface_alone_as_those_of_others_do() -> None:
-    """In addition, our own extensions may import modules of their own and of each other."""
+    """Apart from the surface, our own extensions may only import modules of their own and of each other."""
     allowed = (f"{SURFACE}.", "benchbrief.extensions.")
     taken = [found for found in ours() if EXTENSIONS.match(found.file)]
     assert len(taken) > 300, "it looks at what they take"
@@ -273,8 +273,8 @@ def test_a_spec_takes_nothing_but_the_surface_and_what_is_beside_it() -> None:
 
 
 def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
-    """Only our other extensions and tests may do so. Modules that name the extensions' package in order to find them
-    are in `NAMED_UP`."""
+    """Only our other extensions and tests may import them. Modules that name the extensions' package in order to find
+    them are in `NAMED_UP`."""
     others = ("tools", "editors", "benchmarks", "examples", *(room for room in ROOMS if room != "extensions"))
     found = [each for folder in others for each in (*imports(folder), *names_in_strings(folder))]
     taking = [each for each in found if any(f"{one}.".startswith("benchbrief.extensions.") for one in each.targets)]

@@ -212,7 +212,7 @@ def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_h
 
 @pytest.mark.long
 def test_the_child_imports_the_converter_alone() -> None:
-    """The first drawing can't begin before these imports are done."""
+    """The first drawing has to wait for the imports of the child."""
     import subprocess
 
     code = "import sys, runpy; runpy.run_path(sys.argv[1], run_name='__main__'); print(*sorted(sys.modules))"

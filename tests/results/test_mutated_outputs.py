@@ -26,7 +26,7 @@ from tests.support.tools import REPOSITORY
 
 OUTPUTS = RECORDED_OUTPUTS
 MUTATIONS = 100
-"""How many times each recording is changed. In all, there are 1,100 changes, and as many readings."""
+"""How many times each recording is changed. In all, there are 1,100 changes, and as many changed outputs are read."""
 ROUNDING = 0.02
 """A smaller change than this is not a different fact, because a mean has more digits than anything that repeats it."""
 

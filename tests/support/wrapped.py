@@ -11,8 +11,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 def db_bench(folder: Path, cases: str = "") -> Path:
-    """Make a `db_bench` in a folder, for `tool = db_bench("...")`. It is a script. `cases` are cases for the script's
-    `case "$*" in`."""
+    """Make a script `db_bench` in a folder, for `tool = db_bench("...")`. `cases` are cases for the script's `case "$*"
+    in`."""
     system_tool("db_bench")
     return _script(folder / "db_bench", cases, PROGRAMS / "db_bench")
 

@@ -36,8 +36,8 @@ Examples:
 def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv: bool) -> None:
     """Show each claim of the briefs of RUN (the last one by default), its number, and whether the repeats decide it.
 
-    The claims of one brief are decided together. A claim that is not decided is not said in the brief: its place says
-    so. `docs/claims.md` has the rules.
+    The claims of one brief are judged together. If a claim is not decided, the brief does not state it, and says so in
+    its place. `docs/claims.md` has the rules.
     """
     from benchbrief.cli.spec_options import with_reports_of
     from benchbrief.reports.claims_sheet import COLUMNS, claims_sheet

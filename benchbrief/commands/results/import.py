@@ -362,8 +362,8 @@ def command(
     """Import results that were measured elsewhere, with their source, as a run of their own.
 
     KIND is the importer that reads FILES. The results go into the cells of a spec, so that its metrics and briefs work
-    on them. The run is marked as imported wherever it is shown, and `bench run` takes nothing from it. What the files
-    do not tell stays missing.
+    on them. The run is marked as imported wherever it is shown, and `bench run` never reuses its results. Values that
+    the files do not contain are missing.
     """
     from benchbrief.compiler.registry import IMPORTER_SPECS
     from benchbrief.results.imports.cell_matching import Where

@@ -46,14 +46,14 @@ def command(
     as_csv: bool,
     parquet: Path | None,
 ) -> None:
-    """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
+    """Query the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
 
     On a terminal, numbers have four digits, and the heads of columns have the unit. JSON, CSV and Parquet keep the
-    stored numbers. Every row of a simulated run has `simulated`, and of an imported one `imported`.
+    stored numbers. Rows of a simulated run have a column `simulated`, and rows of an imported run a column `imported`.
 
-    With --from, each table and view covers all runs of a shared store, and has the column `run`; `manifests` has a row
-    for each run. Conditions on `run` (=, IN, <, >=), or --run, choose which runs are read. Runs that were not measured
-    are left out, unless no others fit, or with --all.
+    With --from, each table and view covers all runs of a shared store and has a column `run`. The table `manifests` has
+    a row for each run. To choose runs, use conditions on `run` (=, IN, <, >=) or --run. Runs that were not measured are
+    left out, unless no others fit, or --all is given.
     """
     from benchbrief.results.query import mark_of, to_csv, to_json, to_parquet, to_text, units_of, with_mark
 

@@ -24,7 +24,8 @@ Examples:
 def command(run: str | None, out: Path, as_json: bool) -> None:
     """Build the Parquet tables and the DuckDB file of RUN again from its journal and raw outputs.
 
-    Ends with code 3 if a raw output is gone or was changed: its numbers are missing in the tables.
+    Ends with code 3 if a raw output is missing or was changed. The numbers from that output are then missing in the
+    tables.
     """
     from benchbrief.results.build_store import rebuild
     from benchbrief.results.open_store import open_store

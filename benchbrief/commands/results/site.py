@@ -49,8 +49,8 @@ def command(
 ) -> None:
     """Make a web site of all runs of a folder or a store: briefs, trends, comparisons and hardware.
 
-    Trends are those of `bench trend`: the same series, changes, control groups and verdicts.
-    A run that can't be read is named on the site. Files in DIR that are not the site's own are never touched.
+    Trends are those of `bench trend`: the same series, changes, control groups and verdicts. If a run can't be read,
+    the site names it. Files in DIR that do not belong to the site are never touched.
     """
     from benchbrief.history.many_runs import run_place
     from benchbrief.history.series_changes import read_verdicts

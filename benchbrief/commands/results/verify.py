@@ -186,16 +186,16 @@ def command(
     """Compute every number of each BRIEF (its PDF, HTML, JSON, pptx, xlsx or docx) again from the stored results, and
     say whether it holds.
 
-    A RUN (its name, the start of it, or its folder; the last one by default) stands for its briefs. Then all files of
-    its reports are compared with the journal, and its raw outputs are looked for. For a run without a brief, each raw
-    output is compared with its SHA-256. The first line says what was not checked.
+    A RUN (its name, the start of it, or its folder; the last one by default) means all its briefs. In this case, all
+    files of its reports are compared with the journal, and its raw outputs must exist. If the run has no brief, each
+    raw output is compared with its SHA-256. The first line says what was not checked.
 
-    A number holds if its value is the same to nine digits. What the PDF or the page shows is compared with what it was
-    made with, so an edited number is found. In a pptx, xlsx or docx each number is looked for, and words may be others.
-    Nothing is fetched, and nothing of the run is changed.
+    A number holds if its value is the same to nine digits. The numbers shown in a PDF or a page are compared with those
+    it was made from, so edited numbers are found. In a pptx, xlsx or docx, each number is looked for, and words may
+    have changed. Nothing is downloaded, and the run is not changed.
 
-    Someone who can write to the run can forge all of that together. With --allowed-signers, the manifest that was
-    signed when the run was pushed must name each file as it is.
+    Someone who can write to the run could forge all of this together. With --allowed-signers, each file must also match
+    the manifest that was signed when the run was pushed.
     """
     from benchbrief.history.shared_store.signatures import check_signed
 

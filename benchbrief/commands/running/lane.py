@@ -68,7 +68,8 @@ on is refused with code 2.
 def command(
     run: str, lane: str, into: Path | None, out: Path, wait: bool, requeued: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Run one LANE of RUN, by its number or its hardware, as `bench plan` shows them. Other processes may run others.
+    """Run one LANE of RUN, by its number or its hardware, as `bench plan` shows them. Other processes may run other
+    lanes.
 
     RUN is a folder that `bench plan SPEC --into FOLDER` has made.
     """

@@ -46,9 +46,9 @@ def command(
     markdown: Path | None,
     as_json: bool,
 ) -> None:
-    """Make one run of the lanes of RUN that `bench lane` has run, and make its brief.
+    """Merge the lanes of RUN that `bench lane` has run into one run, and make its brief.
 
-    LANE is the folder of a lane. Those in the run's own folder need not be named.
+    LANE is the folder of a lane. Lanes in the run's own folder need not be named.
     """
     from benchbrief.pipeline import merge_run
 

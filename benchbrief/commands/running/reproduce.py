@@ -121,7 +121,7 @@ def command(
     markdown: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure BRIEF again, a PDF, a page, a capsule or a run, and give a verdict on each claim and expectation."""
+    """Measure BRIEF (a PDF, a page, a capsule or a run) again, and give a verdict on each claim and expectation."""
     from benchbrief.compiler.planning.plan_commands import brought_by, not_allowed
     from benchbrief.running.reproduce_brief import (
         find_capsule,

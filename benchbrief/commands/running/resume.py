@@ -36,11 +36,11 @@ def command(
     out: Path,
     **asked: Unpack[EndingOptions],
 ) -> None:
-    """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
+    """Continue RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 
-    Without RUN, goes on with the last interrupted run of the folder. It attaches to what still runs on the hosts, or
-    has ended there meanwhile, and runs other interrupted cells again. If a scheduler has the run, it waits for the jobs
-    that are there, and submits those that are missing.
+    Without RUN, continues the last interrupted run of the folder. Jobs that still run on the hosts, or that have ended
+    there meanwhile, are picked up. Other interrupted cells are run again. If the run is on a scheduler, its jobs there
+    are waited for, and missing jobs are submitted.
     """
     from benchbrief.results.runs.find_runs import find_run, imported_from, last_interrupted
     from benchbrief.runners.fleet.submitted_run import submitted_run

@@ -59,14 +59,14 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """End RUN, keep what it has measured, and leave nothing of it on its hosts; `bench resume` can go on with it.
+    """Stop RUN, keep what it has measured, and leave nothing of it on its hosts; `bench resume` can continue it.
 
-    A run that goes on is asked to stop, as by Ctrl-C, and waited for. If its controller is gone, its jobs are ended
-    from here with everything that they started, and what lies on its hosts is removed and listed. The jobs of a run
-    that a scheduler has are cancelled, and waited for.
+    A run in progress is asked to stop, as by Ctrl-C, and waited for. If its controller is gone, this command ends its
+    jobs with everything that they started, and removes and lists what they left on the hosts. If the run is on a
+    scheduler, its jobs are cancelled and waited for.
 
-    The run may have been moved. A copy of a run owns nothing that the original has started. Without RUN, if more than
-    one could be meant, they are listed, and nothing is ended.
+    The run may have been moved. A copy of a run has no claim to what the original has started. If RUN is left out, and
+    several runs could be meant, they are listed, and nothing is ended.
     """
     if spec is not None:
         if run is not None:

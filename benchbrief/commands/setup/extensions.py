@@ -44,9 +44,9 @@ with code 1 if something does not hold.
 @click.option("--spec", type=click.Path(path_type=Path), help="With `try`: a spec to run.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(task: tuple[str, ...], spec: Path | None, as_json: bool) -> None:
-    """List the installed extensions of each kind, make a package for a new one, or try whether one conforms.
+    """List the installed extensions of each kind, make a package for a new one, or check whether one conforms.
 
-    The list says which package each is from, and what is wrong with it.
+    The list shows the package of each extension, and what is wrong with the extension, if anything.
     """
     match task:
         case ():

@@ -40,12 +40,12 @@ Examples:
 def command(
     url: str, older_than: float | None, keep: tuple[str, ...], grace: float, remove: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Show what a shared store need not keep, and with --remove remove it.
+    """Show what can be removed from a shared store, and with --remove remove it.
 
-    That is what belongs to no run: leftovers of pushes that were cut off, and of earlier revisions of runs. With
-    --older-than, runs too. Files that are not benchbrief's are left alone.
+    This is everything that belongs to no run: leftovers of interrupted pushes, and of earlier revisions of runs. With
+    --older-than, it includes old runs. Files that are not benchbrief's are left alone.
 
-    Ages are by the store's clock. This is safe beside pushes, and beside another `bench gc`. A pull fails if its run is
+    Ages are by the store's clock. Pushes and another `bench gc` may run at the same time. A pull fails if its run is
     removed meanwhile.
     """
     from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage

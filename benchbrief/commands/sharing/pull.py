@@ -24,10 +24,10 @@ Examples:
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was pulled as JSON.")
 def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) -> None:
-    """Bring RUN (its name, or the start of it) from a shared store into the folder of runs, and print its folder.
+    """Copy RUN (its name, or the start of it) from a shared store into the folder of runs, and print its folder.
 
-    Each file is compared with its SHA-256, and the folder appears when it is whole. A folder that is there already is
-    left as it is; if its files differ from the store's, the command fails.
+    Each file is compared with its SHA-256, and the folder appears only when it is complete. A folder that exists
+    already is not changed; if its files differ from the store's, the command fails.
     """
     from benchbrief.history.shared_store.push_and_pull import pull_run
     from benchbrief.history.shared_store.shared_store import open_store

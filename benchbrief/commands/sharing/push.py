@@ -62,8 +62,9 @@ def command(
 ) -> None:
     """Push RUN to a shared store: its journal, raw outputs, briefs and tables.
 
-    The run gets into the store as a whole or not at all. Nothing there is overwritten, and what the store has is not
-    sent again. If the store is away, the push waits in the run's folder, and the next push tries it again.
+    The run gets into the store completely or not at all. Nothing there is overwritten, and files that the store already
+    has are not sent again. If the store can't be reached, the push waits in the run's folder, and the next push tries
+    it again.
 
     Credentials are those of the AWS command line: in the environment, or in ~/.aws.
     """

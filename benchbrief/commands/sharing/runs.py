@@ -33,7 +33,7 @@ Examples:
 def command(url: str | None, out: Path, tag: str | None, as_json: bool) -> None:
     """List the runs of a shared store, or of the folder of runs: when, what, where, and how many cells are good.
 
-    Times are UTC. `signed` says that a signature is there; `bench verify --allowed-signers` checks it.
+    Times are UTC. `signed` means that there is a signature; `bench verify --allowed-signers` checks it.
     """
     found = [each for each in _found(url, out) if tag is None or tag in each.tags]
     if as_json:

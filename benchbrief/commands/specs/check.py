@@ -46,12 +46,13 @@ Examples:
 def command(
     specs: tuple[Path, ...], profile: str | None, params: dict[str, str], form: str | None, as_json: bool
 ) -> None:
-    """Check SPECS: names, units, dimensions, values, metrics and reports. Runs nothing and touches no host.
+    """Check SPECS: names, units, dimensions, values, metrics and reports. Runs nothing and contacts no host.
 
-    Says how many cells a right spec has, how often its data are loaded, and how long a run takes. The time is a
-    built-in estimate, for up to 2,000 cells; `bench plan` knows what earlier runs took, and where the time goes.
+    Says how many cells a correct spec has, how often its data are loaded, and how long a run takes. The time is a
+    built-in estimate, for up to 2,000 cells. `bench plan` uses the times of earlier runs, and shows what takes the
+    time.
 
-    Ends with code 1 when any spec has an error; warnings do not count.
+    Ends with code 1 if any spec has an error; warnings do not count.
     """
     from benchbrief.compiler.compile import examine
 

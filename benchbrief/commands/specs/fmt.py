@@ -168,9 +168,9 @@ Examples:
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each file as JSON.")
 def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> None:
-    """Put specs into the canonical layout. PATHS are files or folders. What the specs say stays the same.
+    """Put specs into the canonical layout. PATHS are files or folders. The meaning of the specs stays the same.
 
-    A spec that can't be read is named and left as it is (code 1). The others are done all the same.
+    A spec that can't be read is named and not changed (code 1). The others are formatted all the same.
     """
     piped = paths == (Path("-"),) or (not paths and not sys.stdin.isatty())
     outcomes = [_of_stdin()] if piped else _of_files(paths, write=not (check or diff))

@@ -19,7 +19,8 @@ Examples:
 @click.argument("language", default="en")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(language: str, as_json: bool) -> None:
-    """Print the fixed words of a brief in LANGUAGE (`en` by default), as a catalogue to make another language of."""
+    """Print the fixed words of a brief in LANGUAGE (`en` by default), as a catalogue from which to make another
+    language."""
     from benchbrief.compiler.briefs.word_catalogues import shipped
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
     from benchbrief.model.extension_spec import LANGUAGES

@@ -32,14 +32,14 @@ class _Started(dict[str, str]):
 
 
 ON_A_SERVER_TOO = pytest.mark.parametrize("store", ["file", *longer("gofakes3", "moto")], indirect=True)
-"""Marks tests that use every method of a store. All other tests run on servers only in `make long`."""
+"""Marks tests that use everything that a store offers. All other tests run on servers only in `make long`."""
 
 
 @pytest.fixture(params=["file", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("gofakes3", "moto"))])
 def store(
     request: pytest.FixtureRequest, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> SharedStore:
-    """Return an empty store. There is one of each kind, in turn."""
+    """Return an empty store. A test that uses it runs with each kind of store in turn."""
     return open_store(store_url(request.param, servers, tmp_path, monkeypatch))
 
 

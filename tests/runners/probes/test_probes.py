@@ -416,7 +416,7 @@ def test_over_missed_readings_nothing_is_known(tmp_path: Path) -> None:
 
 
 def booted(header: str, *readings: tuple[float, float, str]) -> str:
-    """Return readings that have the time since boot beside the clock's time."""
+    """Return readings with both the time since boot and the clock's time."""
     return f"{header}\n" + "".join(f"= {at:.9f} {up:.2f}\n{text}\n.\n" for at, up, text in readings)
 
 
