@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-Printing = Literal[1, 2, 3, 4, 5, 6, 7]
+Printing = Literal[1, 2, 3, 4, 5, 6, 7, 8]
 """A version of the rules by which numbers are printed. Each version keeps the earlier rules that it does not change.
 
 - 1: as in earlier versions, halves are rounded to the even neighbour, and a share has no blank before its `%`.
@@ -20,9 +20,10 @@ Printing = Literal[1, 2, 3, 4, 5, 6, 7]
 - 5: a number that is not whole keeps the zeros among its significant digits, such as 1.0 beside 2.7.
 - 6: a large number has an exponent only if its format asks for one: 96,100, and not 9.61e+04.
 - 7: in Japanese, a share has no blank before its `%`.
+- 8: in no language has a share a blank before its `%`.
 """
 
-_PRINTING: ContextVar[Printing] = ContextVar("printing", default=7)
+_PRINTING: ContextVar[Printing] = ContextVar("printing", default=8)
 _MOST_WRITTEN_OUT = 15
 """The power of ten from which a number in a `g` format gets an exponent, since a float has no further digits."""
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")

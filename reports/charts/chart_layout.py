@@ -373,7 +373,7 @@ class Plot:
 
     def number_at(self, point: ChartPoint) -> str:
         """Return a bar's number as text. If the bars are too narrow, the % is left out, since the axis shows it."""
-        short = point.text.removesuffix(f"{NBSP}%")
+        short = point.text.removesuffix("%").rstrip(NBSP)
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         whole = short == point.text or not self.chart.left.endswith("(%)")
         return point.text if whole or self._fit_bars(p.text for t in bars for p in t.points) else short

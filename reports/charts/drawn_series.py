@@ -213,7 +213,7 @@ def _joined(ends: Sequence[str], words: Words) -> str:
 
 
 def compared(value: float, series: plan.Series, words: Words, factor: float | None = None) -> str:
-    """Write a comparison: a ratio as 8.7X, a share as +117 %, and any other number with its unit.
+    """Write a comparison: a ratio as 8.7X, a share as +117%, and any other number with its unit.
 
     With the `factor` of an axis, the value is in the axis's unit, which is written beside the axis.
     """

@@ -486,7 +486,7 @@ def _times(low: float, high: float, words: Words) -> str:
 
 
 def _percents(low: float, high: float, words: Words) -> str:
-    """Write a share or a range of shares, such as 12 to 30 %."""
+    """Write a share or a range of shares, such as 12 to 30%."""
     decimals = 1 if 100 * high < 3 else 0
     ends = (locale().numerals(formatted(100 * share, f".{decimals}f")) for share in (low, high))
     return with_unit(_range(ends, words), "%")

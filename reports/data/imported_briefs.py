@@ -110,7 +110,9 @@ def notices(results: Results, *, computed: bool = False) -> Iterator[Notice]:
     elif lacking and is_imported(results):
         told = sum(cell.status == "ok" for cell in results.cells)  # one number may represent all repeats
         text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
-        yield Notice(words["notice_part"], text, "warning", of_method=counted(words, "m_part", told))
+        of_metrics = sum(each.query is None for each in published(results))
+        others = counted(words, "m_part_others", of_metrics) if of_metrics else ""
+        yield Notice(words["notice_part"], text, "warning", of_method=counted(words, "m_part", told, others=others))
 
 
 def _tag(source: ImportSource, words: Words, *, computed: bool) -> str:

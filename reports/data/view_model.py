@@ -506,12 +506,10 @@ Severity = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True)
 class OriginTag:
-    """A line saying that numbers are not a measurement of the product, shown in the band and in every footer.
+    """A line saying that numbers are not a measurement of the product, or only a rehearsal, shown in the band and in
+    every footer."""
 
-    `kind` is simulated, imported or stand_in.
-    """
-
-    kind: Literal["simulated", "imported", "stand_in"]
+    kind: Literal["simulated", "imported", "stand_in", "rehearsal"]
     text: str
 
 

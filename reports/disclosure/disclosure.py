@@ -52,10 +52,10 @@ from benchbrief.reports.notices.repeat_variation import paragraph
 from benchbrief.reports.notices.run_validity import budget_setting
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
-    NBSP,
     automatic,
     bytes_text,
     duration,
+    exact_percent,
     fixed,
     percent,
     points,
@@ -124,7 +124,7 @@ def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
         yield words["d_measure"].format(time=duration(experiment.measure_s))
     else:
         times = {"first": duration(rule.from_s), "last": duration(experiment.measure_s)}
-        yield words["d_measure_until"].format(within=f"{100 * rule.within:.12g}{NBSP}%", **times)
+        yield words["d_measure_until"].format(within=exact_percent(rule.within), **times)
     if experiment.phases > 1:
         yield words["d_phases"].format(n=experiment.phases)
 
@@ -225,10 +225,10 @@ def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experimen
             yield words["d_own_schedules"].format(n=together)
         if arrivals.queue is not None:
             yield words["d_queue"].format(n=f"{arrivals.queue:,}")
-        yield words["d_drops"].format(share=f"{100 * arrivals.drops:.12g}{NBSP}%")
-        yield words["d_lag"].format(share=f"{100 * arrivals.lag:.12g}{NBSP}%")
+        yield words["d_drops"].format(share=exact_percent(arrivals.drops))
+        yield words["d_lag"].format(share=exact_percent(arrivals.lag))
     if arrivals.stalls is not None:
-        yield words["d_stalls"].format(share=f"{100 * arrivals.stalls:.12g}{NBSP}%")
+        yield words["d_stalls"].format(share=exact_percent(arrivals.stalls))
     if arrivals.timeout_s is not None:
         yield words["d_op_timeout"].format(time=duration(arrivals.timeout_s))
     if arrivals.give_up_s is not None:
@@ -293,12 +293,12 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
         candidates=len(experiment.points),
         low=points(experiment.points[:1]),
         high=points(experiment.points[-1:]),
-        apart=f"{50 * rule.within:g} %",
-        within=f"{100 * rule.within:g} %",
+        apart=exact_percent(rule.within / 2),
+        within=exact_percent(rule.within),
         lead=LEAD,
         confidence=percent(CONFIDENCE),
         judged=counted(words, "d_promise_times", rule.judged),
-        served=f"{100 * to_serve(rule):g} %",
+        served=exact_percent(to_serve(rule)),
         held_out=counted(words, "d_promise_times", rule.held_out),
         found=words["semicolon"].join(found) or words["missing"],
     )
@@ -605,15 +605,13 @@ def _settings(results: Results) -> Iterable[Item]:
             parts.append(budget_setting(experiment, results))
         elif experiment.confident:
             ends = {"low": experiment.confident.at_least, "high": experiment.repeats}
-            parts.append(words["d_repeats_until"].format(within=f"{100 * experiment.confident.within:g} %", **ends))
+            parts.append(words["d_repeats_until"].format(within=exact_percent(experiment.confident.within), **ends))
         elif not experiment.promise:
             parts.append(words["d_repeats"].format(n=experiment.repeats))
         if experiment.cool_down_s:
             parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
         parts.append(_order(experiment, results))
-        parts.append(
-            words["d_errors"].format(share=f"{100 * result_limits.accepted_share(experiment, results):.12g}{NBSP}%")
-        )
+        parts.append(words["d_errors"].format(share=exact_percent(result_limits.accepted_share(experiment, results))))
         parts.append(_probes(experiment.name, results))
         yield Item(experiment.label, words["semicolon"].join(parts))
 
@@ -646,7 +644,7 @@ def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
             if cell and cell.threads is not None:
                 yield words["d_fixed_threads"].format(points=points([float(cell.threads)]))
     if experiment.search:
-        rise, gain = (f"{100 * share:g} %" for share in (experiment.search.rise, experiment.search.gain))
+        rise, gain = (exact_percent(share) for share in (experiment.search.rise, experiment.search.gain))
         found = [_knee(search, axis, results) for search in results.searches if search.experiment == experiment.name]
         yield words["d_search"].format(
             latency=experiment.search.latency,

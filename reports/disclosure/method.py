@@ -20,7 +20,7 @@ from benchbrief.reports.disclosure.disclosure import disclose_latency, smallest_
 from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, reset_text, served_by
 from benchbrief.reports.notices.repeat_variation import tested
-from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, fixed, points, quantity
+from benchbrief.reports.text.number_format import bytes_text, duration, exact_percent, fixed, points, quantity
 from benchbrief.reports.words.brief_words import Words, counted, sentences
 
 _MOST_LOADS = 6
@@ -235,7 +235,7 @@ def _time(experiment: p.Experiment, results: Results) -> str:
     lasting = words["m_for"].format(time=duration(experiment.measure_s))
     if rule:
         times = {"first": duration(rule.from_s), "last": duration(experiment.measure_s)}
-        lasting = words["m_until"].format(within=f"{100 * rule.within:.12g}{NBSP}%", **times)
+        lasting = words["m_until"].format(within=exact_percent(rule.within), **times)
     after = words["m_after" if experiment.warm_up_s else "m_without"].format(time=duration(experiment.warm_up_s))
     return words["m_measured"].format(often=often, lasting=lasting, after=after)
 

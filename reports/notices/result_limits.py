@@ -5,7 +5,7 @@ The brief has each limit in few words, and the disclosure has it in full.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -21,6 +21,10 @@ from benchbrief.reports.text.number_format import duration, fixed, percent
 from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of, some_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
+MUCH_OTHER_WORK = 0.25
+"""The share of a host's processors above which other work on it is a grave limit."""
+REHEARSED_S = 60.0
+"""The time in seconds below which a single measurement of each point is a rehearsal."""
 STILL_GAINS = 1.10
 """The gain over the point before at which a ramp's last point does not count as its peak."""
 
@@ -53,6 +57,7 @@ def limits(results: Results) -> Iterator[ResultLimit]:
     yield from _busy_clients(results)
     yield from _still_rising(results)
     yield from _other_work(results)
+    yield from _crowded(results)
     yield from _beside_servers(results)
     yield from _unsteady(results)
     yield from _assertions(results)
@@ -178,12 +183,40 @@ def _other_work(results: Results) -> Iterator[ResultLimit]:
     unjudged_count = sum(cell in unjudged and cores is None for cell, cores in rows)
     words, cells = results.words, len(busy)
     which = some_of(words, cells, len(rows) - unjudged_count, "judged" if unjudged_count else "measurement")
-    holes = {"which": which, "most": fixed(max(busy), 1)}
-    short, full = (counted(words, key, cells, **holes) for key in ("l_other_work", "l_other_work_full"))
+    processors = _processors({host for cell in results.plan.cells for host in cell.load_hosts}, results)
+    ends = dict.fromkeys(fixed(cores, 1) for cores in (min(busy), max(busy)))
+    holes = {"which": which, "amount": words["to"].join(ends), "most": fixed(max(busy), 1), "processors": processors}
+    key = "l_other_work" if processors else "l_other_work_of_unknown"
+    short, full = words[key].format(**holes), counted(words, "l_other_work_full", cells, **holes)
     if unjudged_count:
         short += counted(words, "l_other_work_unjudged", unjudged_count)
         full += " " + counted(words, "l_other_work_unjudged_full", unjudged_count)
-    yield ResultLimit(short, full)
+    yield ResultLimit(short, full, is_grave=0 < processors < max(busy) / MUCH_OTHER_WORK)
+
+
+def _processors(hosts: Collection[str], results: Results) -> int:
+    """Return the number of processors of the smallest of these hosts, or 0 if it was not observed."""
+    known: dict[str, int] = {}
+    for name in ("cores", "threads", "usable_threads"):  # what limits a host most comes last
+        for fact in results.observed:
+            if fact.kind == "host" and fact.name == name and fact.node in hosts and fact.value.isdigit():
+                known[str(fact.node)] = int(fact.value)
+    return min(known.values(), default=0)
+
+
+def _crowded(results: Results) -> Iterator[ResultLimit]:
+    """Yield a limit for loads with more threads than their load generator's host has processors."""
+    crowded: dict[int, float] = {}
+    threads = {cell.cell_id: cell.threads for cell in results.cells if cell.status == "ok" and cell.threads}
+    for cell in results.plan.cells:
+        processors = _processors(cell.load_hosts, results)
+        if 0 < processors * len(cell.load_hosts) < threads.get(cell.id, 0):
+            crowded[processors] = max(threads[cell.id], crowded.get(processors, 0))
+    if crowded and not is_imported(results):
+        processors, most = min(crowded), max(crowded.values())
+        holes = {"threads": fixed(most, 0), "processors": fixed(processors, 0)}
+        short, full = (results.words[key].format(**holes) for key in ("l_crowded", "l_crowded_full"))
+        yield ResultLimit(short, full)
 
 
 def _beside_servers(results: Results) -> Iterator[ResultLimit]:
@@ -253,6 +286,16 @@ def said_once(results: Results) -> str:
     """Return the first page's sentence that all points were measured once, or "" without one."""
     found = (limit.short for limit in _single_repeats(results) if limit.is_grave and limit.short)
     return next((as_sentence(short, results.words) for short in found), "")
+
+
+def rehearsed_for(results: Results) -> float | None:
+    """Return the longest time of a measurement, in seconds, if the run was a rehearsal: each point was measured once,
+    and shortly."""
+    measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
+    planned = [each for each in results.plan.experiments.values() if each.name in measured]
+    longest = max((each.measure_s * each.phases for each in planned), default=REHEARSED_S)
+    once = all(each.repeats == 1 for each in planned)
+    return longest if once and longest < REHEARSED_S and not is_imported(results) else None
 
 
 def _single_repeats(results: Results) -> Iterator[ResultLimit]:

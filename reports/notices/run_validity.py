@@ -13,7 +13,7 @@ from benchbrief.model.precision import COMPLETE, formatted
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Notice
-from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
+from benchbrief.reports.text.number_format import duration, exact_percent, percent, quantity
 from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of
 from benchbrief.results.analysis.cautions import patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
@@ -87,7 +87,7 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
     if not wide:
         return ""
     widest = results.words["v_budget_widest"].format(widest=percent(max(known), 1, unlike=within)) if known else ""
-    holes = {"within": f"{100 * within:g}{NBSP}%", "widest": widest}
+    holes = {"within": exact_percent(within), "widest": widest}
     return counted(results.words, "v_budget_wide", len(wide), **holes)
 
 
@@ -290,7 +290,7 @@ def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) ->
             widths.append((high - low) / 2 / float(mean))
     if not widths:
         return
-    within = f"{100 * rule.within:g}{NBSP}%"
+    within = exact_percent(rule.within)
     wide = sum(width > rule.within for width in widths)
     more = counted(words, "v_unconfident", wide, widest=percent(max(widths), 1, unlike=rule.within)) if wide else ""
     ends = {"fewest": rule.at_least, "most": experiment.repeats}

@@ -85,9 +85,10 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
     items = []
     if other := view.companion:
         items.append(Item(words["full_disclosure"], words["companion_has"]))
-        items.append(Item("", f"`{other.file}`, SHA-256 {other.digest}"))
+        items.append(Item("", f"`{other.file}`{words['companion_digest'].format(digest=other.digest)}"))
         if other.address:
             items.append(Item("", Markup('<a href="{0}">{0}</a>').format(other.address)))
+        items.append(Item("", words["companion_leads" if other.address else "companion_holds"]))
     if view.repeat:
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:

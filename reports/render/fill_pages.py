@@ -37,8 +37,8 @@ _SPARE = 6.0
 """The least number of pixels that stay blank at a page's foot."""
 _RESERVE = 0.01
 """The possible error of an estimate, as a share of a page's height."""
-_OPENED = (0.0, 0.4, 0.75)
-"""How much the method and the later parts grow when they get more space, as a share of their height, in two steps."""
+_MOST_OPEN = 0.26
+"""The largest blank share of the last page that is moved above the method. More of it would tear the page in two."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
@@ -66,8 +66,9 @@ class Arrangement:
     first_figure: FirstFigure = "in_place"
     close_set: int = 0
     new_page: str = ""
-    open_end: int = 0
-    """The step, up to 2, in which the method and the parts after it have larger letters and more space."""
+    open_end: float = 0.0
+    """The space above the method, in pixels, with which the brief ends at the foot of its last page; 0 is the usual
+    space."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The footnotes of other pages that figures and tables repeat, by the ids of figures and tables."""
 
@@ -143,15 +144,14 @@ class _Pages:
         )
 
     def opened(self, height: float) -> _Pages:
-        """Return the pages with an open end if the last page, of this height, has room for it."""
-        last = self.atoms[-1]
-        end = next((last[at:] for at, atom in enumerate(last) if atom.section == "method"), [])
-        size, room = sum(atom.gap + atom.height for atom in end), self.blanks[-1] * height - _SPARE
-        step = max((step for step, share in enumerate(_OPENED) if share * size <= room), default=0)
-        if not end or not step:
+        """Return the pages with the blank space of the last page, which has this height, above the method, so that the
+        last lines are at the page's foot."""
+        begins = next((atom for atom in self.atoms[-1][1:] if atom.section == "method"), None)
+        if begins is None or not _SEEN / 2 < self.blanks[-1] <= _MOST_OPEN:
             return self
-        blanks = [*self.blanks[:-1], self.blanks[-1] - _OPENED[step] * size / height]
-        return replace(self, blanks=blanks, arrangement=replace(self.arrangement, open_end=step))
+        room = (self.blanks[-1] - _RESERVE) * height - _SPARE
+        blanks, space = [*self.blanks[:-1], self.blanks[-1] - room / height], round(begins.gap + room, 1)
+        return replace(self, blanks=blanks, arrangement=replace(self.arrangement, open_end=space))
 
     @property
     def ends_short(self) -> bool:
@@ -233,8 +233,8 @@ def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any
         opened = galley.opened(chosen)
         fitted = again(opened.arrangement)
         arrangement = opened.arrangement
-        while arrangement.open_end and len(fitted.pages) > len(chosen.atoms):
-            arrangement = replace(arrangement, open_end=arrangement.open_end - 1)
+        if arrangement.open_end and len(fitted.pages) > len(chosen.atoms):
+            arrangement = replace(arrangement, open_end=0.0)
             fitted = again(arrangement)
         found = _Galley(fitted).laid_out(arrangement)
         fewer = setting.fits and len(fitted.pages) < len(document.pages)
@@ -277,7 +277,7 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def opened(self, pages: _Pages) -> _Pages:
-        """Return the pages with an open end if there is room for it."""
+        """Return the pages with their end at the foot of the last page, if it is not far from there."""
         return pages if self.one_page or self.has_slides else pages.opened(self._height(len(pages.atoms) - 1))
 
     def chosen(self, *, close_set: int = 0) -> _Pages:

@@ -66,15 +66,15 @@ def to_html(
     *,
     close_set: int = 0,
     new_page: str = "",
-    open_end: int = 0,
+    open_end: float = 0.0,
 ) -> str:
     """Render the page with a template. Raises ReportError for a mistake in a user's parts or in another package's
     template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
     are images in the folder `figures`. The `first_figure` may come before or after the lead. `close_set` means smaller
-    letters with less space, in two steps. The section `new_page` begins a page. `open_end` means that the method and
-    the parts after it have larger letters and more space, in two steps.
+    letters with less space, in two steps. The section `new_page` begins a page. `open_end` is the
+    space above the method in pixels, or 0 for the usual space.
     """
     house = house or House()
     layout = template_of(template)
@@ -148,7 +148,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "around": page_style(view, medium),
         "close_set": 0,
         "new_page": "",
-        "open_end": 0,
+        "open_end": 0.0,
     }
 
 

@@ -83,7 +83,8 @@ class Locale:
         if self.name.startswith(("en", "ja")):  # such languages keep this form
             return text
         written = _NUMBER.sub(self._number, text)
-        return _PER_CENT.sub(lambda match: self._per_cent.format(match.group(1)), written)
+        pattern = re.sub(r"\s", "", self._per_cent) if precision.printing() > 7 else self._per_cent
+        return _PER_CENT.sub(lambda match: pattern.format(match.group(1)), written)
 
     def _number(self, match: re.Match[str]) -> str:
         from babel.numbers import format_decimal
@@ -321,8 +322,8 @@ def for_all(values: Iterable[float], spec: str, unit: str) -> str:
 
 
 def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> str:
-    """Write a percentage. If it would read the same as the share `unlike`, it gets more digits, such as 94.7 % for a
-    share below 95 %."""
+    """Write a percentage. If it would read the same as the share `unlike`, it gets more digits, such as 94.7% for a
+    share below 95%."""
 
     def shown(of: float) -> str:
         return fixed(100 * of, decimals)
@@ -332,14 +333,22 @@ def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> 
     return with_unit(shown(share), "%")
 
 
-_SET_CLOSE = ("%", "倍")
-"""The units that Japanese sets without a blank."""
+def exact_percent(share: float) -> str:
+    """Write a percentage that somebody set, such as 2.5%, with all its digits."""
+    return with_unit(locale().numerals(f"{100 * share:.12g}"), "%")
+
+
+_SET_CLOSE = {"%": 8, "倍": math.inf}
+"""The units without a blank before them, each with the version of printing from which that holds in all languages. In
+Japanese, it holds from version 7."""
 
 
 def blank_before(unit: str) -> str:
     """Return the blank between a number and its unit."""
-    close = locale().name.startswith("ja") and unit in _SET_CLOSE and precision.printing() > 6
-    return "" if close else NBSP
+    since = _SET_CLOSE.get(unit, math.inf)
+    if locale().name.startswith("ja") and unit in _SET_CLOSE:
+        since = 7
+    return "" if precision.printing() >= since else NBSP
 
 
 def with_unit(text: str, unit: str) -> str:

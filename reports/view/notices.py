@@ -16,7 +16,7 @@ from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
-from benchbrief.reports.text.number_format import NBSP
+from benchbrief.reports.text.number_format import blank_before, duration
 from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
 
 _NOTICED_CELLS = 4
@@ -47,6 +47,7 @@ def notices(
         lambda: _origin(results, computed=computed),
         lambda: _modelled_power(results),
         lambda: _one_machine(results),
+        lambda: _rehearsal(results),
         lambda: _incomplete(results, detailed=not link),
         lambda: _not_made(gaps, results),
         lambda: _status(results, shows=shows),
@@ -92,7 +93,7 @@ def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
 def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Notice]:
     """Yield the limits that a person wrote, under a title that names their author."""
     words = results.words
-    said = tuple(re.sub(r"(?<=\d) (?=%)", NBSP, as_sentence(text, words)) for text in limits)
+    said = tuple(re.sub(r"(?<=\d) (?=%)", blank_before("%"), as_sentence(text, words)) for text in limits)
     if said:
         yield Notice(words[title], sentences(said, words), "warning", limits=said, is_stated=True)
 
@@ -126,6 +127,17 @@ def _one_machine(results: Results) -> Iterator[Notice]:
         yield Notice(words[title], words[body].format(names=names), "error", first=True, origin=tag)
 
 
+def _rehearsal(results: Results) -> Iterator[Notice]:
+    """Yield a notice if each point was measured only once, and shortly."""
+    words, seconds = results.words, result_limits.rehearsed_for(results)
+    if seconds is not None and not run_row(results)["simulated"]:
+        title, body, tag = (
+            words[key].format(time=duration(seconds))
+            for key in ("notice_rehearsal", "notice_rehearsal_body", "tag_rehearsal")
+        )
+        yield Notice(title, body, "info", origin=OriginTag("rehearsal", tag))
+
+
 _ONE_FOR_ALL = {
     "machine": ("tag_one_machine", "notice_one_machine", "notice_one_machine_body"),
     "disk": ("tag_one_disk", "notice_one_disk", "notice_one_disk_body"),
@@ -138,7 +150,9 @@ def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice
     """Yield the notices with at most two tags. The texts of further tags are listed among the limits, on page 1 too."""
     tags: dict[str, None] = {}
     for one in found:
-        if one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:
+        if one.origin and one.origin.kind == "rehearsal" and len(tags) == _MOST_TAGS:
+            yield replace(one, origin=None)  # the limits have it
+        elif one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:
             limit = as_sentence(one.origin.text, results.words)
             yield replace(one, origin=None, limits=(limit, *one.limits), is_grave=True)
         else:

@@ -16,10 +16,10 @@ from typing import TypeAlias
 from benchbrief.compiler.registry import own_catalogues, own_words
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.extension_spec import OF_FACTS, OF_PROPERTIES, word_of_property
-from benchbrief.model.message import Message, PrintedNumber
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Report
 from benchbrief.model.precision import in_percent
-from benchbrief.reports.text.number_format import Locale, blank_before, written_as
+from benchbrief.reports.text.number_format import NBSP, Locale, blank_before, written_as
 from benchbrief.results.result_messages import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]
@@ -28,7 +28,7 @@ Entry: TypeAlias = str | Mapping[str, str]
 _HERE = Path(__file__).parent
 _LOAD = re.compile(
     r"(?:at|m|unit|topic|d_(?:points|points_on|fixed|found|otherwise|knee))_threads\Z"
-    r"|m_paced|d_arrivals_closed|d_closed|d_queue|l_rising|l_(?:which|only|all)_ramp"
+    r"|m_paced|d_arrivals_closed|d_closed|d_queue|l_rising|l_crowded|l_(?:which|only|all)_ramp"
 )
 """Matches the keys of texts on the threads of a load, which some tools call connections or clients."""
 _THREADS = re.compile(r"\bthread(s?)\b")
@@ -127,7 +127,7 @@ class Words(Mapping[str, str]):
         known = self.sentences.get(text, text)
         if not isinstance(known, Message):
             return text
-        return self._unbroken(known.in_words(self) if self.language != "en" else text, known)
+        return self._closed_up(known.in_words(self) if self.language != "en" else text)
 
     def said_briefly(self, text: str) -> str:
         """Return a reason in this language, as `said` does. If the reason has more than two findings, only the first is
@@ -137,15 +137,13 @@ class Words(Mapping[str, str]):
         return (
             self.said(text)
             if not isinstance(short, Message) or short is known
-            else self._unbroken(short.in_words(self), short)
+            else self._closed_up(short.in_words(self))
         )
 
-    def _unbroken(self, found: str, sentence: Message) -> str:
-        """Return the words of a sentence, with its shares written as a brief prints them."""
+    def _closed_up(self, sentence: str) -> str:
+        """Return a sentence of a run with its percentages as a brief prints them."""
         with written_as(self.locale):
-            for share in _shares(sentence):
-                found = found.replace(share, _GLUED.sub(f"{blank_before('%')}%", share))
-        return found
+            return _PER_CENT.sub(f"{blank_before('%')}%", sentence)
 
     def status_of(self, status: str, reason: str) -> str:
         """Return the brief's name for the status of a cell. A cell that is skipped in the store may have failed or been
@@ -168,17 +166,8 @@ class Words(Mapping[str, str]):
         return text.replace("{level}", self.locale.numerals(in_percent(self.level)))
 
 
-_GLUED = re.compile(r"(?<=\d) ?%")
-
-
-def _shares(sentence: Message) -> Iterator[str]:
-    """Rewrite the percentages of a recorded sentence, since current messages print "79 %" and earlier versions printed
-    "79%"."""
-    for value in sentence.args.values():
-        if isinstance(value, Message):
-            yield from _shares(value)
-        elif isinstance(value, PrintedNumber) and _GLUED.search(str(value)):
-            yield str(value)
+_PER_CENT = re.compile(f"(?<=\\d)[ {NBSP}]?%")
+"""Matches the sign of a percentage in a run's sentence, which has a blank in the terminal."""
 
 
 def _units(entries: Mapping[str, Entry]) -> Mapping[str, str]:

@@ -179,7 +179,7 @@ CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
                     bars("A", [5, 6, 7]),
                     bars("B", [9, -3, 20], 1),
                     bracket("Ratio", ["1.8X", "−0.5X", "2.9X"]),
-                    bracket("Gain", ["+80 %", "−150 %", "+186 %"]),
+                    bracket("Gain", ["+80%", "−150%", "+186%"]),
                 ),
                 WORKLOADS,
                 "ops/s",

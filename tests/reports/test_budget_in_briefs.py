@@ -54,7 +54,7 @@ def test_the_rule_of_a_budget_is_stated_a_sentence_at_a_time() -> None:
     texts = [str(each.text).replace("\u00a0", " ") for each in items]
     assert texts[0] == "“Thread ramp” had a budget of 1 h; its points were measured 3 times each."
     assert "points with fewer than 2, as an interval needs that many" in texts[1]
-    assert texts[-1] == "3 points stayed wider than ±10 % in throughput, the widest ±13.8 %."
+    assert texts[-1] == "3 points stayed wider than ±10% in throughput, the widest ±13.8%."
     assert [each.emphasis for each in items] == [False] * 4 + [True]
 
 
@@ -124,10 +124,10 @@ def test_the_level_that_is_stated_is_the_one_that_is_drawn(tmp_path: Path) -> No
     # The widest interval over three repeats is 13.8 % at 97.5 % (two looks), and 24.1 % at 99.17 % (six looks).
     within = p.Confident(at_least=2, within=0.2)
     alone = brief_of(budgeted("en", confident=within), tmp_path)
-    assert "97.5 %" in alone
+    assert "97.5%" in alone
     assert "stayed wider" not in alone
     beside = brief_of(budgeted("en", others_repeats=7, confident=within), tmp_path)
-    assert "97.5 %" not in beside
-    assert "99.17 %" in beside
+    assert "97.5%" not in beside
+    assert "99.17%" in beside
     assert "6 looks" in beside
-    assert "3 points stayed wider than ±20 %" in beside
+    assert "3 points stayed wider than ±20%" in beside

@@ -70,10 +70,10 @@ def test_a_sentence_names_the_place_of_its_measure() -> None:
     )
     assert said(apart, label="Throughput, Inserts") == "NVMe does 2.0 times the operations of HDD (Inserts)"
     assert said(apart, label="Throughput, Inserts", title="inserts by threads").endswith("of HDD")
-    assert said(alike, label="Throughput, Inserts") == "HDD and NVMe differ by 1 % at most in throughput (Inserts)"
+    assert said(alike, label="Throughput, Inserts") == "HDD and NVMe differ by 1% at most in throughput (Inserts)"
     assert (
         said(alike, label="スループット、書き込み", language="ja")
-        == "HDD と NVMe のスループットの差は 1 % 以内（書き込み）"
+        == "HDD と NVMe のスループットの差は 1% 以内（書き込み）"
     )
 
 
@@ -99,7 +99,7 @@ def test_nothing_is_claimed_of_a_series_with_a_failed_repeat() -> None:
     ("lines", "expected"),
     [
         ({"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}, "NVMe does 8.5 to 11.6 times the operations of HDD"),
-        ({"HDD": (10, 20, 30, 40), "NVMe": (12, 25, 37, 52)}, "NVMe has 20 to 30 % more throughput than HDD"),
+        ({"HDD": (10, 20, 30, 40), "NVMe": (12, 25, 37, 52)}, "NVMe has 20 to 30% more throughput than HDD"),
         (
             {"HDD": (10, 20, 30, 40), "NVMe": (10.1, 20, 60, 80)},
             "",
@@ -115,7 +115,7 @@ def test_nothing_is_claimed_of_a_series_with_a_failed_repeat() -> None:
         ({"HDD": (10, 20, 30, 40), "NVMe": (20, 40, 30, 80)}, ""),
         (
             {"HDD": (10, 20, 30, 40), "NVMe": (10.1, 20.3, 30.1, 40)},
-            "HDD and NVMe differ by 2 % at most in throughput",
+            "HDD and NVMe differ by 2% at most in throughput",
         ),
         (
             {"HDD": (20, 20, 30, 40), "NVMe": (10, 12, 60, 80)},
@@ -135,7 +135,7 @@ def test_rates_are_compared_by_what_holds_at_each_point(lines: Lines, expected: 
     ("lines", "expected"),
     [
         ({"HDD": (9, 8, 12, 16), "NVMe": (3, 2, 3, 4)}, "HDD has 3.0 to 4.0 times the p99 read latency of NVMe"),
-        ({"HDD": (10, 20, 30, 40), "NVMe": (8, 15, 24, 30)}, "NVMe has 20 to 25 % less p99 read latency than HDD"),
+        ({"HDD": (10, 20, 30, 40), "NVMe": (8, 15, 24, 30)}, "NVMe has 20 to 25% less p99 read latency than HDD"),
         ({"NVMe": (12, 9, 6, 3)}, "p99 read latency falls from 12 s at 1 thread to 3 s at 8 threads (NVMe)"),
         ({"NVMe": (3, 6, 9, 12)}, "p99 read latency rises from 3 s at 1 thread to 12 s at 8 threads (NVMe)"),
         ({"NVMe": (6, 9, 9.1, 9.05)}, "p99 read latency is level from 2 threads on, at about 9.00 s (NVMe)"),
@@ -218,12 +218,12 @@ def test_what_is_said_of_random_lines_holds(seed: int) -> None:
 @pytest.mark.parametrize(
     ("nvme", "expected"),
     [
-        ((12, 25, 37, 52), "NVMe has 20 to 30 % more throughput than HDD"),
+        ((12, 25, 37, 52), "NVMe has 20 to 30% more throughput than HDD"),
         ((10.1, 40, 60, 90), "NVMe does 1.0 to 2.3 times the operations of HDD"),
         ((20, 40, 60, 36), "NVMe does 0.9 to 2.0 times the operations of HDD"),
         ((5, 10, 60, 80), "NVMe does 0.5 to 2.0 times the operations of HDD"),
         ((5, 10, 15, 44), "HDD does 0.9 to 2.0 times the operations of NVMe"),
-        ((10.85, 20, 30, 41), "HDD and NVMe differ by 9 % at most in throughput"),
+        ((10.85, 20, 30, 41), "HDD and NVMe differ by 9% at most in throughput"),
     ],
 )
 def test_single_measurements_have_a_winner_only_where_it_wins_everywhere_and_else_a_range(

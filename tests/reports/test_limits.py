@@ -91,11 +91,11 @@ def test_failed_operations_are_reported_first_where_they_are_more_than_accepted(
         for row in clean(world())
     ]
     (limit,) = limits_of(plan, rows)
-    assert limit.full == f"In one measurement that counts, operations failed: 0.50\u00a0% of them, in {cell}."
+    assert limit.full == f"In one measurement that counts, operations failed: 0.50% of them, in {cell}."
     assert bool(limit.short) == first
     cautions = Cautions(Results(plan, w.make_store(rows), CATALOGUES["en"]))
     query = w.query("SELECT 1.0 AS value", (), "ops/s", "throughput", [w.read("throughput")])
-    said = "0.50\u00a0% of the operations of a measurement behind this failed."
+    said = "0.50% of the operations of a measurement behind this failed."
     assert said in [*cautions.in_text(query)]
     assert said in [*cautions.at(query, threads=4.0)]
 
@@ -133,7 +133,7 @@ def test_a_saturated_load_generator_is_reported_with_its_host() -> None:
         "so the system may do more than is shown"
     )
     assert not limit.is_grave
-    assert "97\u00a0% on local" in limit.full
+    assert "97% on local" in limit.full
     assert limit.full.endswith("shares this host with the system under test.")
 
 
@@ -158,9 +158,9 @@ def test_measurements_that_were_not_steady_are_reported_first() -> None:
 @pytest.mark.parametrize(
     ("judged", "short"),
     [
-        (6, "hosts did other work during 2 of 6 measurements"),
-        (5, "hosts did other work during 2 of 5 measurements that could be judged (one could not)"),
-        (2, "hosts did other work during all 2 measurements that could be judged (4 could not)"),
+        (6, "2 of 6 measurements"),
+        (5, "2 of 5 measurements that could be judged (one could not)"),
+        (2, "all 2 measurements that could be judged (4 could not)"),
     ],
 )
 def test_other_work_on_a_host_is_reported_with_its_size_and_what_could_not_be_judged(judged: int, short: str) -> None:
@@ -173,9 +173,23 @@ def test_other_work_on_a_host_is_reported_with_its_size_and_what_could_not_be_ju
         text = say.busy_meanwhile(host="load-1", cell=cell.id, amount=figure(cores, ".1f"))
         rows.append(s.NoteRow(w.RUN, cell.id, "warning", text, "run"))
     (limit,) = limits_of(plan, [*clean(world()), *rows])
-    assert limit.short == short
+    assert limit.short == f"other work took 0.7 to 1.9 processors in {short}"
     assert "up to 1.9 cores on average" in limit.full
     assert ("could not be judged: " in limit.full) == (judged < 6)
+    assert not limit.is_grave
+    for processors, is_much in ((8, False), (6, True)):
+        known = [*rows, s.FactRow(w.RUN, "host", None, "load-1", "threads", str(processors), None, "observed")]
+        (limit,) = limits_of(plan, [*clean(world()), *known])
+        assert limit.short == f"other work took 0.7 to 1.9 of {processors} processors in {short}"
+        assert limit.is_grave == is_much
+
+
+def test_more_threads_than_processors_are_a_limit_of_latency() -> None:
+    for processors, said in ((2, True), (4, False)):
+        fact = s.FactRow(w.RUN, "host", None, "local", "usable_threads", str(processors), None, "observed")
+        found = [limit.short for limit in limits_of(world().plan(), [*clean(world()), fact])]
+        short = "up to 4 threads on 2 processors: latency can include the wait for a processor"
+        assert found == [short] * said
 
 
 def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes() -> None:
@@ -290,7 +304,7 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
     ]
     limits = limits_of(made.plan(w.report("R", CLAIM)), rows)
     expected = (
-        "In the only ramp, the highest thread count that was measured still gained: 20\u00a0% more throughput than "
+        "In the only ramp, the highest thread count that was measured still gained: 20% more throughput than "
         f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
     )
     assert [limit.full for limit in limits] == [expected] * rising
@@ -322,9 +336,9 @@ def test_errors_that_the_driver_of_go_ycsb_accepts_are_disclosed_and_are_no_limi
 
     limit, cut = limits_of(plan, with_errors(10 + 4))  # 0.1 % of 10,000 operations, and one of each of the four threads
     assert limit.short == cut.short == ""
-    assert "0.10\u00a0% of them" in limit.full, "as the page's footnotes say it"
-    assert "0.14\u00a0% of the operations with them" in cut.full
+    assert "0.10% of them" in limit.full, "as the page's footnotes say it"
+    assert "0.14% of the operations with them" in cut.full
     view = build(plan, w.make_store(with_errors(14)), plan.reports[0], CATALOGUES["en"])
-    assert "error share allowed: 0.1\u00a0%" in repr(view).replace("\\xa0", "\u00a0")
+    assert "error share allowed: 0.1%" in repr(view).replace("\\xa0", "\u00a0")
     limit, _ = limits_of(plan, with_errors(11 + 4))
     assert limit.short.startswith("in one measurement more operations failed than accepted")

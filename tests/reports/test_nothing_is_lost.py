@@ -50,6 +50,7 @@ WHERE: dict[str, Literal["origin", "limit", "method", "disclosure"]] = {
     "notice_expect": "limit",
     "notice_expect_unknown": "limit",
     "notice_expect_undecided": "limit",
+    "notice_rehearsal": "origin",
     "notice_differs": "limit",
     "notice_never_steady": "limit",
     "notice_transient": "limit",

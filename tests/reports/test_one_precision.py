@@ -132,9 +132,9 @@ def test_a_measure_is_rounded_everywhere_as_a_claim_rounds_it() -> None:
     assert formats == ["\N{DOWNWARDS ARROW}.1f", "\N{UPWARDS ARROW}.1f", ".1f"]
     assert [formatted(2.35, spec, "") for spec in formats] == ["2.35", "2.4", "2.4"]
     assert [formatted(value, "\N{DOWNWARDS ARROW}.0%", "%") for value in (-41.53, 117.4, 117.9)] == [
-        "−42\u00a0%",
-        "117\u00a0%",
-        "118\u00a0%",
+        "−42%",
+        "117%",
+        "118%",
     ]
     assert formatted(37_199.0, "\N{DOWNWARDS ARROW},.2g", "ops/s") == formatted(37_000.0, ",.2g", "ops/s")
     assert formatted(0.891, "\N{DOWNWARDS ARROW}.1f", "") == "0.89", "0.9 would favour it"

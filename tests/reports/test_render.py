@@ -320,10 +320,10 @@ def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_en
     ]
     html = render(world.plan(report), w.make_store(rows), "brief", tmp_path, html_only=True).html.read_text("utf-8")
     html = re.sub('<bdi class="whole">(.*?)</bdi>', r"\1", html.replace("\u00a0", " "))
-    shown = "71 % (Disk, Sessions, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
-    assert "At 1 of 3 points the throughput of the repeats has a coefficient of variation above 10 %" in html
-    assert f"median 2.8 %, highest {shown}" in html
-    assert html.index("at the most 71 % (Disk, Sessions, 1 thread)") < html.index('id="disclosure"')
+    shown = "71% (Disk, Sessions, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
+    assert "At 1 of 3 points the throughput of the repeats has a coefficient of variation above 10%" in html
+    assert f"median 2.8%, highest {shown}" in html
+    assert html.index("at the most 71% (Disk, Sessions, 1 thread)") < html.index('id="disclosure"')
 
 
 def test_repeats_that_agree_give_no_notice(tmp_path: Path) -> None:
@@ -475,7 +475,7 @@ def test_repeats_give_an_interval_only_where_a_figure_asks_for_it(tmp_path: Path
         more = {"band": True, "repeats": each} if band else {}
         element = w.figure("F", w.series("line", w.throughput("threads"), "Throughput", "threads", **more), by=by)
         html.append(page(world, w.report("R", element), tmp_path))
-    assert "95 % confidence interval (Student&#39;s t)" in html[0]
+    assert "95% confidence interval (Student&#39;s t)" in html[0]
     assert "Each point was measured once, so no confidence interval" in html[1]
     assert "confidence" not in html[2]
     assert "1,040" in html[2]  # the mean of 1000, 1040 and 1080

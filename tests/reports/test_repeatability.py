@@ -47,7 +47,7 @@ def test_the_spread_of_the_repeats_percentiles_is_reported(tmp_path: Path) -> No
     """The generated repeats are 1 %, 2 % and 3 % above a value."""
     repeats = (1.01, 1.02, 1.03)
     cv = 100 * statistics.stdev(repeats) / statistics.mean(repeats)
-    shown = f"99th percentiles of the single repeats, coefficient of variation: median {cv:.2g} %, highest {cv:.2g} %"
+    shown = f"99th percentiles of the single repeats, coefficient of variation: median {cv:.2g}%, highest {cv:.2g}%"
     assert shown in page(tmp_path, repeats=3)
 
 

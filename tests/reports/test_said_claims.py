@@ -139,7 +139,7 @@ def test_a_claim_that_the_repeats_leave_open_is_not_said(tmp_path: Path) -> None
     text = page(tmp_path, claim(0.9, 1.3, 1.1))
     assert "X the work" not in text
     assert text.count(f"Not decided (Ratio{OPEN})") == 1
-    assert "Not decidedRepeats vary more than the two differ (Ratio); 3 repeats: 0.7X to 1.7X (95 % interval)" in text
+    assert "Not decidedRepeats vary more than the two differ (Ratio); 3 repeats: 0.7X to 1.7X (95% interval)" in text
 
 
 def test_an_open_claim_may_be_said_for_a_reason_which_the_sheet_tells(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(t
     assert found.low > 8.6
     assert found.level == pytest.approx(1 - 0.05 / 3)  # the highest of three points
     assert re.search(
-        r"the work of Disk \(7.9X to 8.7X over 3 points; about \d+\s% of the highest is chance\)", page(tmp_path, said)
+        r"the work of Disk \(7.9X to 8.7X over 3 points; about \d+% of the highest is chance\)", page(tmp_path, said)
     )
 
 
@@ -392,8 +392,8 @@ def test_more_than_100_per_cent_is_proposed_as_times(value: float, of: dict[str,
     said = claim(value, **of)
     report = w.report("B", p.TextElement(prose=p.Prose(parts=(p.Said(claim="said"),))))
     (row,) = claims_sheet(WORLD.plan(report).model_copy(update={"claims": (said,)}), WORLD.store())
-    told = [line for line in row.lines if "above 100 %" in line]
-    assert told == ([f"above 100 %, so easier to read as times: {times}"] if times else [])
+    told = [line for line in row.lines if "above 100%" in line]
+    assert told == ([f"above 100%, so easier to read as times: {times}"] if times else [])
 
 
 def test_both_ends_of_a_range_beside_each_other_have_no_range_behind_them(tmp_path: Path) -> None:
@@ -552,7 +552,7 @@ def test_a_highest_value_that_is_not_held_out_says_how_much_of_it_is_chance() ->
     assert 0.001 < found.overstated < 0.01
     assert "by chance" not in _sentence(found), "too little to be told"
     noisy = replace(found, overstated=0.034)
-    assert re.search(r"\(highest of 3 points, about 3\.4\s% of it by chance\)", _sentence(noisy))
+    assert re.search(r"\(highest of 3 points, about 3\.4% of it by chance\)", _sentence(noisy))
     assert "3 点中の最大値、うち約" in _sentence(noisy, "ja")
 
 
@@ -709,12 +709,12 @@ def test_what_lies_within_the_noise_of_single_measurements_is_tied(tmp_path: Pat
     text = page(tmp_path, claim(1.9, bound="high", points=points, **ends))
     assert "2 of 3workloads ahead of Disk, 1 tied. Ratio: 0.98X to 1.9X" in text
     assert re.search(
-        r"Tied: the two differ by no more than their noise, taken as 5\s% of each value measured once\.", text
+        r"Tied: the two differ by no more than their noise, taken as 5% of each value measured once\.", text
     )
 
 
 def test_a_headline_has_the_interval_of_its_repeats_below_it(tmp_path: Path) -> None:
-    assert re.search(r"3 repeats: 7\.\dX to 9\.\dX \(95 % interval\)", page(tmp_path, claim(8.1, 8.9, 8.6)))
+    assert re.search(r"3 repeats: 7\.\dX to 9\.\dX \(95% interval\)", page(tmp_path, claim(8.1, 8.9, 8.6)))
 
 
 def test_what_is_beside_a_headline_stands_in_one_pair_of_brackets(tmp_path: Path) -> None:

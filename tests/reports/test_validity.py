@@ -46,7 +46,7 @@ def test_unsteady_beginnings_are_noticed_first_with_the_worst_of_them(tmp_path: 
     html = page_of(WORLD.plan(), rows, tmp_path)
     text = (
         "In 2 of 9 measurements the throughput is not steady at the beginning (MSER-5), and the mean would differ by "
-        "more than 2 % without it; the longest is 300 s of 1200 s (ramp/disk/rr/threads=4/1)."
+        "more than 2% without it; the longest is 300 s of 1200 s (ramp/disk/rr/threads=4/1)."
     )
     short = (
         "In 2 of 9 measurements the throughput is not steady at the beginning, at the most for 300 s of 1200 s "
@@ -85,7 +85,7 @@ def broken_at(rate: float, rows: list[tuple[object, ...]]) -> list[tuple[object,
 def test_rates_that_a_search_broke_do_not_count_as_missed_loads(tmp_path: Path) -> None:
     plan, rows = offering(1100.0)
     html = page_of(plan, [*rows, *broken_at(1100.0, rows)], tmp_path)
-    assert "In 4 of 6 measurements less than 95 % of the offered load was achieved" in html
+    assert "In 4 of 6 measurements less than 95% of the offered load was achieved" in html
     assert "3 measurements at rates above what searches found do not count here" in html
 
 
@@ -106,8 +106,8 @@ def test_a_number_at_a_missed_load_has_no_note_only_where_a_limit_says_it_of_all
 def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_path: Path) -> None:
     html = page_of(*offering(1100.0), tmp_path)
     assert (
-        "In 6 of 9 measurements less than 95 % of the offered load was achieved; the least is 1,000 ops/s of "
-        "1,100 ops/s (91 %; ramp/disk/rr/threads=1/1)." in html
+        "In 6 of 9 measurements less than 95% of the offered load was achieved; the least is 1,000 ops/s of "
+        "1,100 ops/s (91%; ramp/disk/rr/threads=1/1)." in html
     )
     assert (
         "db_bench gave no intended latency: its latencies at an offered load are as measured by a closed loop" in html
@@ -116,7 +116,7 @@ def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_p
 
 def test_an_offered_load_that_was_exceeded_is_reported_with_its_numbers(tmp_path: Path) -> None:
     html = page_of(*offering(800.0), tmp_path)
-    assert "more than 105 % of the offered load was achieved; the most is" in html
+    assert "more than 105% of the offered load was achieved; the most is" in html
     assert html.index("Offered load exceeded") < html.index('id="disclosure"')
     assert "The offered load was achieved" not in html
 
@@ -131,9 +131,9 @@ def test_a_schedule_that_drew_another_number_of_operations_than_its_rate_says_is
         ]
         return page_of(plan, with_due, tmp_path)
 
-    assert "The offered load was achieved to 95 % or more in all 9 measurements that offered one." in due(1.0)
+    assert "The offered load was achieved to 95% or more in all 9 measurements that offered one." in due(1.0)
     short = due(1.25)
-    assert "less than 95 % of the offered load was achieved; the least is 1,000 ops/s of 1,250 ops/s (80 %" in short
+    assert "less than 95% of the offered load was achieved; the least is 1,000 ops/s of 1,250 ops/s (80%" in short
     assert "Offered load exceeded" not in short
 
 
@@ -141,16 +141,16 @@ def test_an_offered_load_that_was_reached_is_reported(tmp_path: Path) -> None:
     plan, rows = offering(1050.0)
     intended = [row._replace(kind="intended") for row in rows if isinstance(row, s.OperationRow)]
     html = page_of(plan, [*rows, *intended], tmp_path)
-    assert "The offered load was achieved to 95 % or more in all 9 measurements that offered one." in html
+    assert "The offered load was achieved to 95% or more in all 9 measurements that offered one." in html
     assert "no intended latency" not in html
 
 
 def test_the_rule_that_ended_the_repeats_is_stated_and_where_it_was_not_fulfilled(tmp_path: Path) -> None:
     # The repeats of each point are 1, 1.04 and 1.08 times the first: sd 3.8 %, so that t(2) * sd / sqrt(3) is 9.6 %.
-    for within, more in ((0.1, ""), (0.05, " 3 points stayed wider, the widest ±9.6 %.")):
+    for within, more in ((0.1, ""), (0.05, " 3 points stayed wider, the widest ±9.6%.")):
         plan = experiment(WORLD.plan(), confident=p.Confident(at_least=3, within=within), cool_down_s=30.0)
         html = page_of(plan, WORLD.rows(), tmp_path)
-        rule = f"until the 95 % confidence interval of the mean throughput is within ±{100 * within:g} %"
+        rule = f"until the 95% confidence interval of the mean throughput is within ±{100 * within:g}%"
         assert f"repeats: 3 to 3 at each point, {rule}" in html
         assert "30 s of cooling down after each measurement" in html
         sentence = "a fixed number of repeats has no such fault."
@@ -232,7 +232,7 @@ def test_a_load_that_was_not_reached_is_reported_first_and_at_its_numbers_unless
     plan, rows = offering(2000.0)
     html = footnoted((RATE,), rows, plan, tmp_path)
     assert html.index("Offered load not reached") < html.index("<table")
-    assert "In 9 of 9 measurements less than 95 % of the offered load was achieved" in html
+    assert "In 9 of 9 measurements less than 95% of the offered load was achieved" in html
     assert 'role="doc-noteref"' not in html, "it is said of all"
     plan, rows = offering(1100.0)
     html = footnoted((RATE,), rows, plan, tmp_path)
@@ -250,12 +250,12 @@ def test_a_window_that_was_sampled_in_part_is_reported_first_and_at_its_number(t
     sampled += [s.NoteRow(w.RUN, cell.id, "warning", "a gap", "probe:power:local") for cell in WORLD.plan().cells]
     html = footnoted((POWER, RATE), [*WORLD.rows(), *sampled], WORLD.plan(), tmp_path)
     first_limit = (
-        "power was sampled for less than 95 % of the measured window in 6 of 9 measurements, for 43 % at the least "
+        "power was sampled for less than 95% of the measured window in 6 of 9 measurements, for 43% at the least "
         '(<a class="traced" href="#measurement-1">ramp/disk/rr/threads=2/1</a>)'
     )
     assert html.index("Probes that sampled too little") < html.index(first_limit) < html.index("<table")
-    assert html.count("power was sampled for 43 % of the measured window.") == 1
-    assert html.count("power was sampled for 80 % of the measured window.") == 1, "each share is a footnote of its own"
+    assert html.count("power was sampled for 43% of the measured window.") == 1
+    assert html.count("power was sampled for 80% of the measured window.") == 1, "each share is a footnote of its own"
     assert html.count('<a href="#note-') == 2
     none = [row._replace(share=0.0) for row in sampled if isinstance(row, s.CoverageRow)]
     html = footnoted((RATE,), [*WORLD.rows(), *none], WORLD.plan(), tmp_path)
