@@ -42,7 +42,7 @@ def compare(
 
 
 class Compared:
-    """The result of a comparison. Made by `compare`."""
+    """The result of a comparison, which `compare` returns."""
 
     def __init__(self, judged: JudgedContenders) -> None:
         self._judged = judged

@@ -100,7 +100,8 @@ def list_runs(out: str | Path = OUT) -> list[Path]:
 
 
 class Run:
-    """The results of a run. Made by `open_run`. Close a Run after use, or use it in a `with` block. Not thread-safe."""
+    """The results of a run, which `open_run` returns. Close a Run after use, or use it in a `with` block. A Run is not
+    thread-safe."""
 
     def __init__(self, path: Path, store: Store) -> None:
         self.path = path

@@ -155,8 +155,8 @@ _WORD = re.compile(r"\w+")
 
 
 class SharedResults:
-    """Answers SQL over the runs of a store, as `Store` does for one run. Made by `open_results`. Only one thread may
-    use it."""
+    """Answers SQL over the runs of a store, as `Store` does for one run. Use `open_results` to make one. Only one
+    thread may use it."""
 
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         import duckdb

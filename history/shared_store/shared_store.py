@@ -105,8 +105,8 @@ U = TypeVar("U")
 
 
 class SharedStore:
-    """Read access to a store of runs. Made by `open_store`. To write, see `push_and_pull.py`; to remove, see
-    `collect_garbage.py`."""
+    """Read access to a store of runs. Use `open_store` to make one. To write to a store, see `push_and_pull.py`; to
+    remove from it, see `collect_garbage.py`."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self.objects = objects

@@ -23,7 +23,7 @@ _VERSION = 1
 
 
 class SiteFolder:
-    """The files of a site. `written` counts the files that were new or have changed. Made by `open_site`."""
+    """The files of a site. `written` counts the files that were new or have changed. Use `open_site` to make one."""
 
     def __init__(self, root: Path, before: Mapping[str, str], made_of: Mapping[str, str] | None = None) -> None:
         self.root = root

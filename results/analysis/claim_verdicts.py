@@ -60,7 +60,7 @@ FEWEST_REPEATS = 2
 _FEWEST_TYPICAL = 3
 """With at least this many points, the median describes a range better than its ends do."""
 SINGLE_NOISE, PUBLISHED_NOISE = 0.05, 0.02
-"""The noise of a value that was measured once, and of a published one, as a share of it."""
+"""The assumed noise of a value that was measured once, and of a published value, as shares of the value."""
 _MOST_MORE = 3
 """The most digits to add to a format to make a decided difference visible."""
 

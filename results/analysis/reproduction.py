@@ -10,7 +10,7 @@ ratio of the two numbers, and on the ratio's confidence interval:
 - Otherwise it is not decided.
 
 A number that promises "at least" or "at most" still holds if it is better, by any amount. Any other number that is
-better than stated counts as a different number. Sizes and counts may not vary at all. Then the ratio alone decides.
+better than stated counts as a different number. If sizes and counts do not vary, the ratio alone decides.
 
 With enough repeats, every number reaches one of the first two verdicts. They use two tests: the test of a difference
 (B. L. Welch, with logarithms or ranks: see `significance.py`), and the test of equivalence, which requires the whole

@@ -36,7 +36,7 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""How many times longer than the window all jobs together may be and still represent it without a remark."""
+"""If all jobs together last at most this many times as long as the window, they represent it without a remark."""
 _NEAR = 0.1
 """How near to an end of the window a reading must be, as a share of the window, to make the counters at that end
 certain."""

@@ -144,7 +144,7 @@ def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, at
 
 
 Problem = str
-"""The reason why a file can't be used, nor any number read from that file."""
+"""The reason why a file, and every number read from it, can't be used."""
 
 
 @dataclass(frozen=True)

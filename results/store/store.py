@@ -267,7 +267,7 @@ class KeyedValue(tuple[DimKey | None, ...]):
 
 
 class Store:
-    """The results of one run, opened by `results/open_store.py`. Only one thread may use a store."""
+    """The results of one run. `results/open_store.py` opens them. Only one thread may use a store."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
         self._connection = connection

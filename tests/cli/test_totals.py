@@ -22,7 +22,7 @@ experiment ramp "Ramp" {
 }
 """
 MEASURED, CANDIDATES = 16, 16
-"""2 hardware x 4 points x 2 repeats, of 8 candidates."""
+"""Each is 2 hardware x 4 points x 2 repeats. There are 8 candidates for points."""
 
 
 def measured_by(run_dir: Path) -> int:

@@ -97,7 +97,7 @@ def test_a_cell_is_planned_with_few_calls(tmp_path: Path) -> None:
     path = tmp_path / "large.bench"
     path.write_text(plan_10k.spec(), encoding="utf-8")
     examine(QUICKSTART)
-    """75 for a cell when this was written."""
+    """There were 75 calls per cell when this was written."""
     assert calls(lambda: check(path)) / 10_000 < 85
 
 

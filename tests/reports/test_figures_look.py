@@ -35,7 +35,7 @@ from tests.support.longer import one_in
 
 GOLDENS = Path(__file__).parent / "goldens" / "figures"
 _NEAR, _SHARE = 40, 0.0015
-"""Grey levels by which a blurred pixel may differ, and the share of pixels that may differ by more."""
+"""By how many grey levels a blurred pixel may differ, and which share of the pixels may differ by more."""
 
 
 def pixels(name: str) -> Image.Image:

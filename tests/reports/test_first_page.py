@@ -1,4 +1,4 @@
-"""Tests the first and the last page of a brief: a figure, one line of limits before it, sizes of text, full pages,
+"""Tests the first and the last page of a brief: a figure, one line of limits before it, sizes of text, full pages, and
 PDF/UA."""
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from tests.support.tools import system_tool
 from tests.support.waiting import until
 
 USER, PASSWORD, DATABASE = "bench", "s3cret/+ %'", "shop"
-"""The password needs escaping wherever it goes."""
+"""The login of the tests. The password must be escaped wherever it is used."""
 
 _SQL = f"""FLUSH PRIVILEGES;
 CREATE DATABASE {DATABASE};

@@ -22,7 +22,8 @@ from tests.support.waiting import until
 
 BIN = Path("/usr/lib/postgresql/15/bin")
 USER, PASSWORD, DATABASE = "bench", "s3cret/+ %", "shop"
-"""A role that may read the server's statistics and write to one database; its password needs escaping."""
+"""A role that may read the server's statistics and write to one database. Its password must be escaped wherever it is
+used."""
 
 _SETTINGS = """
 fsync = off

@@ -60,9 +60,9 @@ _IDLE_S = 60.0
 killed."""
 _UNDRAWN = b"no PDF: this command of the tests was asked for none\n"
 _DATABASES = 4
-"""How many open databases a command finds."""
+"""How many databases are opened for each command."""
 _HUGE, _MADV_COLLAPSE = 2 << 20, 25
-"""The size of a huge page, and what madvise(2) calls it to make one of many."""
+"""The size of a huge page in bytes, and the advice for madvise(2) that joins small pages to a huge one."""
 _BROKEN = 70
 """An exit code that `bench` does not use. It means that an exception escaped from `main`, which should never happen."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _KINDS = {".pdf": "PDF", ".html": "page", ".json": "file of numbers"}
 _KINDS |= {".pptx": "presentation", ".xlsx": "workbook", ".docx": "document"}
-"""What the files of a brief are called."""
+"""The names of the kinds of files of a brief, by suffix."""
 _MOST = 20
 """The most lines to show. Further lines are only counted."""
 
