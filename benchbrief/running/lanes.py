@@ -141,8 +141,8 @@ def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, w
 
 
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
-"""How long to wait between two looks at all lanes: the least and the most seconds, and the wait as a multiple of how long
-the last look took."""
+"""How long to wait between two looks at all lanes: the least and the most seconds, and the wait as a multiple of how
+long the last look took."""
 _MERGED_ELSEWHERE_S = 30.0
 """How many seconds another `bench status` may take to finish merging. A process that writes for longer must be another
 controller."""
