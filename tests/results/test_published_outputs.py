@@ -10,15 +10,13 @@ from benchbrief.model import histogram as h
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused, OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
-from benchbrief.results.imports.keep_import import StatedSource, keep_run
+from benchbrief.results.imports.keep_import import keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
+from tests.support.imported import SOURCE
 from tests.support.plans import compile_text
 from tests.support.recorded import RECORDED_OUTPUTS
 
-SOURCE = StatedSource(
-    {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
-)
 SPEC = """
 hardware box { hosts = "box.lab" }
 client load { hosts = "load.lab"  tool = TOOL }

@@ -16,18 +16,16 @@ from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused, OutputProblem
 from benchbrief.results.imports.importer_seams import output_importer, read_output
-from benchbrief.results.imports.keep_import import StatedSource, keep_run
+from benchbrief.results.imports.keep_import import keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
+from tests.support.imported import SOURCE
 from tests.support.longer import longer
 from tests.support.plans import compile_text
 from tests.support.recorded import RECORDED_OUTPUTS
 from tests.support.tools import system_tool
 
 MIX = RECORDED_OUTPUTS / "fio" / "mix" / "fio.json"
-SOURCE = StatedSource(
-    {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
-)
 SPEC = """
 hardware box { hosts = "box.lab" }
 database disk { engine = raw_storage  path = "/data/raw"  size = 64 MiB }

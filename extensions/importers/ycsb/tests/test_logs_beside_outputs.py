@@ -10,20 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.extensions.importers.hdr.hdr_importer import split
 from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused
-from benchbrief.results.imports.keep_import import Prepared, StatedSource, keep_run
+from benchbrief.results.imports.keep_import import Prepared, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
+from tests.support.imported import PUBLISHED_OUTPUTS, SOURCE
 from tests.support.plans import compile_text
 from tests.support.recorded import RECORDED_OUTPUTS
 
 OUTPUTS = RECORDED_OUTPUTS / "ycsb"
-SOURCE = StatedSource(
-    {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
-)
 SPEC = """
 hardware eco { hosts = "eco.lab" }
 client load { hosts = "load.lab"  tool = ycsb }
@@ -103,7 +100,7 @@ def test_logs_of_another_run_are_left_and_that_is_reported_and_kept_in_the_run(t
 
 def test_an_output_without_logs_names_the_percentiles_that_were_printed_as_nothing(tmp_path: Path) -> None:
     path = tmp_path / "coarse.txt"
-    shutil.copyfile(Path(__file__).parent / "outputs" / "ycsb-0.17-by-milliseconds.txt", path)
+    shutil.copyfile(PUBLISHED_OUTPUTS / "ycsb-0.17-by-milliseconds.txt", path)
     shown = (
         "no histogram logs are beside it; only the percentiles that YCSB printed are known, and not those of [UPDATE] "
     )
@@ -161,18 +158,3 @@ def test_an_import_with_logs_needs_them_all(tmp_path: Path, plan: Plan) -> None:
     assert set(logs(prepared(plan, path, *given))) == {f"{row}.hdr" for row in (*ROWS, "CLEANUP")}
     with pytest.raises(ImportRefused, match=r"14649 operations in \[UPDATE\], and there is no histogram log of it"):
         prepared(plan, path, *(log for log in given if "UPDATE" not in log.name))
-
-
-@pytest.mark.parametrize(
-    ("stem", "parts"),
-    [
-        ("READ", ("", "READ")),
-        ("t8-READ-MODIFY-WRITE", ("t8-", "READ-MODIFY-WRITE")),
-        ("t8Intended-UPDATE", ("t8", "Intended-UPDATE")),
-        ("a.READ-NOT_FOUND", ("a.", "READ-NOT_FOUND")),
-        ("t8-Intended-CLEANUP", ("t8-", "Intended-CLEANUP")),
-        ("all", ("all", "")),
-    ],
-)
-def test_a_log_says_its_row_at_the_end_of_its_name(stem: str, parts: tuple[str, str]) -> None:
-    assert split(stem) == parts
