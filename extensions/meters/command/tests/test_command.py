@@ -14,7 +14,7 @@ from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Transport
 from tests.support import cells
 from tests.support.longer import longer
-from tests.support.power_readings import PROBE, meter, sampled
+from tests.support.metering import PROBE, meter, sampled
 
 
 @pytest.mark.parametrize(

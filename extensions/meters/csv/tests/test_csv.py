@@ -17,8 +17,8 @@ from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
-from tests.runners.probes.metering import PROBE, meter, nodes
 from tests.support import cells
+from tests.support.metering import PROBE, meter, nodes
 
 NOW = 1_790_000_000.0
 WINDOW = (NOW, NOW + 10)

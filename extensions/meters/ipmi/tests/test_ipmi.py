@@ -13,9 +13,9 @@ from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.meters.power_probe import try_meter
 from benchbrief.runners.seams import Transport
-from tests.runners.probes.metering import meter, nodes, sampled, secret
 from tests.support import cells
 from tests.support.bmc import USER, Bmc, bmc_with_sensors
+from tests.support.metering import meter, nodes, sampled, secret
 
 pytestmark = pytest.mark.usefixtures("password")
 
@@ -67,5 +67,5 @@ def test_a_host_without_a_bmc_of_its_own_says_so(here: Transport) -> None:
     if any(Path(f"/dev/{name}").exists() for name in ("ipmi0", "ipmi/0", "ipmidev/0")):
         pytest.skip("this machine has a BMC")
     with pytest.raises(RunnerError, match=r"can't be read by ipmi: Could not open device") as caught:
-        try_meter(cells.node(meter("ipmi").model_copy(update={"on": "node"})), here)
+        try_meter(cells.node(meter("ipmi", on="node")), here)
     assert "it takes root" in caught.value.hint

@@ -14,7 +14,8 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Transport
 from tests.support import cells
-from tests.support.power_readings import PROBE, meter, output, printed, sampled
+from tests.support.metering import PROBE, meter, sampled
+from tests.support.probe_readings import output, printed
 
 RANGE = 262_143_328_850
 
@@ -43,7 +44,7 @@ def test_two_packages_are_added_up_over_the_wrap_around_of_one(powercap: Path, h
     """The packages in the made-up tree draw 40 W and 60 W. The second counter restarts after half a second."""
     first, second = package(powercap, 0, 1_000_000), package(powercap, 1, RANGE - 30_000_000)
     package(powercap, 2, 5, name="psys")
-    node = cells.node(meter("rapl"))
+    node = cells.node(meter("rapl", on="node"))
     over = threading.Event()
     began = time.time()
 
@@ -95,4 +96,4 @@ def test_a_package_that_can_t_be_read_leaves_a_gap(tmp_path: Path) -> None:
 def test_without_packages_the_meter_says_so(powercap: Path, here: Transport) -> None:
     powercap.mkdir()
     with pytest.raises(RunnerError, match=r"read by rapl: there is no CPU package in .*powercap"):
-        try_meter(cells.node(meter("rapl")), here)
+        try_meter(cells.node(meter("rapl", on="node")), here)

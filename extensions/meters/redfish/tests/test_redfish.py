@@ -12,8 +12,8 @@ from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
-from tests.runners.probes.metering import PROBE, all_output, arguments, meter, nodes, sampled, secret
 from tests.support import cells, redfish
+from tests.support.metering import PROBE, all_output, arguments, meter, nodes, sampled, secret
 from tests.support.redfish import PASSWORD, USER, Certificate, by_power, link, tree
 from tests.support.waiting import until
 

@@ -13,8 +13,8 @@ from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Transport
-from tests.runners.probes.metering import PROBE, all_output, arguments, meter, nodes, sampled, secret
 from tests.support import cells
+from tests.support.metering import PROBE, all_output, arguments, meter, nodes, sampled, secret
 from tests.support.pdu import AUTH, COMMUNITY, PRIVACY, USER, Pdu, pdu
 from tests.support.waiting import until
 

@@ -15,7 +15,7 @@ from benchbrief.extensions.probes.tcp.tcp_probe import Tcp
 from benchbrief.model.measurement import Sample
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.seams import Transport
-from tests.runners.probes.test_probes import NODE, output, printed, probe, values
+from tests.support.probe_readings import NODE, output, printed, probe, values
 from tests.support.waiting import until
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.measurement import Sample
@@ -25,12 +25,13 @@ def meter(
     parts: Sequence[str] = (),
     shared: bool = False,
     boundary: Boundary = "node",
+    on: Literal["controller", "node"] = "controller",
     **options: Any,
 ) -> PowerMeter:
     return PowerMeter(
         kind=kind,
         boundary=boundary,
-        on="controller",
+        on=on,
         addresses=tuple(addresses),
         parts=tuple(parts),
         shared=shared,
@@ -67,7 +68,7 @@ def sampled(
     """Return the samples of this many readings, all inside the window."""
     running = transport.start(Power().job(probe, node))
     started = time.time()
-    until(lambda: running.tail(20_000).count("\n.") >= readings, within_s=20)
+    until(lambda: running.tail(20_000).count("\n.") >= readings)
     ended = time.time()
     running.stop()
     output = running.collect(into)
