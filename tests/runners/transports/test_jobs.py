@@ -22,7 +22,7 @@ from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import RunningJob, Transport
 from tests.runners.transports.conftest import LOCAL_FIRST
 from tests.support.longer import one_in
-from tests.support.tools import system_tool
+from tests.support.sshd import sshd
 from tests.support.waiting import until
 
 
@@ -77,21 +77,6 @@ def test_a_job_counts_as_under_way_before_its_host_has_answered(
     running.stop()
     running.discard()
     assert underway.jobs() == []
-
-
-@pytest.mark.parametrize("missing", ["setsid", "flock"])
-def test_a_host_without_the_programs_that_jobs_need_is_said(
-    missing: str, jobs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in {"sh", "id", "mkdir", "chmod", "head", "rm", "date", "cat", "setsid", "flock"} - {missing}:
-        (tmp_path / name).symlink_to(system_tool(name))
-    monkeypatch.setenv("TMPDIR", str(jobs_dir))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    transport = open_transport(Host(id="local", transport="local", name="local"))
-    with pytest.raises(HostError, match=f"local: can't start test: the host has no {missing}$") as raised:
-        transport.start(job("true"))
-    assert "Linux" in raised.value.hint
-    assert transport.session.underway.jobs() == []
 
 
 @LOCAL_FIRST
@@ -375,18 +360,6 @@ def test_the_tail_is_short_and_can_not_drive_a_terminal(transport: Transport, tm
     running.collect(tmp_path / "kept")
 
 
-def test_a_state_directory_of_someone_else_is_not_trusted(transport: Transport, tmp_path: Path) -> None:
-    if transport.host.transport == "ssh":
-        pytest.skip("the same script; only here can it be given another TMPDIR")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(tmp_path))
-        (tmp_path / "elsewhere").mkdir()
-        (tmp_path / f"benchbrief-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-        with pytest.raises(HostError, match="is not a directory of"):
-            transport.start(job("true"))
-    assert not list((tmp_path / "elsewhere").iterdir())
-
-
 # --- full disks --------------------------------------------------------------------------------------------------
 
 
@@ -407,10 +380,6 @@ def on_small_disk(
     request: pytest.FixtureRequest, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Transport]:
     """Yield a transport to a host that keeps its jobs on the small disk."""
-    from benchbrief.model.plan import Host
-    from benchbrief.runners.hosts.host_connections import open_transport
-    from tests.support.sshd import sshd
-
     if request.param == "local":
         monkeypatch.setenv("TMPDIR", str(small_disk))
         yield open_transport(Host(id="local", transport="local", name="local"))

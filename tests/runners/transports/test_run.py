@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from benchbrief.model.plan import Host
-from benchbrief.runners.errors import ConnectionLost, HostError
-from benchbrief.runners.hosts.host_connections import open_transport
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Transport
@@ -46,28 +42,6 @@ def test_standard_input_is_given(transport: Transport) -> None:
 
 def test_a_command_that_reads_gets_an_end_at_once_and_not_our_script(transport: Transport) -> None:
     assert transport.run(Command(("cat",)), timeout_s=5).stdout == ""
-
-
-def test_a_system_without_files_in_memory_runs_commands_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "memfd_create")
-    local = open_transport(Host(id="local", transport="local", name="local"))
-    assert local.run(Command(("cat",)), stdin="in").stdout == "in"
-
-
-@pytest.mark.parametrize(
-    ("number", "kind"), [(errno.EAGAIN, ConnectionLost), (errno.EMFILE, ConnectionLost), (errno.ENOENT, HostError)]
-)
-def test_a_machine_that_can_start_no_process_is_a_failure_of_the_host(
-    monkeypatch: pytest.MonkeyPatch, number: int, kind: type[HostError]
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    local = open_transport(Host(id="local", transport="local", name="local"))
-    monkeypatch.setattr(subprocess, "Popen", refuse)
-    with pytest.raises(kind, match=os.strerror(number)) as refused:
-        local.run(Command(("true",)))
-    assert type(refused.value) is kind, "one that may pass is tried again"
 
 
 def test_one_command_leaves_nothing_behind_for_the_next(transport: Transport) -> None:

@@ -1,0 +1,7 @@
+"""The server of the tests of all transports."""
+
+from __future__ import annotations
+
+from tests.runners.transports.conftest import host_dir, jobs_dir, opened, server, shared_server
+
+__all__ = ["host_dir", "jobs_dir", "opened", "server", "shared_server"]
