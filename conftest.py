@@ -21,6 +21,7 @@ from tests.support.warm import share_among_processes, share_apart
 if TYPE_CHECKING:
     from benchbrief.runners.seams import Transport
     from tests.support.bench import Bench
+    from tests.support.snapshot_vm import Machine
 
 # An example that takes long on a busy machine is no counterexample: pytest's own time-out ends what hangs.
 settings.register_profile("benchbrief", deadline=None)
@@ -142,6 +143,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]
     yield transport
     transport.end_leftovers()
     transport.close()
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """The virtual machine of `tools/snapshot-vm`, which all tests in it share."""
+    from tests.support.snapshot_vm import snapshot_vm
+
+    with snapshot_vm(tmp_path_factory.mktemp("vm")) as running:
+        yield running
 
 
 @pytest.fixture
