@@ -62,17 +62,6 @@ def test_the_same_figures_give_way_each_time(tmp_path: Path) -> None:
     assert paging.words(one) == paging.words(other)
 
 
-@pytest.mark.long
-def test_the_only_figure_of_a_slide_fills_it(tmp_path: Path) -> None:
-    world = w.World(HARDWARE, WORKLOADS, (1, 4))
-    elements = (figure("First"), figure("Alone"), text(40), figure("Under"), text(1))
-    report = w.report("R", *elements, template="slide", provenance="none")
-    pdf = render(world.plan(report), world.store(), report.name, tmp_path).pdf
-    assert pdf
-    shares = paging.blank_shares(pdf)
-    assert max(shares[word(pdf, "Alone").page - 1], shares[word(pdf, "Under").page - 1]) < 0.1
-
-
 _STYLE = """<style>
 @page { size: 500px; margin: 0 } body, figure, p { margin: 0 } figure { break-inside: avoid }
 .full { break-before: page; height: 300px } img { display: block; width: 500px }

@@ -37,13 +37,6 @@ def test_a_footnote_stands_once_and_each_text_has_its_mark(tmp_path: Path) -> No
     assert html.count("</a> in <strong>2017</strong>.</p>") == 1
 
 
-def test_slides_are_seen_one_by_one_and_each_has_its_footnote(tmp_path: Path) -> None:
-    texts = [p.TextElement(prose=w.text(f"{number}.[^a]")) for number in ("One", "Two")]
-    sections = [p.SectionElement(title=f"S{at}", elements=(text,)) for at, text in enumerate(texts)]
-    html = page(tmp_path, *sections, template="slide", a=w.text("A note"))
-    assert html.count("</sup> A note</p>") == 2
-
-
 def test_two_marks_in_a_text_have_one_footnote(tmp_path: Path) -> None:
     html = page(tmp_path, p.TextElement(prose=w.text("One.[^a] Two.[^a]")), a=w.text("Up to ", MOST, "."))
     assert html.count("</sup> Up to ") == 1

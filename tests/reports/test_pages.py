@@ -142,17 +142,6 @@ def test_a_disclosure_begins_on_the_page_where_there_is_room_for_some_of_it(pape
     assert {word.page for word in found if word.text == "disclosure"} == {1}
 
 
-@pytest.mark.long
-def test_on_slides_the_appendix_has_its_own_and_captions_can_be_read(tmp_path: Path) -> None:
-    world, report = briefs.quickstart(failed=False)
-    found = pdf(tmp_path, world, report.model_copy(update={"template": "slide"}))
-    first = next(word for word in found if word.text == "Provenance")
-    assert not any(word.page == first.page and word.bottom < first.top for word in found if word.top > 20)
-    captions = [word for word in found if word.text == "Figure" and word.left < 60]
-    assert captions
-    assert all(word.bottom - word.top > 12 for word in captions)
-
-
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_digests_are_short_on_paper_and_whole_on_a_screen(template: str) -> None:
     world, report = briefs.quickstart(failed=False)
