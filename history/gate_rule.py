@@ -266,7 +266,7 @@ def _located(
         for index in [index for index, value in enumerate(known) if value.run_id == each.run]
     }
     recent = len(known) - max(LENGTHS)
-    # An unanswered change begins a level only once it is older than the values that are tested.
+    # A change without a verdict begins a level only once it is older than the values that are tested.
     ends = sorted({*(index for index in changes if index <= recent), *answered})
     start = ends[-1] if ends else 0
     verdict = answered.get(start)

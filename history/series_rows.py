@@ -470,7 +470,7 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
         # A name alone defines nothing, so a new name begins no new part.
         "promises": _distinct(promises),
         "databases": _distinct(databases),
-        # Journals of before have one number for all tools. A series goes on while its tool measures as it did then.
+        # Earlier journals have one number for all tools. A series continues while its tool measures as it did then.
         "measurement": ways[0] if len(ways) == 1 else ways,
     }
     return digest(parts)[:16]

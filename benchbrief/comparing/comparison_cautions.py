@@ -132,7 +132,7 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
     metric may combine several. Differences in the load itself are listed first."""
     found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
     ours, theirs = _groups(first), _groups(second)
-    # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
+    # A group that only one side has is part of that side's points with fewer dimensions, and of no other points.
     alone = {group[1:] for group in ours} ^ {group[1:] for group in theirs}
     other: dict[PointKeys, tuple[str, ...]] = {}
     for group in sorted(alone, key=str):

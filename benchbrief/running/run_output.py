@@ -177,7 +177,7 @@ def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Su
         "reused": len(finished.reused),
     }
     warnings: dict[str, int] = {}
-    # Only the remarks on a cell's last attempt are here, as remarks do not name their attempt.
+    # Only the remarks on a cell's last attempt are shown, because remarks do not name their attempt.
     for cell, remarks in evidence.record.remarks.items():
         for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
             warnings[remark] = warnings.get(remark, 0) + (cell is not None)

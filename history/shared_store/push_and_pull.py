@@ -170,7 +170,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
         began_at = store.objects.now()
         sent, relied_on = _send(store, local, push, began_at)
         manifest = _finish(store, draft)
-        # What was sent is old as well, for `bench gc`, when the push took days: a laptop may have slept.
+        # If the push took days (a laptop may have slept), `bench gc` considers what was sent at first as old, too.
         _look_again(store, relied_on if store.objects.now() - began_at < _RENEWED_S else local)
         if manifest is None:
             return _kept(run_dir, store, Pushed(_same(store, draft) or draft, "same", sent), push)

@@ -304,7 +304,7 @@ class _Partitions:
         if condition is None:
             return list(self._runs)
         runs, run = list(self._runs), ds.field("run")
-        # Whole blocks first: to hold the condition against each of thousands of runs takes most of a query's time.
+        # Whole blocks first, because checking each of thousands of runs would take most of a query's time.
         blocks = {str(at): runs[at : at + _BLOCK] for at in range(0, len(runs), _BLOCK)}
         bounds = {name: (run >= block[0]) & (run <= block[-1]) for name, block in blocks.items()}
         some = [each for name in _left(bounds, schema, condition) for each in blocks[name]]

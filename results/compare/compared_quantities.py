@@ -422,7 +422,7 @@ def _quantity(
 
     points = sorted({**found[0].values, **found[1].values}, key=_order(sides[0].of.plan))
     values = {point: (at(0, point), at(1, point)) for point in points}
-    # What the tool gives on neither side is not missing: no measurement could have it.
+    # If the tool gives a value on neither side, the value is not missing, because no measurement could have it.
     given = {
         point: both for point, both in values.items() if not all(each is None or _is_not_given(each) for each in both)
     }

@@ -278,7 +278,7 @@ def _slip(name: str, topics: Collection[str]) -> str | None:
     if not name or name.casefold() in known:
         return None
     meant = did_you_mean(name.casefold(), known)
-    # The beginning of a topic is another name: "database" for "database and its options".
+    # The beginning of a topic is not a misspelling: "database" is not "database and its options".
     return known[meant] if meant and abs(len(meant) - len(name)) <= _SLIPPED else None
 
 

@@ -136,7 +136,7 @@ def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> l
     """Return the stretches of gauges, given their reading times in ascending order."""
     longest = longest_step(every_s)
     ends = [0.0, *times, seconds]
-    # A reading stands for half the time to its neighbours, and for all of it at the ends of the window.
+    # A reading represents half the time to its neighbours, and all of the time at the ends of the window.
     halves = [gap / 2 if gap <= longest else 0.0 for gap in (b - a for a, b in pairwise(ends))]
     halves[0], halves[-1] = 2 * halves[0], 2 * halves[-1]
     return [Stretch(time - halves[i], time + halves[i + 1]) for i, time in enumerate(times)]
@@ -270,7 +270,7 @@ def read_samples(
                 _tell(found.gaps, f"{PROBE}{probe.name}:{host}", _patchy(probe, host, covered))
             if probe.name == "power" and samples:
                 readings = [(part, s.value) for s, part in zip(samples, of, strict=True)]
-                # Readings stand for the time to their neighbours, so that every other one may be missing unseen.
+                # A reading represents the time to its neighbours, so every other one may be missing unnoticed.
                 joules = None if patchy else energy(readings, seconds)
                 at = samples[0].time
                 found.samples.append(SampleRow(run_id, cell_id, "energy", samples[0].node, "", at, joules, "J"))
